@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.findings import Place
 
 MOST_ITEMS: Final = 40
@@ -37,6 +38,13 @@ class Source:
     kind: str
     what: str
     place: Place
+
+    def described(self) -> Message:
+        """Return what makes a value differ, and where."""
+        name, line = brief_name(self.what), self.place.line
+        if self.kind == "module":
+            return Message("{name} (changed as the code runs) in line {line}", name=name, line=line)
+        return Message("{name} in line {line}", name=name, line=line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +337,26 @@ def external(value: Value) -> str:
         (ref,) = value.refs
         return ref.name if isinstance(ref, External) else ""
     return min((ref.name for ref in value.refs if isinstance(ref, External)), default="")
+
+
+def name_of(ref: Ref) -> str:
+    """Return what people call something that runs as a node or tool."""
+    match ref:
+        case ToolRef(name=name) | TaskRef(name=name) | FunctionRef(name=name) | GraphRef(name=name):
+            return name
+        case InstanceRef(type=made):
+            return made.node.name
+        case External(name=name):
+            return name.removeprefix("?")
+        case _:
+            return "?"
+
+
+def brief_name(name: str) -> str:
+    """Return a dotted name of a call as people would say it: `httpx.Client.post`, `sqlite3…execute`."""
+    parts = name.replace("()", "").replace("[]", "").split(".")
+    brief = ".".join(parts) if len(parts) <= 3 else f"{parts[0]}…{parts[-1]}"
+    return one_line(brief, 60)
 
 
 def in_order(refs: Iterable[Ref]) -> list[Ref]:

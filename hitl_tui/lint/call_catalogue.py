@@ -5,6 +5,7 @@ Names are dotted paths in which `()` stands for what a call returned, as in `htt
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -277,6 +278,18 @@ def source_of(call: Call) -> str:
 def is_unordered(name: str) -> bool:
     """Whether what a call returns comes in an order that isn't fixed."""
     return bool(_UNORDERED.match(name)) or (is_path(name) and name.rpartition(".")[2] in _PATH_UNORDERED)
+
+
+def keyword_is(node: ast.AST, word: str, value: bool) -> bool:
+    """Whether a call is given a keyword argument that is written out as this."""
+    return isinstance(node, ast.Call) and any(
+        k.arg == word and isinstance(k.value, ast.Constant) and k.value.value is value for k in node.keywords
+    )
+
+
+def is_langgraph(name: str, last: str) -> bool:
+    """Whether a dotted name is LangGraph's or LangChain's of that last part, wherever they export it."""
+    return name.rpartition(".")[2] == last and name.startswith(("langgraph", "langchain"))
 
 
 BROAD_ERRORS: Final = _names(

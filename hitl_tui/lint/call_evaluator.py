@@ -9,8 +9,6 @@ from typing import Final
 
 from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
-    A_CLASS,
-    A_FUNCTION,
     A_SET,
     UNKNOWN,
     UNTOLD,
@@ -38,25 +36,31 @@ from hitl_tui.lint.call_catalogue import (
     KEEPS_ORDER,
     Call,
     effect_of,
+    is_langgraph,
     is_unordered,
+    keyword_is,
     kind_of,
     runs_tool,
     source_of,
 )
-from hitl_tui.lint.evaluation_context import told
-from hitl_tui.lint.expression_evaluator import LONGEST_NAME
-from hitl_tui.lint.flow_state import Catch, Loop, Site
-from hitl_tui.lint.state_changes import Changes
+from hitl_tui.lint.error_paths import ErrorPaths
+from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
+from hitl_tui.lint.expression_evaluator import LONGEST_NAME, ExpressionEvaluator
+from hitl_tui.lint.flow_state import Loop, Site
+from hitl_tui.lint.graph_model import GraphModel
+from hitl_tui.lint.observations import AskedElsewhere, ErrorsGathered, OutsideCalled, PayloadGiven, TaskCalled
+from hitl_tui.lint.state_changes import StateChanges
 
 _PURE_STEPS: Final = frozenset(
     ["get", "keys", "values", "items", "copy", "strip", "split", "splitlines", "lower", "upper", "format", "join"]
 )
 _COMPOSED: Final = re.compile(rf"[;&|<>`$\n{UNTOLD}]")
-_SHELLS: Final = re.compile(r"(?:eval|exec|os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput)|compile)\Z")
 _TEXTS: Final = frozenset(
     ["textwrap.dedent", "inspect.cleandoc", "sqlalchemy.text", "sqlalchemy.sql.text", "sqlmodel.text"]
 )
-_QUERIES: Final = re.compile(r".*\.(?:execute|executemany|executescript|raw|text|fetch\w*|read_sql\w*)\Z")
+_SCALARS: Final = frozenset(
+    ["sorted", "min", "max", "sum", "len", "str", "int", "float", "bool", "repr", "json.dumps", "any", "all"]
+)
 _ELSEWHERE: Final = re.compile(
     r"(?:concurrent\.futures\.(?:thread\.)?ThreadPoolExecutor|concurrent\.futures\.ProcessPoolExecutor|"
     r"multiprocessing\.(?:pool\.)?(?:Thread)?Pool)\(\)\.(?:submit|map|apply|apply_async|starmap)\Z"
@@ -68,25 +72,40 @@ _HERE: Final = re.compile(
 )
 
 
-def is_langgraph(name: str, last: str) -> bool:
-    """Whether a dotted name is LangGraph's or LangChain's of that last part, wherever they export it."""
-    return name.rpartition(".")[2] == last and name.startswith(("langgraph", "langchain"))
+class CallEvaluator:
+    """Follows calls.
 
+    Args:
+        context: of the walk.
+        expressions, changes, graphs, errors: know attributes, containers, graphs and context managers.
+        walk: follows functions and binds.
+    """
 
-class Calls(Changes):
-    """Follows calls."""
-
-    # Calls
+    def __init__(
+        self,
+        context: EvaluationContext,
+        expressions: ExpressionEvaluator,
+        changes: StateChanges,
+        graphs: GraphModel,
+        errors: ErrorPaths,
+        walk: Walk,
+    ) -> None:
+        self._context = context
+        self._expressions = expressions
+        self._changes = changes
+        self._graphs = graphs
+        self._errors = errors
+        self._walk = walk
 
     def call(self, function: Value, given: Given, node: ast.expr, what: str) -> Value:
         """Call something; note what it does."""
-        changed = self._changes(node, given)
+        changed = self._changes.change_of(node, given)
         if changed is not None:
             return changed
         if not function.refs:
             if runs_tool(f"?{what.removesuffix('()')}"):
-                self.uses(given.all)
-                self.acts(what.removesuffix("()"), node, certain=False)
+                self._context.uses(given.all)
+                self._context.acts(what.removesuffix("()"), node, certain=False)
             return replace(taint([function, *given.all]), raw=function.raw, unordered=function.unordered)
         results = [self._call_of(ref, function, given, node, what) for ref in in_order(function.refs)]
         return join(results)
@@ -94,67 +113,65 @@ class Calls(Changes):
     def _call_of(self, ref: Ref, function: Value, given: Given, node: ast.expr, what: str) -> Value:
         match ref:
             case FunctionRef():
-                summary = self.follow(ref, given)
-                self.happened(summary, node, what)
+                summary = self._walk.follow(ref, given)
+                self._context.happened(summary, node, what)
                 return summary.value
             case ClassRef():
-                return self._make(ref, given, node)
+                return self._expressions.make_object(ref, given, node)
             case InstanceRef():
-                return self.call(self._of_instance(ref, "__call__", node), given, node, what)
+                return self.call(self._expressions.member_of(ref, "__call__", node), given, node, what)
             case TaskRef():
                 return self._task(ref, given, node, what)
             case ToolRef(function=inner):
                 return self.call(inner, given, node, what)
             case MethodRef():
-                return self.method(ref, given, node, what)
+                return self._graphs.method(ref, given, node, what)
             case GraphRef() | ToolNodeRef():
-                return self.run_graph(ref, node, what)
+                return self._graphs.run_graph(ref, node, what)
             case External(name=name):
-                return self.outside(name, function, given, node, what)
+                return self._outside(name, function, given, node, what)
             case _:
                 return taint(given.all)
 
     def _task(self, ref: TaskRef, given: Given, node: ast.expr, what: str) -> Value:
-        place = self.place(node)
-        for loop in self.frame.loops:
-            if loop.rule and not loop.varies:
-                said = Message("The task {task} is called in a loop over {reason}.", task=what, reason=loop.reason)
-                self.report("HT009", place, said)
-        for guard in self.flow.guards:
-            said = Message("{source} decides whether the task {task} is called.", source=told(guard.source), task=what)
-            self.report("HT009", place, said)
+        frame = self._context.frame
+        self._context.observe(TaskCalled(self._context.place(node), what, frame.loops, frame.flow.guards))
         for inner in ref.function.refs:
             if isinstance(inner, FunctionRef):
-                summary = self.follow(inner, given)
+                summary = self._walk.follow(inner, given)
                 done = tuple(replace(d, effect=replace(d.effect, idempotent="task")) for d in summary.done)
-                self.happened(replace(summary, done=done), node, what)
+                self._context.happened(replace(summary, done=done), node, what)
         return UNKNOWN
 
-    def outside(self, name: str, function: Value, given: Given, node: ast.expr, what: str) -> Value:
+    def _outside(self, name: str, function: Value, given: Given, node: ast.expr, what: str) -> Value:
         """Call something of another package."""
         last = name.rpartition(".")[2]
         if is_langgraph(name, "interrupt") or name == "?interrupt":
-            return self.ask(given, node, what)
-        made = self.construct(name, given, node)
+            return self._ask(given, node, what)
+        made = self._graphs.construct(name, given, node)
         if made is not None:
             return made
         if name in ("functools.partial", "functools.partialmethod") and given.args:
             return _partial(given)
         if name.endswith(("ExitStack().enter_context", "ExitStack().enter_async_context")):
-            catch = self.managed(node.args[0], given.args[0]) if isinstance(node, ast.Call) and given.args else None
-            self.frame.catches += [catch] if catch else []
+            self._enter(node, given)
         if name == "getattr" and len(given.args) > 1 and given.args[1].text is not None:
-            return self.attribute(given.args[0], given.args[1].text, node)
+            return self._expressions.attribute(given.args[0], given.args[1].text, node)
         self._passed_on(name, given, node, what)
         call = _described(name, given)
         doing = effect_of(call)
         if doing is not None:
-            self.uses(given.all)
+            self._context.uses(given.all)
             idempotent = doing.idempotent if not any(v.sources for v in given.all) else ""
-            self.acts(name.removeprefix("?"), node, certain=doing.certain, idempotent=idempotent)
-        self._executes(name, given, node)
+            self._context.acts(name.removeprefix("?"), node, certain=doing.certain, idempotent=idempotent)
+        self._context.observe(OutsideCalled(name, given, node, self._context.place(node)))
         self._shuffles(name, given, node)
         return self._result(name, last, call, function, given, node)
+
+    def _enter(self, node: ast.expr, given: Given) -> None:
+        if isinstance(node, ast.Call) and given.args:
+            catch = self._errors.managed(node.args[0], given.args[0])
+            self._context.frame.catches += [catch] if catch else []
 
     def _result(self, name: str, last: str, call: Call, function: Value, given: Given, node: ast.expr) -> Value:
         made = taint([function, *given.all])
@@ -170,21 +187,7 @@ class Calls(Changes):
             if name == "dict" and not given.args and not given.open:
                 return contained(given.names.values(), fields=tuple(given.names.items()))
             return replace(made, unordered=order, items=items, kinds=kinds, inside=inside)
-        if name in (
-            "sorted",
-            "min",
-            "max",
-            "sum",
-            "len",
-            "str",
-            "int",
-            "float",
-            "bool",
-            "repr",
-            "json.dumps",
-            "any",
-            "all",
-        ):
+        if name in _SCALARS:
             inside = given.args[0].inside if name == "sorted" and given.args else frozenset()
             items = given.args[0].items if name == "sorted" and given.args else None
             return replace(made, inside=inside, items=items, raw=name == "str" and any(v.raw for v in given.args))
@@ -192,7 +195,7 @@ class Calls(Changes):
             made = replace(made, text=call.first, raw=any(v.raw for v in given.args))
         changing = source_of(call)
         if changing:
-            source = Source(changing, name.removeprefix("?"), self.place(node))
+            source = Source(changing, name.removeprefix("?"), self._context.place(node))
             made = replace(made, sources=made.sources | {source})
         if is_unordered(name):
             made = replace(made, unordered=Message("what {name} gives", name=name))
@@ -207,22 +210,13 @@ class Calls(Changes):
 
     # Questions
 
-    def ask(self, given: Given, node: ast.expr, what: str) -> Value:
+    def _ask(self, given: Given, node: ast.expr, what: str) -> Value:
         """Note an `interrupt()` with its payload."""
         payload = given.get(0, "value") or UNKNOWN
-        site = Site(self.place(node), what if len(what) < 60 else "interrupt()")
-        wrong = sorted(_with_functions(payload), key=str)
-        if wrong:
-            inside = payload.inside and not payload.kinds
-            said = (
-                Message("The payload contains {kinds}.", kinds=tuple(wrong))
-                if inside
-                else Message("The payload is {kinds}.", kinds=tuple(wrong))
-            )
-            self.report("HT004", site.place, said)
-        self.asks(site)
-        self.flow.shown |= payload.sources
-        self.frame.shown |= payload.sources
+        site = Site(self._context.place(node), what if len(what) < 60 else "interrupt()")
+        self._context.observe(PayloadGiven(site, payload))
+        self._context.asks(site)
+        self._context.show(payload.sources)
         return Value(answer=True, raw=True)
 
     def _passed_on(self, name: str, given: Given, node: ast.expr, what: str) -> None:
@@ -232,82 +226,41 @@ class Calls(Changes):
             self._gathers(name, given, node)
             return
         many = name in ("map", "filter", "functools.reduce") or name.endswith(".map")
-        loop = self.loop_over(given.args[1], node) if many and len(given.args) > 1 else Loop()
-        self.frame.loops.append(loop)
+        loop = self._expressions.loop_over(given.args[1], node) if many and len(given.args) > 1 else Loop()
+        self._context.frame.loops.append(loop)
         for argument in given.all:
             for ref in argument.refs:
                 if isinstance(ref, FunctionRef) or (isinstance(ref, External) and is_langgraph(ref.name, "interrupt")):
                     self._called_by(ref, given, node, what, elsewhere=bool(elsewhere), many=many)
-        self.frame.loops.pop()
+        self._context.frame.loops.pop()
 
     def _called_by(
         self, ref: FunctionRef | External, given: Given, node: ast.expr, what: str, *, elsewhere: bool, many: bool
     ) -> None:
-        before = len(self.frame.sites)
+        before = len(self._context.frame.sites)
         rest = Given(tuple(element(v) if many else v for v in given.args[1:]), {}, True)
         if isinstance(ref, External):
-            self.ask(rest, node, what)
+            self._ask(rest, node, what)
         else:
-            self.happened(self.follow(ref, rest), node, what)
-        if elsewhere and len(self.frame.sites) > before:
-            said = Message("{call} runs something that asks in a thread of its own.", call=what)
-            self.report("HT015", self.place(node), said)
+            self._context.happened(self._walk.follow(ref, rest), node, what)
+        if elsewhere and len(self._context.frame.sites) > before:
+            self._context.observe(AskedElsewhere(self._context.place(node), what))
 
     def _gathers(self, name: str, given: Given, node: ast.expr) -> None:
         if name != "asyncio.gather" or not isinstance(node, ast.Call) or "return_exceptions" not in given.names:
             return
-        keeps = any(
-            word.arg == "return_exceptions" and isinstance(word.value, ast.Constant) and word.value.value is True
-            for word in node.keywords
-        )
-        inside = [s for s in self.frame.sites if _encloses(node, s)]
-        for site in inside if keeps else []:
-            said = Message(
-                "{handler} catches what {question} raises.",
-                handler="gather(return_exceptions=True)",
-                question=site.what,
-            )
-            self.report("HT001", site.place, said)
-
-    # Changes of what lasts
-
-    # Dangers
-
-    def _executes(self, name: str, given: Given, node: ast.expr) -> None:
-        first = given.args[0] if given.args else UNKNOWN
-        shell = name.startswith(("subprocess.", "asyncio.create_subprocess_shell")) and _says_true(node, "shell")
-        if first.raw and (_SHELLS.match(name) or shell or name == "asyncio.create_subprocess_shell"):
-            self.report("HT014", self.place(node), Message("An answer reaches {call}.", call=name))
-        elif first.raw and _QUERIES.match(name) and not isinstance(getattr(node, "args", [None])[0], ast.Name):
-            said = Message("An answer is put into the text of {call}.", call=name.removeprefix("?"))
-            self.report("HT014", self.place(node), said)
+        if keyword_is(node, "return_exceptions", True):
+            inside = [site for site in self._context.frame.sites if _encloses(node, site)]
+            self._context.observe(ErrorsGathered(inside))
 
     def _shuffles(self, name: str, given: Given, node: ast.expr) -> None:
         if name not in ("random.shuffle", "numpy.random.shuffle") or not isinstance(node, ast.Call) or not node.args:
             return
-        source = Source("random", name, self.place(node))
+        source = Source("random", name, self._context.place(node))
         held = given.args[0] if given.args else UNKNOWN
         if isinstance(node.args[0], ast.Name):
             made = replace(held, unordered=Message("what {name} made", name=name), sources=held.sources | {source})
-            self.assign(node.args[0], made)
-
-    # Given by the next parts
-
-    def managed(self, node: ast.expr, made: Value) -> Catch | None:
-        """Return what a context manager catches."""
-        raise NotImplementedError
-
-    def construct(self, name: str, given: Given, node: ast.expr) -> Value | None:
-        """Return what LangGraph or LangChain makes of a call; None when it isn't one of theirs that matters."""
-        raise NotImplementedError
-
-    def method(self, ref: MethodRef, given: Given, node: ast.expr, what: str) -> Value:
-        """Call a method of a graph, tool or task."""
-        raise NotImplementedError
-
-    def run_graph(self, ref: GraphRef | ToolNodeRef, node: ast.expr, what: str) -> Value:
-        """Run a graph within a node."""
-        raise NotImplementedError
+            self._walk.assign(node.args[0], made)
 
 
 def _partial(given: Given) -> Value:
@@ -337,20 +290,5 @@ def _described(name: str, given: Given) -> Call:
     return Call(name, first, file_mode, first, "data" in given.names, harmless, external(start), tuple(words))
 
 
-def _with_functions(payload: Value) -> frozenset[Message]:
-    kinds = payload.not_json
-    if any(isinstance(ref, FunctionRef) for ref in payload.refs):
-        kinds |= {A_FUNCTION}
-    if any(isinstance(ref, ClassRef) for ref in payload.refs):
-        kinds |= {A_CLASS}
-    return kinds
-
-
 def _encloses(node: ast.expr, site: Site) -> bool:
     return node.lineno <= site.place.line <= (node.end_lineno or node.lineno)
-
-
-def _says_true(node: ast.expr, word: str) -> bool:
-    return isinstance(node, ast.Call) and any(
-        k.arg == word and isinstance(k.value, ast.Constant) and k.value.value is True for k in node.keywords
-    )

@@ -13,6 +13,7 @@ from hitl_tui.lint.abstract_values import (
     UNKNOWN,
     External,
     FunctionRef,
+    Given,
     InstanceRef,
     Value,
     external,
@@ -21,9 +22,10 @@ from hitl_tui.lint.abstract_values import (
 from hitl_tui.lint.call_catalogue import (
     BROAD_ERRORS,
 )
-from hitl_tui.lint.definitions import Definitions
-from hitl_tui.lint.expression_evaluator import met
+from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
+from hitl_tui.lint.expression_evaluator import ExpressionEvaluator, met
 from hitl_tui.lint.flow_state import Catch, Flow, merged
+from hitl_tui.lint.observations import EffectInFinally
 
 ATTEMPT: Final = "one of several attempts"
 """What a loop over tenacity's `Retrying()` gives; used as a context manager it catches any error."""
@@ -32,15 +34,27 @@ Ways = tuple[Flow, dict[str, Value]]
 _SUPPRESS: Final = ("contextlib.suppress()", "?suppress()")
 
 
-class Errors(Definitions):
-    """Walks try and with."""
+class ErrorPaths:
+    """Walks try and with.
 
-    def _try(self, node: ast.Try | ast.TryStar) -> None:
-        frame = self.frame
+    Args:
+        context: of the walk.
+        expressions: says what is caught and entered.
+        walk: walks what stands within.
+    """
+
+    def __init__(self, context: EvaluationContext, expressions: ExpressionEvaluator, walk: Walk) -> None:
+        self._context = context
+        self._expressions = expressions
+        self._walk = walk
+
+    def walk_try(self, node: ast.Try | ast.TryStar) -> None:
+        """Walk a try: the ways through it with and without an error."""
+        frame = self._context.frame
         start = (frame.flow.copy(), dict(frame.scope.names))
         catches = self._catches(node)
         frame.catches += catches
-        self.block(node.body)
+        self._walk.block(node.body)
         del frame.catches[len(frame.catches) - len(catches) :]
         ended = (frame.flow, frame.scope.names)
         ways: list[Ways] = []
@@ -50,71 +64,65 @@ class Errors(Definitions):
             frame.flow.alive, frame.flow.effects = True, {**frame.flow.effects, **held}
             if handler.name:
                 frame.scope.names[handler.name] = of(External("Exception()"))
-            self.block(handler.body)
+            self._walk.block(handler.body)
             ways.append((frame.flow, frame.scope.names))
         frame.flow, frame.scope.names = ended
-        self.block(node.orelse)
+        self._walk.block(node.orelse)
         ways.append((frame.flow, frame.scope.names))
         frame.flow, frame.scope.names = joined(ways)
         self._finally(node, start[0])
 
     def _finally(self, node: ast.Try | ast.TryStar, start: Flow) -> None:
-        frame = self.frame
+        frame = self._context.frame
         if not node.finalbody:
             return
         alive, frame.flow.alive = frame.flow.alive, True
         known = set(frame.flow.effects)
         asked = [site for site in frame.sites if _within(node.body, site.place.line)]
-        self.block(node.finalbody)
+        self._walk.block(node.finalbody)
         frame.flow.alive = frame.flow.alive and alive
         for effect in [e for e in frame.flow.effects if e not in known]:
             done = frame.done.get(effect)
             if asked and done is not None and not effect.idempotent:
                 frame.done[effect] = replace(done, before=True)
-                line = asked[0].place.line
-                said = Message(
-                    "{effect} in finally happens each time {question} in line {line} asks.",
-                    effect=effect.what,
-                    question=asked[0].what,
-                    line=line,
-                )
-                self.report("HT006", effect.place, said)
+                self._context.observe(EffectInFinally(effect, asked[0]))
 
     def _catches(self, node: ast.Try | ast.TryStar) -> list[Catch]:
         found: list[Catch] = []
         for handler in node.handlers:
             names = self._handled(handler)
             if "InterruptedError" in names:
-                found.append(Catch(self.place(handler), "except InterruptedError", "HT013"))
+                found.append(Catch(self._context.place(handler), "except InterruptedError", misses=True))
             if not handler.type or any(name in BROAD_ERRORS for name in names):
                 if not _lets_through(handler):
                     broad = next((n for n in names if n in BROAD_ERRORS), "").rpartition(".")[2]
                     what = f"except {broad}" if broad else Message("a bare except")
-                    found.append(Catch(self.place(handler), what))
+                    found.append(Catch(self._context.place(handler), what))
                 break
         if any(isinstance(part, ast.Return | ast.Break | ast.Continue) for part in _own_statements(node.finalbody)):
-            found.append(Catch(self.place(node.finalbody[0]), Message("a finally that leaves")))
+            found.append(Catch(self._context.place(node.finalbody[0]), Message("a finally that leaves")))
         return found
 
     def _handled(self, handler: ast.ExceptHandler) -> list[str]:
         if handler.type is None:
             return []
-        made = self.value(handler.type)
+        made = self._expressions.value(handler.type)
         return [external(part).removeprefix("?") for part in (made.items or (made,))]
 
-    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+    def walk_with(self, node: ast.With | ast.AsyncWith) -> None:
+        """Walk a with: what its context managers catch."""
         catches: list[Catch] = []
         for item in node.items:
-            made = self.value(item.context_expr)
+            made = self._expressions.value(item.context_expr)
             catch = self.managed(item.context_expr, made)
             catches += [catch] if catch else []
             if item.optional_vars is not None:
-                self.assign(item.optional_vars, replace(made, kinds=made.kinds - {A_GENERATOR}))
-        frame = self.frame
+                self._walk.assign(item.optional_vars, replace(made, kinds=made.kinds - {A_GENERATOR}))
+        frame = self._context.frame
         around = len(frame.catches)
         frame.catches += catches
         start = (frame.flow.copy(), dict(frame.scope.names))
-        self.block(node.body)
+        self._walk.block(node.body)
         caught = len(frame.catches) > around  # an ExitStack may have got more within
         del frame.catches[around:]
         if caught:
@@ -124,26 +132,23 @@ class Errors(Definitions):
         """Return what a context manager catches."""
         name = external(made)
         if name == ATTEMPT:
-            return Catch(self.place(node), Message("a retry"))
+            return Catch(self._context.place(node), Message("a retry"))
         if name in _SUPPRESS and isinstance(node, ast.Call):
-            broad = [external(self.value(part)) for part in node.args]
+            broad = [external(self._expressions.value(part)) for part in node.args]
             if any(part in BROAD_ERRORS for part in broad):
-                return Catch(self.place(node), "suppress()")
+                return Catch(self._context.place(node), "suppress()")
         for instance in made.refs:
             if isinstance(instance, InstanceRef) and _leaves_quietly(instance):
-                return Catch(self.place(node), f"{instance.type.node.name}()")
+                return Catch(self._context.place(node), f"{instance.type.node.name}()")
         if isinstance(node, ast.Call):
-            for ref in self.value(node.func).refs:
+            for ref in self._expressions.value(node.func).refs:
                 if isinstance(ref, FunctionRef) and isinstance(ref.node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    return self.managing(ref)
+                    return self._walk.follow(ref, Given(open=True)).catches
         return None
-
-    def managing(self, ref: FunctionRef) -> Catch | None:
-        """Return what a generator that is used as a context manager catches."""
-        raise NotImplementedError
 
 
 def joined(ways: Sequence[Ways]) -> Ways:
+    """Return what may have happened, and what names stand for, where several ways meet."""
     alive = [(flow, names) for flow, names in ways if flow.alive]
     if not alive:
         return Flow(alive=False), dict(ways[0][1]) if ways else {}

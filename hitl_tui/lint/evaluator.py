@@ -1,35 +1,82 @@
-"""Following functions and modules."""
+"""The evaluator: walks modules and functions with abstract values and lets the rules judge what happens."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import UNKNOWN, FunctionRef, Given, Module, Scope, Value, join
-from hitl_tui.lint.evaluation_context import DEEPEST, Frame
-from hitl_tui.lint.flow_state import Catch, Summary
-from hitl_tui.lint.statement_walker import Statements
+from hitl_tui.lint.call_evaluator import CallEvaluator
+from hitl_tui.lint.error_paths import ErrorPaths
+from hitl_tui.lint.evaluation_context import EvaluationContext, Frame
+from hitl_tui.lint.expression_evaluator import ExpressionEvaluator
+from hitl_tui.lint.findings import Rule
+from hitl_tui.lint.flow_state import Summary
+from hitl_tui.lint.graph_model import GraphModel
+from hitl_tui.lint.observations import FunctionRetried
+from hitl_tui.lint.source_modules import Sources
+from hitl_tui.lint.state_changes import StateChanges
+from hitl_tui.lint.statement_walker import Definitions, StatementWalker
+
+_DEEPEST: Final = 25
+"""How many calls are followed into each other."""
 
 _IDEMPOTENT: Final = re.compile(r"(?:\w+\.)*idempotent\Z")
 
 
-class Walker(Statements):
-    """Walks a module, the functions in it that are called, and what it imports from its own package."""
+class Evaluator:
+    """Walks a module, the functions in it that are called, and what it imports from its own package.
+
+    Args:
+        sources: where modules come from.
+        rules: judge what happens.
+    """
+
+    def __init__(self, sources: Sources, rules: Iterable[Rule]) -> None:
+        self.context = context = EvaluationContext(sources, rules)
+        self.graphs = GraphModel(context, self)
+        self.reached: set[ast.AST] = set()
+        self.checked: set[ast.AST] = set()
+        self._context = context
+        self._known: dict[object, Summary] = {}
+        self._following: list[ast.AST] = []
+        self._expressions = ExpressionEvaluator(context, self)
+        self._definitions = Definitions(context, self._expressions, self.graphs, self)
+        changes = StateChanges(context, self._expressions, self)
+        errors = ErrorPaths(context, self._expressions, self)
+        self._calls = CallEvaluator(context, self._expressions, changes, self.graphs, errors, self)
+        self._statements = StatementWalker(context, self._expressions, changes, errors, self._definitions)
+
+    @property
+    def functions(self) -> Sequence[FunctionRef]:
+        """Return every function that was defined, in the order of the walk."""
+        return self._definitions.functions
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Bind a target."""
+        self._statements.assign(target, value)
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Walk statements in order."""
+        self._statements.block(body)
+
+    def call(self, function: Value, given: Given, node: ast.expr, what: str) -> Value:
+        """Call something; note what it does."""
+        return self._calls.call(function, given, node, what)
 
     def module_scope(self, module: Module) -> Scope:
         """Return a module's names, walking it first where that hasn't happened."""
         if module.scope is None:
             module.scope = Scope(None, module, lasting=True)
-            checking, self.checking = self.checking, False
-            with self.within(Frame(module.scope, module.name)):
+            checking, self._context.checking = self._context.checking, False
+            with self._context.within(Frame(module.scope, module.name)):
                 for statement in module.tree.body:  # a top-level raise or exit hides nothing that follows
-                    self.flow.alive = True
-                    self.statement(statement)
-            self.checking = checking
+                    self._context.flow.alive = True
+                    self._statements.statement(statement)
+            self._context.checking = checking
         return module.scope
 
     def follow(self, function: FunctionRef, given: Given) -> Summary:
@@ -39,40 +86,36 @@ class Walker(Statements):
         """
         node = function.node
         key = (node, function.scope, function.binding, function.fixed, function.fixed_names, given.args,
-               tuple(given.names.items()), given.open, self.checking)  # fmt: skip
-        if key in self.known:
-            return self._again(function, self.known[key])
-        if node in self.following or len(self.following) >= DEEPEST or self.exhausted:
+               tuple(given.names.items()), given.open, self._context.checking)  # fmt: skip
+        if key in self._known:
+            return self._again(function, self._known[key])
+        if node in self._following or len(self._following) >= _DEEPEST or self._context.exhausted:
             return Summary()
-        self.following.append(node)
+        self._following.append(node)
         try:
             summary = self._walked(function, given)
         finally:
-            self.following.pop()
-        self.known[key] = summary
+            self._following.pop()
+        self._known[key] = summary
         return self._again(function, summary)
 
     def _again(self, function: FunctionRef, summary: Summary) -> Summary:
         if function.retried and summary.sites:
-            site = summary.sites[0]
-            said = Message(
-                "A retry around {function} catches what {question} raises.", function=function.name, question=site.what
-            )
-            self.report("HT001", site.place, said)
+            self._context.observe(FunctionRetried(function.name, summary.sites[0]))
         return summary
 
     def _walked(self, function: FunctionRef, given: Given) -> Summary:
         node = function.node
         self.reached.add(node)
-        if self.checking:
+        if self._context.checking:
             self.checked.add(node)
-        scope = Scope(function.scope, function.scope.module, lasting=not self.checking)
+        scope = Scope(function.scope, function.scope.module, lasting=not self._context.checking)
         frame = Frame(scope, function.name, self._is_idempotent(function))
-        with self.within(frame):
+        with self._context.within(frame):
             self._bind(function, given)
             if isinstance(node, ast.Lambda):
-                made = self.value(node.body)
-                self.uses([made])
+                made = self._expressions.value(node.body)
+                self._context.uses([made])
                 frame.returns.append(made)
             else:
                 self.block(node.body)
@@ -90,7 +133,7 @@ class Walker(Statements):
 
     def _bind(self, function: FunctionRef, given: Given) -> None:
         arguments = function.node.args
-        names = self.frame.scope.names
+        names = self._context.frame.scope.names
         args = [*([function.binding] if function.binding is not None else []), *function.fixed, *given.args]
         words = {**dict(function.fixed_names), **given.names}
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -110,11 +153,11 @@ class Walker(Statements):
     def _parameter(self, parameter: ast.arg, value: Value) -> Value:
         if value.refs or value.kinds or value.items is not None or value.fields is not None or value.text is not None:
             return value
-        known = self.of_type(parameter.annotation)
+        known = self._definitions.of_type(parameter.annotation)
         if known.refs:
             return replace(value, refs=known.refs)
         if value == UNKNOWN and parameter.annotation is None:
-            return self._free(parameter.arg)
+            return self._expressions.free_name(parameter.arg)
         return value
 
     def _is_idempotent(self, function: FunctionRef) -> bool:
@@ -126,10 +169,6 @@ class Walker(Statements):
         head = node.body[0].lineno if node.body else node.lineno
         lines = [*range(first, node.lineno + 1), *range(node.lineno + 1, head)]
         return any(line in declared for line in lines) or any(_is_declaring(d) for d in node.decorator_list)
-
-    def managing(self, ref: FunctionRef) -> Catch | None:
-        """Return what a generator that is used as a context manager catches."""
-        return self.follow(ref, Given(open=True)).catches
 
     def uncalled(self, module: Module) -> Iterable[FunctionRef]:
         """Return functions of a module, and methods, that nothing has called so far."""

@@ -41,7 +41,7 @@ from hitl_tui.lint.abstract_values import (
     taint,
 )
 from hitl_tui.lint.call_catalogue import A_DATE, A_DECIMAL, A_FRAME, A_PATH, AN_ARRAY, BYTES, kind_of
-from hitl_tui.lint.evaluation_context import Base, given_by
+from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
 from hitl_tui.lint.flow_state import Flow, Guard, Loop, merged
 
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -66,12 +66,21 @@ _LONGEST_TEXT: Final = 2_000
 _KEEPING_KINDS: Final = (A_DATE, A_DECIMAL, A_PATH, AN_ARRAY, A_FRAME)
 
 
-class Expressions(Base):
-    """Evaluates expressions."""
+class ExpressionEvaluator:
+    """Evaluates expressions and follows attributes.
+
+    Args:
+        context: of the walk.
+        walk: binds, calls and reads modules.
+    """
+
+    def __init__(self, context: EvaluationContext, walk: Walk) -> None:
+        self._context = context
+        self._walk = walk
 
     def value(self, node: ast.expr) -> Value:
         """Return what an expression stands for, and note what evaluating it does."""
-        self.steps += 1
+        self._context.steps += 1
         match node:
             case ast.Constant():
                 return _constant(node.value)
@@ -96,7 +105,7 @@ class Expressions(Base):
             case ast.BinOp():
                 return self._binary(node)
             case ast.Lambda():
-                return of(FunctionRef(node, self.frame.scope, "lambda"))
+                return of(FunctionRef(node, self._context.frame.scope, "lambda"))
             case ast.IfExp():
                 test = self.value(node.test)
                 return self.either(test, [lambda: self.value(node.body), lambda: self.value(node.orelse)])
@@ -106,7 +115,7 @@ class Expressions(Base):
                 return self._comprehension(node)
             case ast.NamedExpr():
                 made = self.value(node.value)
-                self.assign(node.target, made)
+                self._walk.assign(node.target, made)
                 return made
             case ast.Compare():
                 return self._compare(node)
@@ -116,30 +125,31 @@ class Expressions(Base):
     def _other(self, node: ast.expr) -> Value:
         parts = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         if isinstance(node, ast.Yield | ast.YieldFrom):
-            self.uses(parts)
-            caught = [catch for catch in self.frame.catches if catch.rule == "HT001"]
-            self.frame.yields = self.frame.yields or (caught[-1] if caught else None)
+            self._context.uses(parts)
+            caught = [catch for catch in self._context.frame.catches if not catch.misses]
+            self._context.frame.yields = self._context.frame.yields or (caught[-1] if caught else None)
             if parts:
-                self.frame.returns.append(parts[0])
+                self._context.frame.returns.append(parts[0])
             return UNKNOWN
         return taint(parts)
 
     # Names
 
     def _name(self, node: ast.Name) -> Value:
-        scope = self.frame.scope
+        scope = self._context.frame.scope
         holder = scope.holder(node.id)
         if holder is None:
-            return self._free(node.id)
+            return self.free_name(node.id)
         found = holder.names[node.id]
         module = holder.module
-        if self.checking and holder.parent is None and node.id in module.mutated:
-            changing = Source("module", node.id, self.place(node))
+        if self._context.checking and holder.parent is None and node.id in module.mutated:
+            changing = Source("module", node.id, self._context.place(node))
             return replace(found, sources=found.sources | {changing}, items=None, fields=None)
         return found
 
-    def _free(self, name: str) -> Value:
-        scope: Scope | None = self.frame.scope
+    def free_name(self, name: str) -> Value:
+        """Return what a name stands for that the source doesn't bind."""
+        scope: Scope | None = self._context.frame.scope
         while scope is not None and scope.parent is not None:
             scope = scope.parent
         if scope is not None and "*" in scope.names and name in STARS:
@@ -222,8 +232,8 @@ class Expressions(Base):
         parts = [self.value(node.left), *(self.value(part) for part in node.comparators)]
         equal = isinstance(node.ops[0], ast.In | ast.NotIn | ast.Eq | ast.NotEq)
         if equal and isinstance(node.left, ast.Name):  # from here on it is what it was compared with
-            holder = self.frame.scope.holder(node.left.id)
-            if holder is self.frame.scope:
+            holder = self._context.frame.scope.holder(node.left.id)
+            if holder is self._context.frame.scope:
                 holder.names[node.left.id] = replace(holder.names[node.left.id], raw=False)
         return taint(parts)
 
@@ -231,7 +241,7 @@ class Expressions(Base):
 
     def either(self, test: Value, ways: Sequence[Callable[[], Value]]) -> Value:
         """Walk one of several ways, as `test` decides; return what comes out of any."""
-        frame = self.frame
+        frame = self._context.frame
         start, names = frame.flow, dict(frame.scope.names)
         ends: list[tuple[Flow, dict[str, Value]]] = []
         values: list[Value] = []
@@ -250,7 +260,7 @@ class Expressions(Base):
         return replace(got, sources=got.sources | decided.sources) if decided.sources else got
 
     def _meet(self, start: Flow, test: Value, ends: Sequence[tuple[Flow, dict[str, Value]]]) -> None:
-        frame = self.frame
+        frame = self._context.frame
         alive = [(flow, names) for flow, names in ends if flow.alive]
         frame.flow = merged(flow for flow, _ in ends)
         if not alive:
@@ -267,7 +277,7 @@ class Expressions(Base):
             )
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
-        frame = self.frame
+        frame = self._context.frame
         outer = dict(frame.scope.names)
         orders: list[Message | None] = []
         loops = 0
@@ -276,7 +286,7 @@ class Expressions(Base):
             orders.append(over.unordered)
             frame.loops.append(self.loop_over(over, part.iter))
             loops += 1
-            self.assign(part.target, element(over))
+            self._walk.assign(part.target, element(over))
             for test in part.ifs:
                 self.value(test)
         if isinstance(node, ast.DictComp):
@@ -303,14 +313,14 @@ class Expressions(Base):
         text = _brief(node)
         if over.unordered:
             if not text:
-                return Loop("HT003", over.unordered)
+                return Loop("order", over.unordered)
             said = Message("{text}, {kind}, whose order is not fixed", text=text, kind=over.unordered)
-            return Loop("HT003", said)
+            return Loop("order", said)
         for source in sorted(over.sources, key=lambda s: s.place):
-            return Loop("HT005", given_by(source))
+            return Loop("round", given_by(source))
         if over.from_state and not over.answer:
             said = Message("{text}, which is as long as the state says at the time", text=text)
-            return Loop("HT005", said, varies=True)
+            return Loop("round", said, by_state=True)
         return Loop()
 
     # Calls
@@ -334,7 +344,95 @@ class Expressions(Base):
             else:
                 is_open = is_open or made.fields is None
                 names |= dict(made.fields or (("**", made),))
-        return self.call(function, Given(tuple(args), names, is_open), node, f"{_brief(node.func)}()")
+        return self._walk.call(function, Given(tuple(args), names, is_open), node, f"{_brief(node.func)}()")
+
+    # Attributes and objects
+
+    def attribute(self, value: Value, name: str, node: ast.expr) -> Value:
+        """Return an attribute of something."""
+        found: list[Value] = []
+        for ref in value.refs:
+            found += self._attribute_of(ref, name, node)
+        base = replace(taint([value]), raw=value.raw)
+        if name == "tool_calls":  # a message that was said stays as it is, whatever becomes of the list it stands in
+            return replace(base, from_state=False)
+        if not found:
+            if value.fields is not None and not value.refs:  # a method of a mapping
+                return replace(base, refs=frozenset({External(f"dict().{name}")}))
+            return base
+        made = join(found)
+        merged = taint([made, base])
+        return replace(made, sources=merged.sources, from_state=merged.from_state, answer=merged.answer, raw=base.raw)
+
+    def _attribute_of(self, ref: Ref, name: str, node: ast.expr) -> Iterable[Value]:
+        match ref:
+            case External(name=path):
+                kept = path if len(path) < LONGEST_NAME else f"?{path.rpartition('.')[2]}"
+                kind = kind_of(f"{kept}.{name}")
+                yield replace(of(External(f"{kept}.{name}")), kinds=frozenset({kind} if kind else ()))
+            case InstanceRef():
+                yield self.member_of(ref, name, node)
+            case ClassRef():
+                yield _of_class(ref, name)
+            case ModuleRef(module=module):
+                names = self._walk.module_scope(module).names
+                other = None if name in names else self._context.sources.imported(name, 1, module)
+                yield names[name] if name in names else of(ModuleRef(other) if other else External(f"?{name}"))
+            case GraphRef() | ToolRef() | TaskRef() | ToolNodeRef() | MethodRef():
+                yield of(MethodRef(ref, name))
+            case FunctionRef():
+                yield of(MethodRef(ref, name))
+
+    def member_of(self, ref: InstanceRef, name: str, node: ast.expr) -> Value:
+        """Return an attribute of an object, a method bound to it."""
+        if name in ref.names:
+            return ref.names[name]
+        for ancestor in ref.type.ancestors():
+            if isinstance(ancestor, ClassRef) and name in ancestor.names:
+                return self._bound(ref, ancestor.names[name], node)
+        return of(External(f"?self.{name}"))
+
+    def _bound(self, ref: InstanceRef, found: Value, node: ast.expr) -> Value:
+        refs: set[Ref] = set()
+        for member in found.refs:
+            if not isinstance(member, FunctionRef) or isinstance(member.node, ast.Lambda):
+                refs.add(member)
+                continue
+            decorators = {_last(d) for d in member.node.decorator_list}
+            bound = member if "staticmethod" in decorators else replace(member, binding=of(ref))
+            if decorators & {"property", "cached_property"}:
+                return self._walk.call(of(bound), Given(), node, f"{member.name}")
+            refs.add(bound)
+        return replace(found, refs=frozenset(refs))
+
+    def make_object(self, ref: ClassRef, given: Given, node: ast.expr) -> Value:
+        """Call a class."""
+        names = [a.name if isinstance(a, External) else "" for a in ref.ancestors()]
+        if any(name in _RECORDS for name in names):
+            return contained(given.all, fields=tuple(given.names.items()))
+        instance = InstanceRef(ref, lasting=not self._context.checking)
+        if any(_is_dataclass(a) for a in ref.ancestors()) or "pydantic.BaseModel" in names:
+            fields = [
+                s.target.id for s in ref.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
+            ]
+            instance.names.update(zip(fields, given.args, strict=False))
+            instance.names.update(given.names)
+        start = self.member_of(instance, "__init__", node)
+        if any(isinstance(r, FunctionRef) for r in start.refs):
+            self._walk.call(start, given, node, f"{ref.node.name}()")
+        if any(name in _ENUMS | _TEXT_ENUMS for name in names):
+            return taint(given.all)
+        made = taint(given.all)
+        return replace(
+            made,
+            refs=frozenset({instance}),
+            kinds=frozenset({Message("an object of class {name}", name=ref.node.name)}),
+        )
+
+
+def given_by(source: Source) -> Message:
+    """Return what something gives that differs, as a loop goes over it."""
+    return Message("what {source} gives this time", source=source.described())
 
 
 def met(all_names: Sequence[dict[str, Value]]) -> dict[str, Value]:
@@ -429,89 +527,6 @@ _RECORDS: Final = frozenset(
         "langchain.agents.AgentState",
     ]
 )
-
-
-class Objects(Expressions):
-    """Follows attributes and makes objects."""
-
-    def attribute(self, value: Value, name: str, node: ast.expr) -> Value:
-        """Return an attribute of something."""
-        found: list[Value] = []
-        for ref in value.refs:
-            found += self._attribute_of(ref, name, node)
-        base = replace(taint([value]), raw=value.raw)
-        if name == "tool_calls":  # a message that was said stays as it is, whatever becomes of the list it stands in
-            return replace(base, from_state=False)
-        if not found:
-            if value.fields is not None and not value.refs:  # a method of a mapping
-                return replace(base, refs=frozenset({External(f"dict().{name}")}))
-            return base
-        made = join(found)
-        merged = taint([made, base])
-        return replace(made, sources=merged.sources, from_state=merged.from_state, answer=merged.answer, raw=base.raw)
-
-    def _attribute_of(self, ref: Ref, name: str, node: ast.expr) -> Iterable[Value]:
-        match ref:
-            case External(name=path):
-                kept = path if len(path) < LONGEST_NAME else f"?{path.rpartition('.')[2]}"
-                kind = kind_of(f"{kept}.{name}")
-                yield replace(of(External(f"{kept}.{name}")), kinds=frozenset({kind} if kind else ()))
-            case InstanceRef():
-                yield self._of_instance(ref, name, node)
-            case ClassRef():
-                yield _of_class(ref, name)
-            case ModuleRef(module=module):
-                names = self.module_scope(module).names
-                other = None if name in names else self.sources.imported(name, 1, module)
-                yield names[name] if name in names else of(ModuleRef(other) if other else External(f"?{name}"))
-            case GraphRef() | ToolRef() | TaskRef() | ToolNodeRef() | MethodRef():
-                yield of(MethodRef(ref, name))
-            case FunctionRef():
-                yield of(MethodRef(ref, name))
-
-    def _of_instance(self, ref: InstanceRef, name: str, node: ast.expr) -> Value:
-        if name in ref.names:
-            return ref.names[name]
-        for ancestor in ref.type.ancestors():
-            if isinstance(ancestor, ClassRef) and name in ancestor.names:
-                return self._bound(ref, ancestor.names[name], node)
-        return of(External(f"?self.{name}"))
-
-    def _bound(self, ref: InstanceRef, found: Value, node: ast.expr) -> Value:
-        refs: set[Ref] = set()
-        for member in found.refs:
-            if not isinstance(member, FunctionRef) or isinstance(member.node, ast.Lambda):
-                refs.add(member)
-                continue
-            decorators = {_last(d) for d in member.node.decorator_list}
-            bound = member if "staticmethod" in decorators else replace(member, binding=of(ref))
-            if decorators & {"property", "cached_property"}:
-                return self.call(of(bound), Given(), node, f"{member.name}")
-            refs.add(bound)
-        return replace(found, refs=frozenset(refs))
-
-    def _make(self, ref: ClassRef, given: Given, node: ast.expr) -> Value:
-        names = [a.name if isinstance(a, External) else "" for a in ref.ancestors()]
-        if any(name in _RECORDS for name in names):
-            return contained(given.all, fields=tuple(given.names.items()))
-        instance = InstanceRef(ref, lasting=not self.checking)
-        if any(_is_dataclass(a) for a in ref.ancestors()) or "pydantic.BaseModel" in names:
-            fields = [
-                s.target.id for s in ref.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
-            ]
-            instance.names.update(zip(fields, given.args, strict=False))
-            instance.names.update(given.names)
-        start = self._of_instance(instance, "__init__", node)
-        if any(isinstance(r, FunctionRef) for r in start.refs):
-            self.call(start, given, node, f"{ref.node.name}()")
-        if any(name in _ENUMS | _TEXT_ENUMS for name in names):
-            return taint(given.all)
-        made = taint(given.all)
-        return replace(
-            made,
-            refs=frozenset({instance}),
-            kinds=frozenset({Message("an object of class {name}", name=ref.node.name)}),
-        )
 
 
 def _of_class(ref: ClassRef, name: str) -> Value:

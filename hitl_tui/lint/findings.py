@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -31,6 +32,13 @@ class Place:
     column: int
 
 
+Problem = tuple[Place, Message]
+"""Where a rule is broken, and what is wrong there."""
+
+Check = Callable[..., Iterable[Problem]]
+"""Judges one observation: takes it, gives what is wrong with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of safe interrupts.
@@ -42,6 +50,8 @@ class Rule:
         what: what is found, a few words.
         meaning: what goes wrong, one sentence.
         remedy: how to mend it, one sentence.
+        checks: what judges which class of `observations`.
+        of_effects: its findings are effects, which have rows of their own.
     """
 
     id: str
@@ -50,6 +60,8 @@ class Rule:
     what: str
     meaning: Message
     remedy: Message
+    checks: Mapping[type, Check] = field(default_factory=dict, compare=False, repr=False)
+    of_effects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +129,7 @@ class NodeRow:
         interrupts: the node may stop and ask, itself or in what it calls.
         effect: None for a node that does nothing to the world.
         position: where the effect stands; `NONE` without an interrupt.
-        rules: ids of the rules that are broken in the node.
+        rules: the rules that are broken in the node.
     """
 
     graph: str
@@ -125,7 +137,7 @@ class NodeRow:
     interrupts: bool
     effect: Effect | None
     position: Position
-    rules: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
     @property
     def repeated(self) -> bool:
@@ -139,9 +151,9 @@ class NodeRow:
         return "happens again" if self.repeated else "fault" if self.other_rules else "ok"
 
     @property
-    def other_rules(self) -> tuple[str, ...]:
+    def other_rules(self) -> tuple[Rule, ...]:
         """Return rules that are broken in the node besides those about effects, which have rows of their own."""
-        return tuple(rule for rule in self.rules if rule not in ("HT006", "HT007"))
+        return tuple(rule for rule in self.rules if not rule.of_effects)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -155,7 +167,7 @@ class NodeRow:
             "line": effect.place.line if effect else None,
             "position": str(self.position),
             "idempotent": (effect.idempotent or False) if effect else None,
-            "rules": list(self.rules),
+            "rules": [rule.id for rule in self.rules],
             "verdict": self.verdict,
         }
 

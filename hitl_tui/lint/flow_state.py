@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import UNKNOWN, Source, Value
-from hitl_tui.lint.findings import Effect, Place
+from hitl_tui.lint.findings import Effect, Place, Rule
 
 MANY: Final = 99
 """A number of questions that stands for any beyond."""
@@ -100,15 +100,15 @@ class Loop:
     """A loop that is being walked.
 
     Args:
-        rule: id of the rule that a question in it breaks; empty for none.
-        reason: what it goes over, and why that is wrong.
-        varies: it is the state alone that says how often.
+        differs: what may be another the next time: the `order` of its rounds or how often it goes `round`.
+        reason: what it goes over, and why that differs.
+        by_state: it is the state alone that says how often.
         ends, again: the ways out of it and back to its start.
     """
 
-    rule: str = ""
+    differs: Literal["", "order", "round"] = ""
     reason: str | Message = ""
-    varies: bool = False
+    by_state: bool = False
     ends: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
     again: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
 
@@ -120,12 +120,12 @@ class Catch:
     Args:
         place: where it stands.
         what: as in `except Exception`.
-        rule: the rule it breaks.
+        misses: it is meant to catch a question and doesn't.
     """
 
     place: Place
     what: str | Message
-    rule: str = "HT001"
+    misses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Summary:
         low, high: how many questions it asks.
         shown: what it asked with that may differ.
         catches: as a context manager, it catches what is raised in it.
-        rules: ids of the rules that are broken in it.
+        rules: the rules that are broken in it.
     """
 
     value: Value = UNKNOWN
@@ -164,4 +164,4 @@ class Summary:
     high: int = 0
     shown: frozenset[Source] = frozenset()
     catches: Catch | None = None
-    rules: frozenset[str] = frozenset()
+    rules: frozenset[Rule] = frozenset()

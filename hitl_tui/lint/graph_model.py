@@ -6,10 +6,10 @@ import ast
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
     STATE,
     UNKNOWN,
+    ClassRef,
     External,
     FunctionRef,
     Given,
@@ -26,9 +26,10 @@ from hitl_tui.lint.abstract_values import (
     of,
     taint,
 )
-from hitl_tui.lint.call_catalogue import narrow, retried
-from hitl_tui.lint.call_evaluator import Calls, is_langgraph
+from hitl_tui.lint.call_catalogue import is_langgraph, keyword_is, narrow, retried
+from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
 from hitl_tui.lint.flow_state import Site, Summary
+from hitl_tui.lint.observations import GraphRun
 
 RUNS: Final = frozenset(
     ["invoke", "ainvoke", "stream", "astream", "batch", "abatch", "astream_events", "stream_events", "astream_log"]
@@ -36,16 +37,24 @@ RUNS: Final = frozenset(
 _AGENTS: Final = frozenset(
     ["create_agent", "create_react_agent", "create_deep_agent", "create_supervisor", "create_swarm"]
 )
-_ADDRESSES: Final = frozenset(["thread_id", "checkpoint_ns", "checkpoint_id"])
-"""With one of these a config means a run of its own, unless it has all that it was given as well."""
-
 _SAME: Final = frozenset(
     ["with_config", "with_types", "copy", "configurable_fields", "bind", "with_retry", "with_listeners"]
 )
 
 
-class Graphs(Calls):
-    """Builds graphs as the source does."""
+class GraphModel:
+    """The graphs of the source, built as it builds them.
+
+    Args:
+        context: of the walk.
+        walk: calls and follows functions.
+    """
+
+    def __init__(self, context: EvaluationContext, walk: Walk) -> None:
+        self.built: list[GraphRef] = []
+        self._context = context
+        self._walk = walk
+        self._asking: dict[Ref, bool] = {}
 
     def construct(self, name: str, given: Given, node: ast.expr) -> Value | None:
         """Return what LangGraph or LangChain makes of a call; None when it isn't one of theirs that matters."""
@@ -57,7 +66,7 @@ class Graphs(Calls):
             return self._agent(last, given, node)
         if ours and last == "ToolNode":
             tools = given.get(0, "tools") or UNKNOWN
-            return of(ToolNodeRef(tools.items or (tools,), self.place(node)))
+            return of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
         if ours and last in ("RunnableLambda", "RunnableCallable", "coerce_to_runnable") and given.args:
             return given.args[0]
         if ours and last in ("tool", "from_function", "Tool", "StructuredTool", "task", "entrypoint"):
@@ -73,7 +82,7 @@ class Graphs(Calls):
             function = given.get(-1, "func", "coroutine") or (given.args[1] if len(given.args) > 1 else UNKNOWN)
         if any(isinstance(r, FunctionRef) for r in function.refs):
             return self.decorated(name, function, node)
-        off = last == "entrypoint" and _is_false(node, "checkpointer")
+        off = last == "entrypoint" and keyword_is(node, "checkpointer", False)
         return of(External(f"{name}(off)" if off else f"{name}()"))
 
     def decorated(self, name: str, function: Value, node: ast.AST) -> Value:
@@ -85,11 +94,11 @@ class Graphs(Calls):
         if is_langgraph(called, "task"):
             return of(TaskRef(function, label))
         if is_langgraph(called, "entrypoint"):
-            graph = GraphRef("entrypoint", self.place(node), name=label)
+            graph = GraphRef("entrypoint", self._context.place(node), name=label)
             graph.nodes[label] = function
-            graph.places[label] = self.place(node)
-            graph.compiled.append((self.place(node), name.endswith("(off)")))
-            self.graphs.append(graph)
+            graph.places[label] = self._context.place(node)
+            graph.compiled.append((self._context.place(node), name.endswith("(off)")))
+            self.built.append(graph)
             return of(graph)
         if called == "retry" or retried(called, Given()):
             return Value(
@@ -98,8 +107,10 @@ class Graphs(Calls):
         return function
 
     def _new_graph(self, kind: str, node: ast.expr) -> Value:
-        graph = GraphRef(kind, self.place(node), name=self.frame.name if len(self.frames) > 1 else "")
-        self.graphs.append(graph)
+        graph = GraphRef(
+            kind, self._context.place(node), name=self._context.frame.name if len(self._context.frames) > 1 else ""
+        )
+        self.built.append(graph)
         return of(graph)
 
     def _agent(self, last: str, given: Given, node: ast.expr) -> Value:
@@ -109,15 +120,15 @@ class Graphs(Calls):
         tools = given.get(1, "tools") or UNKNOWN
         version = given.names.get("version")
         if last == "create_react_agent" and version is not None and version.text == "v1":
-            graph.nodes["tools"] = of(ToolNodeRef(tools.items or (tools,), self.place(node)))
-            graph.places["tools"] = self.place(node)
+            graph.nodes["tools"] = of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
+            graph.places["tools"] = self._context.place(node)
         else:
             self._tool_nodes(graph, tools, node)
         if any(
             external(v).rstrip("()").endswith("HumanInTheLoopMiddleware") for v in _flat(given.names.get("middleware"))
         ):
             graph.stops = True
-        graph.compiled.append((self.place(node), _is_false(node, "checkpointer")))
+        graph.compiled.append((self._context.place(node), keyword_is(node, "checkpointer", False)))
         graph.stops = graph.stops or bool({"interrupt_before", "interrupt_after", "interrupt_on"} & set(given.names))
         return made
 
@@ -130,10 +141,10 @@ class Graphs(Calls):
                             self._tool_nodes(graph, each, node)
                     case ToolRef(name=name) | FunctionRef(name=name):
                         graph.nodes.setdefault(f"tool {name}", of(ref))
-                        graph.places.setdefault(f"tool {name}", self.place(node))
+                        graph.places.setdefault(f"tool {name}", self._context.place(node))
                     case InstanceRef(type=made):
                         graph.nodes.setdefault(f"tool {made.node.name}", of(ref))
-                        graph.places.setdefault(f"tool {made.node.name}", self.place(node))
+                        graph.places.setdefault(f"tool {made.node.name}", self._context.place(node))
 
     # Methods
 
@@ -145,13 +156,19 @@ class Graphs(Calls):
         if isinstance(owner, ToolNodeRef):
             return self.run_graph(owner, node, what) if name in RUNS else of(owner)
         if isinstance(owner, ToolRef) and (name in RUNS or name in ("run", "arun", "func", "coroutine")):
-            return self.call(owner.function, Given(open=True), node, what)
+            return self._walk.call(owner.function, Given(open=True), node, what)
         if isinstance(owner, TaskRef) and name in RUNS:
-            return self.call(of(owner), given, node, what)
+            return self._walk.call(of(owner), given, node, what)
         if isinstance(owner, FunctionRef):  # a runnable around it
             if name in ("with_retry", "with_fallbacks"):
                 return of(replace(owner, retried=True))
-            return self.call(of(owner), given, node, what) if name in RUNS else of(owner) if name in _SAME else UNKNOWN
+            return (
+                self._walk.call(of(owner), given, node, what)
+                if name in RUNS
+                else of(owner)
+                if name in _SAME
+                else UNKNOWN
+            )
         return taint(given.all)
 
     def _of_graph(self, graph: GraphRef, name: str, given: Given, node: ast.expr, what: str) -> Value:
@@ -172,7 +189,7 @@ class Graphs(Calls):
             case "final" | "task":
                 return UNKNOWN
             case _ if name in RUNS:
-                self._apart(graph, given, node, what)
+                self._observe_run(graph, given, node, what)
                 return self.run_graph(graph, node, what)
             case _ if name == "as_tool":
                 return of(graph)
@@ -190,7 +207,7 @@ class Graphs(Calls):
         if graph.nodes.get(label, action) != action:  # its name isn't known whole, and two begin alike
             label = f"{label} ({len(graph.nodes) + 1})"
         graph.nodes[label] = action
-        graph.places[label] = self.place(node)
+        graph.places[label] = self._context.place(node)
 
     def _add_sequence(self, graph: GraphRef, nodes: Value, node: ast.expr) -> None:
         for item in nodes.items or ():
@@ -216,7 +233,7 @@ class Graphs(Calls):
             graph.entries += [target.text for target in targets if target.text]
 
     def _compile(self, graph: GraphRef, given: Given, node: ast.expr) -> Value:
-        graph.compiled.append((self.place(node), _is_false(node, "checkpointer")))
+        graph.compiled.append((self._context.place(node), keyword_is(node, "checkpointer", False)))
         stops = [given.names.get(word) for word in ("interrupt_before", "interrupt_after")]
         graph.stops = graph.stops or any(stop is not None and stop.items != () for stop in stops)
         return of(graph)
@@ -225,41 +242,56 @@ class Graphs(Calls):
 
     def run_graph(self, ref: GraphRef | ToolNodeRef, node: ast.expr, what: str) -> Value:
         """Run a graph within a node."""
-        if self.checking and self.may_ask(ref):
-            self.asks(Site(self.place(node), what, nested=True), low=0)
+        if self._context.checking and self.may_ask(ref):
+            self._context.asks(Site(self._context.place(node), what, nested=True), low=0)
         agent = isinstance(ref, GraphRef) and ref.kind == "agent"
-        source = Source("model", what, self.place(node))
+        source = Source("model", what, self._context.place(node))
         return Value(sources=frozenset({source}) if agent else frozenset())
 
-    def _apart(self, graph: GraphRef, given: Given, node: ast.expr, what: str) -> None:
+    def _observe_run(self, graph: GraphRef, given: Given, node: ast.expr, what: str) -> None:
         config = given.get(1, "config")
         own = dict(config.fields or ()).get("configurable") if config is not None else None
-        names = {name for name, _ in own.fields or ()} if own is not None else set()
-        if self.checking and names & _ADDRESSES and "**" not in names and self.may_ask(graph):
-            self.report("HT016", self.place(node), Message("{call} asks in a thread of its own.", call=what))
+        names = frozenset(name for name, _ in own.fields or ()) if own is not None else frozenset()
+        self._context.observe(GraphRun(self._context.place(node), what, graph, names, self))
 
     def may_ask(self, ref: Ref) -> bool:
         """Whether a graph, tool or function may stop and ask, at any depth."""
-        if ref in self.asking:
-            return self.asking[ref]
-        self.asking[ref] = False  # a graph within itself asks when the rest of it does
+        if ref in self._asking:
+            return self._asking[ref]
+        self._asking[ref] = False  # a graph within itself asks when the rest of it does
         found = bool(self.summary_of(ref).sites)
         if isinstance(ref, GraphRef):
             values = [*ref.nodes.values(), *(path for _, path in ref.routers)]
             found = ref.stops or any(self.may_ask(inner) for value in values for inner in value.refs)
         elif isinstance(ref, ToolNodeRef):
             found = any(self.may_ask(inner) for tool in ref.tools for inner in tool.refs)
-        self.asking[ref] = found
+        self._asking[ref] = found
         return found
+
+    def function_of(self, ref: Ref | None) -> FunctionRef | None:
+        """Return the function that a node runs; None for a node without source."""
+        match ref:
+            case FunctionRef():
+                return ref
+            case ToolRef(function=value) | TaskRef(function=value):
+                return next((r for r in value.refs if isinstance(r, FunctionRef)), None)
+            case InstanceRef():
+                for name in ("__call__", "invoke", "ainvoke", "_run", "_arun", "run"):
+                    for ancestor in ref.type.ancestors():
+                        if isinstance(ancestor, ClassRef) and name in ancestor.names:
+                            made = next((r for r in ancestor.names[name].refs if isinstance(r, FunctionRef)), None)
+                            if made is not None:
+                                return FunctionRef(made.node, made.scope, made.name, binding=of(ref))
+        return None
 
     def summary_of(self, ref: Ref) -> Summary:
         """Return what is known of running something as a node or tool, with nothing known of what it is given."""
         match ref:
             case FunctionRef():
-                return self.follow(ref, Given((STATE,), open=True))
+                return self._walk.follow(ref, Given((STATE,), open=True))
             case ToolRef(function=function) | TaskRef(function=function):
                 functions = [inner for inner in function.refs if isinstance(inner, FunctionRef)]
-                return self.follow(functions[0], Given(open=True)) if functions else Summary()
+                return self._walk.follow(functions[0], Given(open=True)) if functions else Summary()
             case InstanceRef():
                 return self._instance_summary(ref)
             case _:
@@ -271,7 +303,7 @@ class Graphs(Calls):
                 found = getattr(ancestor, "names", {}).get(name)
                 for inner in found.refs if found is not None else ():
                     if isinstance(inner, FunctionRef):
-                        return self.follow(replace(inner, binding=of(ref)), Given((STATE,), open=True))
+                        return self._walk.follow(replace(inner, binding=of(ref)), Given((STATE,), open=True))
         return Summary()
 
 
@@ -301,9 +333,3 @@ def _flat(value: Value | None) -> list[Value]:
     if value is None:
         return []
     return list(value.items) if value.items is not None else [value]
-
-
-def _is_false(node: ast.expr | ast.AST, word: str) -> bool:
-    return isinstance(node, ast.Call) and any(
-        k.arg == word and isinstance(k.value, ast.Constant) and k.value.value is False for k in node.keywords
-    )

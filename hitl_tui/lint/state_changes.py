@@ -20,21 +20,33 @@ from hitl_tui.lint.abstract_values import (
     of,
     taint,
 )
-from hitl_tui.lint.expression_evaluator import Objects
+from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
+from hitl_tui.lint.expression_evaluator import ExpressionEvaluator
 from hitl_tui.lint.source_modules import CHANGERS
 
 
-class Changes(Objects):
-    """Tells changes of what lasts from changes of what a run made for itself."""
+class StateChanges:
+    """Tells changes of what lasts from changes of what a run made for itself.
 
-    def _changes(self, node: ast.expr, given: Given) -> Value | None:
+    Args:
+        context: of the walk.
+        expressions: says what is changed.
+        walk: binds what changed.
+    """
+
+    def __init__(self, context: EvaluationContext, expressions: ExpressionEvaluator, walk: Walk) -> None:
+        self._context = context
+        self._expressions = expressions
+        self._walk = walk
+
+    def change_of(self, node: ast.expr, given: Given) -> Value | None:
         """Note a change of a container by one of its methods; None when it is no such call."""
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in CHANGERS:
             return None
         owner = node.func.value
         if not isinstance(owner, ast.Name | ast.Attribute | ast.Subscript):
             return None
-        held = self._quietly(owner)
+        held = self.held_by(owner)
         if any(not _is_container(ref) for ref in held.refs):
             return None
         method = node.func.attr
@@ -42,7 +54,7 @@ class Changes(Objects):
             same = method in ("discard", "update", "setdefault", "clear", "remove")
             same = same or (method == "add" and not any(v.sources for v in given.all))
             idempotent = "by its form" if same else ""
-            self.acts(f"{source_text(owner)}.{method}", node, idempotent=idempotent)
+            self._context.acts(f"{source_text(owner)}.{method}", node, idempotent=idempotent)
             return taint([held, *given.all])
         if isinstance(owner, ast.Name) and method in ("append", "add", "insert", "extend", "update", "appendleft"):
             last = given.args[-1] if given.args else UNKNOWN
@@ -58,30 +70,31 @@ class Changes(Objects):
                 from_state=flat.from_state,
                 answer=flat.answer,
             )
-            self.assign(owner, merged)
+            self._walk.assign(owner, merged)
         got = element(held) if method in ("pop", "popleft", "setdefault", "popitem") else UNKNOWN
         return replace(got, sources=got.sources | held.sources, from_state=got.from_state or held.from_state)
 
-    def _quietly(self, node: ast.expr) -> Value:
+    def held_by(self, node: ast.expr) -> Value:
+        """Return what something stands for before it is changed: a name of a module is no value that differs."""
         if isinstance(node, ast.Name):
-            holder = self.frame.scope.holder(node.id)
+            holder = self._context.frame.scope.holder(node.id)
             return holder.names[node.id] if holder else of(External("?"))
-        return self.value(node)
+        return self._expressions.value(node)
 
     def lasts(self, target: ast.expr) -> bool:
         """Whether what a name, attribute or element belongs to outlives a run of the node."""
-        if not self.checking:
+        if not self._context.checking:
             return False
         root = target
         while isinstance(root, ast.Subscript):
             root = root.value
         if isinstance(root, ast.Name):
-            holder = self.frame.scope.holder(root.id)
-            if holder is None or (not holder.lasting and root.id not in self.frame.scope.outer):
+            holder = self._context.frame.scope.holder(root.id)
+            if holder is None or (not holder.lasting and root.id not in self._context.frame.scope.outer):
                 return False
-            return holder is not self.frame.scope and not _has(holder.names[root.id], ModuleRef)
+            return holder is not self._context.frame.scope and not _has(holder.names[root.id], ModuleRef)
         if isinstance(root, ast.Attribute):
-            owner = self._quietly(root.value)
+            owner = self.held_by(root.value)
             if any(isinstance(ref, ClassRef | ModuleRef) for ref in owner.refs):
                 return True
             return any(isinstance(ref, InstanceRef) and ref.lasting for ref in owner.refs)

@@ -103,7 +103,7 @@ def _table(report: Report) -> Iterator[str]:
 def _cells(row: NodeRow, file: str, *, repeated: bool) -> Iterator[str]:
     effect = row.effect
     name = "" if repeated else row.node
-    verdict = _("AGAIN") if row.repeated else " ".join(row.other_rules) or _("ok")
+    verdict = _("AGAIN") if row.repeated else " ".join(rule.id for rule in row.other_rules) or _("ok")
     if effect is None:
         asks = _("may ask") if row.interrupts else _("none")
         cells = [name, _("nothing"), "", asks, "", verdict]

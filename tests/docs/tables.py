@@ -194,11 +194,12 @@ def import_order() -> str:
     """Return which packages may import which, from the import contracts."""
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
-    order = "\n".join(layer.replace("hitl_tui.", "") for layer in layers)
-    lines = [f"Packages import downwards only:\n\n```\n{order}\n```\n"]
+    lines = []
     for contract in contracts:
-        if contract["type"] == "forbidden":
+        if contract["type"] == "layers":
+            order = "\n".join(layer.replace("hitl_tui.", "") for layer in contract["layers"])
+            lines.append(f"{contract['name']}:\n\n```\n{order}\n```\n")
+        else:
             sources, kept = (_packages(contract[key]) for key in ("source_modules", "forbidden_modules"))
             lines.append(f"**{contract['name']}**: {sources} may not import {kept}.\n")
     return "\n".join(lines)

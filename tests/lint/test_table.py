@@ -89,7 +89,7 @@ def test_a_node_that_breaks_another_rule_is_no_good_node(tmp_path: Path) -> None
         builder = StateGraph(State).add_node(one).add_node(two).add_node("three", lambda state: {})
         """,
     )
-    assert [(row.node, row.rules, row.verdict) for row in report.rows] == [
+    assert [(row.node, tuple(rule.id for rule in row.rules), row.verdict) for row in report.rows] == [
         ("one", ("HT001",), "fault"),
         ("two", ("HT001",), "fault"),
         ("three", (), "ok"),
