@@ -27,8 +27,8 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, run_before
 from hitl_tui.supervisor.bound_files import rebound
+from hitl_tui.supervisor.ledger_writer import opened
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import opened
 from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
 from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, TeamResult
 

@@ -20,8 +20,9 @@ from hitl_tui.core.todos import MAY_BEGIN, SupervisorTodo
 from hitl_tui.policy import standing_rules
 from hitl_tui.policy.policy_source import PolicySource, on_record
 from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import LedgerWriter, SessionView
+from hitl_tui.supervisor.session_view import SessionView
 
 POLICY = "policy"
 """Kind of the entry that says which rules hold from there on."""

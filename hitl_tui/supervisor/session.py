@@ -31,14 +31,14 @@ from hitl_tui.supervisor.checkpoint_copy import go_back, left_head
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
 from hitl_tui.supervisor.dispatcher import LocalDispatcher
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.ledger_writer import event_of
+from hitl_tui.supervisor.ledger_writer import LedgerWriter, event_of
 from hitl_tui.supervisor.open_questions import OpenQuestions
 from hitl_tui.supervisor.orphan_processes import command_of, end_orphans
 from hitl_tui.supervisor.policy_sync import PolicySync, refuse_unlawful, renewed
 from hitl_tui.supervisor.record_check import check_record, created
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import LedgerWriter, SessionView, SnapshotBroadcast, picture
+from hitl_tui.supervisor.session_view import SessionView, SnapshotBroadcast, picture
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import TeamResult

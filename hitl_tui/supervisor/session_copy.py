@@ -29,13 +29,13 @@ from hitl_tui.supervisor import session_archive
 from hitl_tui.supervisor.checkpoint_copy import CheckpointPlace, check_rows, go_back, rebind, snapshot
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.ledger_writer import opened
 from hitl_tui.supervisor.record_check import line_of
 from hitl_tui.supervisor.session_archive import ANCESTORS, ARTIFACTS
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_title, check_workspace, fork_title
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_staging import SessionStaging, room_for
 from hitl_tui.supervisor.session_store import SessionStore
-from hitl_tui.supervisor.session_view import opened
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id, is_digest
 from hitl_tui.threads.session_history import SessionHistory
 

@@ -15,11 +15,12 @@ from hitl_tui.supervisor.activity import ActivityTail
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.open_questions import ready_for
 from hitl_tui.supervisor.policy_sync import refuse_unlawful, renewed
 from hitl_tui.supervisor.record_check import check_record
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import LedgerWriter, SessionView, picture
+from hitl_tui.supervisor.session_view import SessionView, picture
 from hitl_tui.supervisor.snapshot import Snapshot, named, with_obstacles
 from hitl_tui.threads.session_history import SessionHistory
 

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
-from itertools import count
 from typing import Any
 
 from hitl_tui.core.board import Board, Rules
-from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.core.events import Event, EventKind, after_seconds
-from hitl_tui.core.json_text import check_storable, short_id
-from hitl_tui.core.requests import Decision, Request, Verdict
-from hitl_tui.core.safe_text import mask, mask_json
-from hitl_tui.core.secret_masks import check_masks
-from hitl_tui.ledger.protocols import Ledger
-from hitl_tui.ledger.records import Closing, RequestView
+from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.activity import Activity, ActivityStream, ActivityTail
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
-from hitl_tui.supervisor.ledger_writer import ShownQuestions
+from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
@@ -157,119 +147,6 @@ class SessionView(ABC):
         return True
 
 
-class LedgerWriter:
-    """Writes a session's events and decisions into the ledger.
-
-    Args:
-        ledger: the record.
-        session: session id.
-        secrets: values to mask, by name.
-        now: the clock.
-        before_restore: brings the checkpoints to the disk, so that a power cut can't take the one to restore.
-        before_deciding: refuses what may not be decided now.
-        broken: why nothing is taken: the session's record isn't as it was written; empty where it is.
-        read_only: nothing can be written.
-    """
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        session: str,
-        secrets: Mapping[str, str],
-        now: Callable[[], str],
-        before_restore: Callable[[], None] = lambda: None,
-        before_deciding: Callable[[Verdict, Request | None], Awaitable[None]] | None = None,
-        broken: str = "",
-        read_only: bool = False,
-    ) -> None:
-        self.ledger = ledger
-        self.now = now
-        self._session = session
-        self.secrets = secrets
-        self._before_restore = before_restore
-        self._before_deciding = before_deciding
-        self._broken = broken
-        self._numbers = count()
-        self.showing = ShownQuestions(ledger, now, read_only=read_only)
-
-    async def post(
-        self,
-        kind: EventKind,
-        data: Mapping[str, Any],
-        *,
-        by: str,
-        event_id: str = "",
-        closing: Closing | None = None,
-    ) -> tuple[int, str]:
-        """Put an event into the inbox, with the questions that it ends; return its number and id.
-
-        Raises:
-            Refused: one of them was decided since the command began; nothing was written.
-            BadInput: it holds something that no checkpoint can keep; nothing was written.
-        """
-        self.check_whole()
-        check_storable(data)
-        now = self.now()
-        masked = mask_json(dict(data), self.secrets)
-        while True:
-            branch = (await self.ledger.branch(self._session)).number
-            unique = event_id or f"{kind}:{short_id(now, os.getpid(), next(self._numbers), by)}"
-            event = Event(kind=kind, data=masked, id=unique, at=now, by=by)
-            seq = await self.ledger.post(self._session, branch, unique, event.to_dict(), now, closing=closing)
-            # A restore in between would leave the event on a branch that nobody reads any more.
-            if event_id or (await self.ledger.branch(self._session)).number == branch:
-                return seq, unique
-
-    async def decide(self, decision: Decision) -> RequestView:
-        """Record a decision.
-
-        Raises:
-            Refused: it can't count; nothing was written.
-            BadInput: its value or reason can't be kept, or its value holds a secret that wasn't asked with; nothing
-                was written.
-        """
-        view = await self.ledger.request(decision.request_id, self.now())
-        self.check_whole()
-        if self._before_deciding is not None:
-            await self._before_deciding(decision.verdict, view.request if view is not None else None)
-        if self.secrets and decision.value is not None:
-            check_masks(decision.value, view.request.subject.get("value") if view else None, self.secrets)
-        reason, value = mask(decision.reason, self.secrets), mask_json(decision.value, self.secrets)
-        decision = replace(decision, reason=reason, value=value)
-        check_storable(decision.to_dict())
-        return await self.ledger.decide(decision, self.now())
-
-    async def open(self, request: Request) -> None:
-        """Open a request unless it is there; its time begins now."""
-        self.check_whole()
-        await self.ledger.open_requests([opened(request, self.now())])
-
-    async def restore(self, checkpoint_id: str, by: str) -> int:
-        """Ask for an earlier checkpoint to be the head (D11); return the branch that begins there."""
-        self.check_whole()
-        await asyncio.to_thread(self._before_restore)
-        branch = await self.ledger.intend_restore(self._session, checkpoint_id, by, self.now())
-        return branch.number
-
-    async def record(self, kind: str, data: Mapping[str, Any], at: str) -> None:
-        """Record what people do that no view is built from."""
-        self.check_whole()
-        await self.ledger.record(self._session, kind, data, at)
-
-    def check_whole(self) -> None:
-        """Check that something may be written for the session.
-
-        Raises:
-            StorageError: its record isn't as it was written, so it is only looked at.
-        """
-        if self._broken:
-            raise StorageError(self._broken)
-
-    async def last_seq(self) -> int:
-        """Return the number of the last event in the inbox."""
-        return await self.ledger.last_seq(self._session)
-
-
 def run_thread(snapshot: Snapshot, todo_id: str) -> str:
     """Return the thread of a TODO's last run.
 
@@ -280,16 +157,6 @@ def run_thread(snapshot: Snapshot, todo_id: str) -> str:
     if todo is None or not todo.run_id:
         raise BadInput(f"{todo_id} has not run, so its team has no steps yet.")
     return todo.thread
-
-
-def opened(request: Request, now: str) -> Request:
-    """Return a request with the times it is opened and, by its terms, expires at.
-
-    A deadline that ends in an approval begins when the request is shown, not now (T3).
-    """
-    begins = request.terms.deadline and not request.ends_in_approval
-    deadline = after_seconds(now, request.terms.deadline) if begins else ""
-    return replace(request, opened_at=now, deadline=deadline)
 
 
 class SnapshotBroadcast:
