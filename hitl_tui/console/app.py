@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import SystemCommand
+from textual.geometry import Region
 from textual.screen import Screen
 
 from hitl_tui.config.starters import Starter, starters
@@ -174,6 +175,10 @@ class HitlApp(ConsoleApp):
             return None
         below = (screen for screen in reversed(self.screen_stack[:-1]) if screen.is_mounted)
         return next((prompt for screen in below for prompt in screen.query(Prompt)), None)
+
+    @property
+    def asked_region(self) -> Region | None:
+        return self.session.question_region if self._session_on_top else super().asked_region
 
     @property
     def has_field(self) -> bool:

@@ -18,6 +18,7 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.filter import LineFilter
+from textual.geometry import Region
 from textual.theme import ThemeProvider
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, OptionList, TextArea
@@ -221,6 +222,13 @@ class ConsoleApp(PaintedApp):
         if name.endswith(".find") and isinstance(self.screen.focused, SearchInput):
             return KeyKind.TEXT  # what comes after it is text, too
         return kind_bound(event, name)
+
+    @property
+    def asked_region(self) -> Region | None:
+        from hitl_tui.console.widgets.dialog_frame import Dialog
+
+        dialogs = self.screen.query(Dialog)
+        return dialogs.first().region if dialogs else super().asked_region
 
     def place(self) -> object:
         return self.screen, self.screen.focused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -14,6 +14,7 @@ from textual import events
 from textual._cells import cell_len
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.app import App
+from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -30,6 +31,19 @@ class TerminalPainter:
     def forget(self) -> None:
         """Write everything anew: something else may have written to the terminal, or it has another size."""
         self._rows.clear()
+
+    def shows(self, strips: Sequence[Strip], region: Region) -> bool:
+        """Return whether a region of the terminal has this text; rows of which nothing is sure count as if they had.
+
+        Args:
+            strips: all rows, as they would be drawn now.
+            region: the part that counts.
+        """
+        for y in range(region.y, min(region.bottom, len(strips))):
+            row = self._rows.get(y)
+            if row is not None and row.crop(region.x, region.right).text != strips[y].crop(region.x, region.right).text:
+                return False
+        return True
 
     def changes(self, update: CompositorUpdate, console: Console) -> str:
         """Return what has to be written for an update, and take it for written.
@@ -128,6 +142,7 @@ class PaintedApp(App[int]):
     def __init__(self) -> None:
         super().__init__()
         self._painting = TerminalPainter()
+        self._when_shown: Callable[[], None] | None = None
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda __: self.action_redraw())
@@ -135,7 +150,32 @@ class PaintedApp(App[int]):
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         if isinstance(renderable, CompositorUpdate):
             renderable = Changes(renderable, self._painting)
+            if self.is_headless and not self._batch_count:
+                renderable.render_segments(self.console)  # no driver asks for it
         super()._display(screen, renderable)
+
+    def post_display_hook(self) -> None:
+        """A frame was written."""
+        self._look_whether_shown()
+
+    @property
+    def asked_region(self) -> Region | None:
+        """Where what decides is on the screen, empty while it isn't there yet; None when nothing is asked."""
+        return self.screen.region
+
+    def when_shown(self, callback: Callable[[], None]) -> None:
+        """Call something once the terminal shows what is drawn in `asked_region` as it is now."""
+        self._when_shown = callback
+        self.call_later(self._look_whether_shown)
+
+    def _look_whether_shown(self) -> None:
+        callback = self._when_shown
+        if callback is None or not self.screen_stack or self._batch_count:
+            return
+        region = self.asked_region
+        if region is None or (region.area and self._painting.shows(self.screen._compositor.render_strips(), region)):
+            self._when_shown = None
+            callback()
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Resize):

@@ -59,6 +59,9 @@ class Unheard:
     def tell(self, why: BlockReason) -> None:
         raise AssertionError("nothing is typed here")
 
+    def when_shown(self, callback: Callable[[], None]) -> None:
+        callback()
+
     def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Timer:
         raise AssertionError("nothing is typed here")
 

@@ -26,6 +26,9 @@ class Desk:
         self.sent: list[str] = []
         self.decided: list[str] = []
         self.told: list[BlockReason] = []
+        self.busy = False
+        """What is drawn isn't written to the terminal yet."""
+        self.written: Callable[[], None] = lambda: None
         self.clock = Clock()
         self.guard = KeyGuard(self, self.clock)
         self.guard.lateness = lateness
@@ -66,6 +69,11 @@ class Desk:
 
     def tell(self, why: BlockReason) -> None:
         self.told.append(why)
+
+    def when_shown(self, callback: Callable[[], None]) -> None:
+        self.written = callback
+        if not self.busy:
+            callback()
 
     def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Any:
         return Nothing()
@@ -239,3 +247,19 @@ async def test_a_key_that_came_while_the_console_was_busy_counts_from_when_it_wa
     await desk.guard.see(late_by(Key("1", "1"), 0.4))
     await desk.waits()
     assert desk.decided == []
+
+
+async def test_a_key_decides_nothing_that_the_terminal_did_not_show_for_half_a_second() -> None:
+    desk = Desk(question=True)
+    desk.busy = True
+    desk.guard.drawn()
+    await desk.types("1", 2.0)
+    await desk.waits(2)
+    assert desk.decided == [], "it stood on no screen, however long ago it was drawn"
+    desk.written()
+    await desk.types("1", 0.3)
+    await desk.waits(2)
+    assert desk.decided == [], "it stood there for less than half a second"
+    await desk.types("1", 1.0)
+    await desk.waits(2)
+    assert desk.decided == ["1"]

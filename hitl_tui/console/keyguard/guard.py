@@ -68,6 +68,9 @@ class Keyboard(Protocol):
     def tell(self, why: BlockReason) -> None:
         """Say why a key did nothing."""
 
+    def when_shown(self, callback: Callable[[], None]) -> None:
+        """Call something once the terminal shows what is asked as it is now; it takes the place of one that waits."""
+
     def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Timer:
         """Call something in so many seconds."""
 
@@ -91,8 +94,9 @@ class KeyGuard:
 
     The rules, all of them:
 
-    - A question, or a dialog that decides, arms half a second after it was drawn, changed, or read to its end. A key
-      that was pressed before then is dropped (`decides`).
+    - A question, or a dialog that decides, arms half a second after it was drawn, changed, or read to its end, and
+      that was written to the terminal: a busy console may take a while for it. A key that was pressed before then is
+      dropped (`decides`).
     - After a key that typed text it takes half a second until another decides. A digit or letter that comes sooner is
       held until then. Keys that go to the question (Ctrl+G, F2, arrows) type nothing.
     - A digit or letter decides only alone: it is held for a third of a second. With another character after it, or
@@ -118,6 +122,8 @@ class KeyGuard:
         self._keyboard = keyboard
         self._clock = clock
         self._drawn = clock()
+        self._unseen = False
+        """What was drawn last isn't on the terminal yet."""
         self._typed = float("-inf")
         self._before = float("-inf")
         self._last = float("-inf")
@@ -145,6 +151,12 @@ class KeyGuard:
         """What is asked was drawn just now, anew or changed, or its end came to be seen."""
         self._drawn = self._clock()
         self.pictures += 1
+        self._unseen = True
+        self._keyboard.when_shown(self._shown)
+
+    def _shown(self) -> None:
+        self._unseen = False
+        self._drawn = self._clock()
 
     @property
     def now(self) -> float:
@@ -154,13 +166,13 @@ class KeyGuard:
     @property
     def decides(self) -> bool:
         """The key that acts now may decide: it came half a second after what it answers was drawn."""
-        return self._acting - self._drawn >= ARM_AFTER
+        return not self._unseen and self._acting - self._drawn >= ARM_AFTER
 
     @property
     def click_decides(self) -> bool:
         """The click that came last may decide: it came after the pause."""
         at = self._clicked if self.pointer else self._clock()
-        return at - max(self._drawn, self._typed, self._turned) >= ARM_AFTER
+        return not self._unseen and at - max(self._drawn, self._typed, self._turned) >= ARM_AFTER
 
     def turned(self) -> None:
         """The focus came to what is asked just now: the click that brought it decides nothing."""
@@ -169,6 +181,8 @@ class KeyGuard:
     @property
     def remaining(self) -> float:
         """Seconds until a key decides; 0 when the next one does."""
+        if self._unseen:
+            return ARM_AFTER
         return max(0.0, ARM_AFTER - (self._clock() - max(self._drawn, self._typed)))
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import DescendantFocus, Resize
+from textual.geometry import Region
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import DataTable
@@ -473,6 +474,12 @@ class SessionScreen(PromptScreen):
     @property
     def question(self) -> Question | None:
         return self.query_one(QuestionPanel).question
+
+    @property
+    def question_region(self) -> Region | None:
+        """Where the question is on the screen; None while there is none."""
+        panel = self.query_one(QuestionPanel)
+        return panel.region if panel.question is not None else None
 
     @property
     def at_prompt(self) -> bool:
