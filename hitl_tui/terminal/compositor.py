@@ -32,16 +32,17 @@ class TerminalPainter:
         """Write everything anew: something else may have written to the terminal, or it has another size."""
         self._rows.clear()
 
-    def shows(self, strips: Sequence[Strip], region: Region) -> bool:
-        """Return whether a region of the terminal has this text; rows of which nothing is sure count as if they had.
+    def shows(self, strips: Sequence[Strip], region: Region) -> bool | None:
+        """Return whether a region of the terminal has this text; None where it isn't known what a row has.
 
         Args:
             strips: all rows, as they would be drawn now.
             region: the part that counts.
         """
         for y in range(region.y, min(region.bottom, len(strips))):
-            row = self._rows.get(y)
-            if row is not None and row.crop(region.x, region.right).text != strips[y].crop(region.x, region.right).text:
+            if (row := self._rows.get(y)) is None:
+                return None
+            if row.crop(region.x, region.right).text != strips[y].crop(region.x, region.right).text:
                 return False
         return True
 
@@ -173,9 +174,14 @@ class PaintedApp(App[int]):
         if callback is None or not self.screen_stack or self._batch_count:
             return
         region = self.asked_region
-        if region is None or (region.area and self._painting.shows(self.screen._compositor.render_strips(), region)):
-            self._when_shown = None
-            callback()
+        if region is not None:
+            shown = bool(region.area) and self._painting.shows(self.screen._compositor.render_strips(), region)
+            if shown is None:
+                self.refresh(layout=True)  # all rows are written anew, and known then
+            if not shown:
+                return
+        self._when_shown = None
+        callback()
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Resize):
