@@ -336,8 +336,10 @@ class World:
     def _note(self, key: str, place: int, *, text: bool = False) -> None:
         stood, screen = self.app.stood, self.app.screen
         sight = stood.sight
-        # What stands there may be older than what the console knows: then its end isn't asked for.
-        sight = replace(sight, more=not self._behind and (sight.more or self.app.unread))
+        # What stands there may be older than what the console knows: then its end isn't asked for, nor a frame that
+        # shows the focus, which the key before this one may have moved.
+        focused = sight.focused or (self._behind and isinstance(screen.focused, QuestionPanel))
+        sight = replace(sight, focused=focused, more=not self._behind and (sight.more or self.app.unread))
         over, opened = self.app.over
         over = over if not isinstance(screen, SessionScreen) else ""
         self.pressed.append(Pressed(key, place, self.clock(), self.last, sight, stood.since, over, opened, text))
