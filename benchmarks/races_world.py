@@ -21,7 +21,6 @@ from benchmarks.races_seen import Emulator, Ends, Text, squeezed
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console import app as console_app
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.prompt_line import Prompt
@@ -29,6 +28,7 @@ from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.events import utc_now
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.terminal.textual_driver import TolerantParser
 
@@ -151,7 +151,7 @@ class RaceApp(HitlApp):
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [Path(console_app.__file__).parent / path for path in HitlApp.CSS_PATH]
 
-    def __init__(self, options: ConsoleOptions, clock: Clock, size: tuple[int, int]) -> None:
+    def __init__(self, options: OpenOptions, clock: Clock, size: tuple[int, int]) -> None:
         self.emulator = Emulator(*size)
         self.stood = Stood()
         self.ends = Ends()
@@ -397,7 +397,7 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
     """Run the console on a session whose first step was done, and end it."""
     clock = Clock()
     work = await trusted(folder / "data", workspace(folder / "work"))
-    options = ConsoleOptions(folder / "data", work, "", "risk", PERSON, "The cap")
+    options = OpenOptions(folder / "data", work, "", "risk", PERSON, "The cap")
     app = RaceApp(options, clock, size)
     running = asyncio.create_task(app.run_async(size=size))
     try:
