@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.json_documents import copy_document
-from hitl_tui.cli.session_jobs import DONE, FAILURE, counted, looking, session_rows
+from hitl_tui.cli.session_jobs import DONE, FAILURE, counted, looking
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
 from hitl_tui.commands.results import CommandResult
@@ -18,7 +18,7 @@ from hitl_tui.language import render
 from hitl_tui.supervisor.admin import age
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_summary import SessionSummary
-from hitl_tui.wording.text_lines import shown
+from hitl_tui.wording.text_lines import session_lines, shown
 
 _LONGEST_ANSWER = 100
 
@@ -70,7 +70,7 @@ async def delete(job: Job) -> int:
     async with SessionRegistry.open(job.data, job.environ) as registry:
         registry.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
         removal = await registry.admin.removal(given.session)
-        going = [*session_rows([removal.summary]), shown(render(removal_words(removal)))]
+        going = [*session_lines([removal.summary]), shown(render(removal_words(removal)))]
         job.err.lines([] if given.yes else going)
         if not _agreed(job, f"Delete session {given.session}?"):
             return _kept(job)
@@ -89,7 +89,7 @@ async def prune(job: Job) -> int:
         if given.dry_run or not chosen:
             return _told_prune(job, chosen)
         registry.data.check_writable()
-        (job.err if given.json else job.out).lines(session_rows(chosen))
+        (job.err if given.json else job.out).lines(session_lines(chosen))
         if not _agreed(job, f"Delete {counted(chosen)}?"):
             return _kept(job)
         pruned = await registry.admin.prune(chosen, by=by)
@@ -111,7 +111,7 @@ def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
         listed = [s.to_dict() for s in chosen]
         job.out.document({"status": status, "message": message, "sessions": listed, "deleted": [], "stayed": {}})
     else:
-        job.out.lines([*(session_rows(chosen) if chosen else ()), render(message)])
+        job.out.lines([*(session_lines(chosen) if chosen else ()), render(message)])
     return DONE
 
 
@@ -127,7 +127,7 @@ def _tell_copy(job: Job, result: CommandResult, made: SessionSummary, source: st
     if job.arguments.json:
         job.out.document(copy_document(result, made, source))
     else:
-        job.out.lines([*session_rows([made]), shown(render(result.message))])
+        job.out.lines([*session_lines([made]), shown(render(result.message))])
     return DONE
 
 

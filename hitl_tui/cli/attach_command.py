@@ -139,7 +139,8 @@ async def _attach(job: Job, found: Attachment) -> int:
     from hitl_tui.supervisor.open_questions import findings_in
     from hitl_tui.supervisor.open_session import open_session
     from hitl_tui.supervisor.session_registry import SessionRegistry
-    from hitl_tui.wording.text_lines import findings_lines, plan_lines
+    from hitl_tui.wording.evidence_rows import findings_rows
+    from hitl_tui.wording.text_lines import layout, plan_lines
 
     given = job.arguments
     if not found.query:
@@ -168,7 +169,7 @@ async def _attach(job: Job, found: Attachment) -> int:
             findings = checked.get("findings", [])
             job.out.document({**run_document(snapshot), "notes": list(found.notes), "findings": findings})
         else:
-            notes = [*map(render, found.notes), *findings_lines(checked)]
+            notes = [*map(render, found.notes), *layout(findings_rows(checked))]
             job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot)])
         await printed(job, setup, snapshot)
     return exit_code(snapshot)

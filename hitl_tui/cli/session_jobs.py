@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -32,13 +32,13 @@ from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.wording import text_lines
 from hitl_tui.wording.text_lines import (
     answer_lines,
     is_terminal,
     plan_lines,
     questions_lines,
     result_lines,
+    session_lines,
     shown,
     standing,
 )
@@ -216,13 +216,8 @@ async def sessions(job: Job) -> int:
     elif not found:
         job.out.lines([render(f"There is no session{having or ' yet'} in {shown(str(job.data))}.")])
     else:
-        job.out.lines(session_rows(found))
+        job.out.lines(session_lines(found))
     return DONE
-
-
-def session_rows(found: Iterable[SessionSummary]) -> list[str]:
-    """Return sessions as aligned lines."""
-    return text_lines.session_rows([item.to_dict() for item in found])
 
 
 def counted(found: Sequence[SessionSummary]) -> str:

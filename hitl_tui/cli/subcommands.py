@@ -389,7 +389,7 @@ _ROWS = (
     ),
     Subcommand(
         "open",
-        "open:open_store",
+        "open_command:open_store",
         "DATABASE",
         "look into any LangGraph checkpoint store, SQLite or PostgreSQL; read-only",
         "DATABASE [--thread THREAD] [--checkpoint ID [--against ID]] [--ns NS] [--search TEXT]\n"

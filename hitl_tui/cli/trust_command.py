@@ -14,10 +14,10 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
 from hitl_tui.policy.trust_book import trust_in
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
-from hitl_tui.repl.trust_prompt import trust_lines
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.wording.text_lines import shown, table
+from hitl_tui.wording.text_lines import layout, shown, table
+from hitl_tui.wording.trust_rows import trust_rows
 
 DONE = 0
 
@@ -50,7 +50,7 @@ async def _trust(job: Job) -> int:
             )
         if found.trusted:
             return _show(found, job)
-        job.out.lines(trust_lines(found))
+        job.out.lines(layout(trust_rows(found.to_dict())))
         if not _agreed():
             job.out.lines([_("Not trusted; nothing was changed.")])
             return DONE
@@ -72,7 +72,7 @@ def _show(found: WorkspaceTrust, job: Job) -> int:
         job.out.document({"status": "ok", "message": message, **found.to_dict()})
         return DONE
     digest = _("Digest: {digest}").format(digest=found.digest)
-    job.out.lines([*trust_lines(found), shown(render(message)), digest])
+    job.out.lines([*layout(trust_rows(found.to_dict())), shown(render(message)), digest])
     return DONE
 
 

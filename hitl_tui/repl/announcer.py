@@ -57,7 +57,7 @@ class Announcer:
             if question.id not in self._shown and _whole(question, snapshot):
                 self._shown.add(question.id)
                 place = _("{number} of {total}").format(number=number, total=total)
-                self._say(["", *question_lines(question, place, str, bound=self._bound)])
+                self._say(["", *question_lines(question, place, str, workspace=snapshot.workspace, bound=self._bound)])
                 if self._showing is not None:
                     self._showing(question.id)
         answer = answer_lines(snapshot)

@@ -27,7 +27,6 @@ from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.workspace_trust import untrusted_message
 from hitl_tui.repl.announcer import Announcer, Say
 from hitl_tui.repl.line_source import LineSource
-from hitl_tui.repl.trust_prompt import trust_lines
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -37,8 +36,18 @@ from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
 from hitl_tui.wording.rows import joined
 from hitl_tui.wording.status_words import status_of_session
-from hitl_tui.wording.text_lines import Whole, plan_lines, result_lines, shown, standing
+from hitl_tui.wording.text_lines import (
+    Whole,
+    error_lines,
+    layout,
+    plan_lines,
+    result_lines,
+    session_lines,
+    shown,
+    standing,
+)
 from hitl_tui.wording.times import mode_words
+from hitl_tui.wording.trust_rows import trust_rows
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
@@ -266,8 +275,7 @@ class LineSession:
 
     def _complain(self, error: HitlError) -> None:
         self._refused = True
-        said = [_("Error: {message}").format(message=shown(render(error.message)))]
-        self._say([*said, *([f"  {shown(render(error.help))}"] if error.help else [])])
+        self._say(error_lines(error.message, error.help))
 
     # Beginning -------------------------------------------------------------------------------------------------
 
@@ -293,9 +301,7 @@ class LineSession:
         open_ones = [s for s in await self._registry.admin.sessions() if s.status not in (FINISHED, FAILED)]
         if open_ones:
             lines.append(_("Or write the id of a session that isn't finished:"))
-            lines += [
-                f"  {s.id}  {render(s.status)}  {clipped(s.title or render(s.message), 100)}" for s in open_ones[-9:]
-            ]
+            lines += [f"  {line}" for line in session_lines(open_ones[-9:])]
         self._say([*lines, _("/help lists all commands, /quit leaves.")])
 
     async def _at_home(self, line: str) -> None:
@@ -335,7 +341,7 @@ class LineSession:
             self._say([shown(render(untrusted_message(trust)))])
             return
         said = [_("Type trust to trust it; Enter goes on without.")]
-        self._say([*map(signs, trust_lines(trust)), *said])
+        self._say([*layout(trust_rows(trust.to_dict())), *said])
         line = await self._source.next()
         if line is not None and line.strip().lower() == "trust":
             await self._registry.trust.grant(folder, trust.digest, by=self._options.by, how="terminal")

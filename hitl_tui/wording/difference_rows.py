@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import mark
-from hitl_tui.terminal.ascii_signs import _
+from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.threads.session_diff import Difference, ResultChange, TodoChange
 from hitl_tui.threads.state_diff import ABSENT, ValueChange
-from hitl_tui.wording.rows import Row, in_line, labelled, styled, text_row
+from hitl_tui.wording.rows import Row, in_line, labelled, short, styled, text_row
 from hitl_tui.wording.status_words import approval_words, number_of, status_words
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""
-_LONGEST = 300
 _PARTS: Mapping[str, str] = {
     "asked": mark("asked anew"),
     "error": mark("another error"),
@@ -53,9 +49,9 @@ def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> li
     return rows + value_rows(found.state)
 
 
-def more_rows(count: int) -> list[Row]:
+def more_rows(count: int, most: int = MOST_ROWS) -> list[Row]:
     """Return the row that says how many of so many are left out; none where all are shown."""
-    return [text_row(_("… and {n:,} more").format(n=count - MOST_ROWS), "$text-muted")] if count > MOST_ROWS else []
+    return [text_row(_("… and {n:,} more").format(n=count - most), "$text-muted")] if count > most else []
 
 
 def glyph_of(change: TodoChange) -> str:
@@ -93,47 +89,37 @@ def _todo_rows(change: TodoChange) -> Iterator[Row]:
     shown = [*change.edited, *(v for v in change.moved if v.path != ("rank",))]
     shown += [v for v in change.values if v.path[0] in ("error", "name")]
     for value in shown:
-        yield _value_row(value, "  ")
+        yield value_row(value, "  ")
 
 
 def value_rows(values: Sequence[ValueChange]) -> list[Row]:
     """Return changed values, a row each; beyond `MOST_ROWS` they are counted."""
-    return [_value_row(value, "") for value in values[:MOST_ROWS]] + more_rows(len(values))
+    return [value_row(value) for value in values[:MOST_ROWS]] + more_rows(len(values))
 
 
-def _value_row(value: ValueChange, indent: str) -> Row:
+def value_row(value: ValueChange, indent: str = "") -> Row:
+    """Return how a value differs, with a glyph: put in, taken away, another one."""
     name = in_line(value.name)
     if value.before is ABSENT:
         return text_row(f"{indent}+ {name}: {short(value.after)}", "$text-success")
     if value.after is ABSENT:
         return text_row(f"{indent}- {name}: {short(value.before)}", "$text-error")
-    return text_row(f"{indent}~ {name}: {short(value.before)} → {short(value.after)}")
+    return text_row(f"{indent}~ {name}: {short(value.before)}{signs(' → ')}{short(value.after)}")
 
 
 def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
     name = number_of(change.todo_id) if change.todo_id else _("answer")
     old, new = ((str(r.get("summary", "")) or _("a result")) if r else "" for r in (change.before, change.after))
     if change.before is None:
-        yield labelled(f"+ {name}", _clip(new), "$text-success")
+        yield labelled(f"+ {name}", short(new), "$text-success")
     elif change.after is None:
-        yield labelled(f"- {name}", _("none now; it was: {old}").format(old=_clip(old)), "$text-error")
+        yield labelled(f"- {name}", _("none now; it was: {old}").format(old=short(old)), "$text-error")
     else:
         yield labelled(
             f"~ {name}",
-            f"{_clip(old)} → {_clip(new)}" if old != new else _("another text: {new}").format(new=_clip(new)),
+            f"{short(old)} → {short(new)}" if old != new else _("another text: {new}").format(new=short(new)),
         )
     colours = {"+": "$text-success", "-": "$text-error"}
     for line in lines[:MOST_ROWS]:
         yield Row("", styled(f"    {in_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
     yield from more_rows(len(lines))
-
-
-def _clip(text: str) -> str:
-    return one_line(in_line(text), _LONGEST)
-
-
-def short(value: Any) -> str:
-    """Return a value in one line."""
-    if isinstance(value, str):
-        return _clip(value) if value.strip() else '""'
-    return _clip(json.dumps(value, ensure_ascii=False))

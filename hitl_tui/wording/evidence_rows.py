@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.safe_text import text_lines
-from hitl_tui.language import _, ngettext, render
+from hitl_tui.language import render
 from hitl_tui.supervisor.snapshot import has_preview
+from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
-from hitl_tui.wording.times import clock_words, day_words
+from hitl_tui.wording.times import second_words
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -37,7 +38,7 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
             yield labelled(_("preview"), _("not there yet"), "$text-warning")
         return
     if evidence.get("findings"):
-        yield from _findings(evidence, most, key)
+        yield from findings_rows(evidence, most, key)
         return
     if evidence.get("before"):
         yield from _before(evidence["before"], most, key)
@@ -47,7 +48,7 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
 
 def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
     """The run of which nobody knows how it ended: when it began, what it had put out, how it ended if that is known."""
-    yield labelled(_("began"), f"{day_words(str(run['began']))}:{clock_words(str(run['began']))[-2:]}")
+    yield labelled(_("began"), second_words(str(run["began"])))
     if run.get("ended"):
         yield labelled(_("ended"), in_line(render(str(run["ended"]))), "bold")
     lines, count = list(run["lines"]), int(run["count"])
@@ -92,9 +93,11 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Ite
         yield text_row(_("  │ … the rest was not kept"), "$text-muted")
 
 
-def _findings(found: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
-    """What the rules of safe interrupts found in a graph that is to run (I6)."""
-    findings = found["findings"]
+def findings_rows(found: Mapping[str, Any], most: int | None = None, key: str = "") -> Iterable[Row]:
+    """Return what the rules of safe interrupts found in a graph; no rows where nothing was. See `evidence_rows`."""
+    findings = found.get("findings") or []
+    if not findings:
+        return
     head = ngettext("{n} finding: {command}", "{n} findings: {command}", len(findings))
     yield labelled(
         _("check"), head.format(n=len(findings), command=in_line(str(found["command"]))), "bold $text-warning"

@@ -16,8 +16,8 @@ from hitl_tui.language import mark, render
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
-from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows, short
-from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, text_row
+from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, short, text_row
 from hitl_tui.wording.status_words import (
     PlanLines,
     PlanRow,

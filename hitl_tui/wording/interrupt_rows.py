@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, same
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, render
-from hitl_tui.wording.rows import Row, labelled, quoted_row, text_row
+from hitl_tui.language import mark, render
+from hitl_tui.terminal.ascii_signs import _, signs
+from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, text_row
 from hitl_tui.wording.subject_rows import value_text
 
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ _ALL: Mapping[str, str] = {
     "Take ": mark("Take {n}"),
 }
 """Labels with something of the question in them, by how they begin."""
-_OWN = (mark("asks"), mark("from"), mark("note"), mark("again"), mark("option"))
+_OWN = (
+    *(mark("asks"), mark("from"), mark("note"), mark("again"), mark("option"), mark("digest"), mark("until")),
+    *(mark("so far"), mark("needs"), mark("NOTE"), mark("BLOCKED"), mark("CHANGED"), mark("MISSING")),
+    *(mark("RAN BEFORE"), mark("Answer with")),
+)
 """What our own rows of a question are called: a name in it that reads the same stands in quotation marks."""
 _MOST = 200_000
 """Characters of one value on the screen; the rest is in the details and in the record."""
@@ -77,7 +82,7 @@ def who_asks(question: Question) -> str:
     """Return who asks: the team, and the nodes on the way to where it stopped; one safe line."""
     subject = question.view.request.subject
     path = [str(node) for node in subject.get("path", ()) if node]
-    return safe_text(" › ".join([question.view.request.source.removesuffix("_team"), *path]), multiline=False)
+    return signs(" › ").join(map(in_line, [question.view.request.source.removesuffix("_team"), *path]))
 
 
 def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import mark, render
+from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.evidence_rows import evidence_rows
 from hitl_tui.wording.interrupt_rows import answer_rows, inner_rows
-from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, styled, text_row
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, quoted_row, styled, text_row
 from hitl_tui.wording.status_words import command_words, number_of, risk_words
 from hitl_tui.wording.subject_rows import (
     change_rows,
@@ -24,7 +25,7 @@ from hitl_tui.wording.subject_rows import (
     step_rows,
     value_text,
 )
-from hitl_tui.wording.times import clock_words, day_words, moment
+from hitl_tui.wording.times import second_words
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -58,10 +59,28 @@ def what(question: Question) -> str:
     }[question.kind]
 
 
+def heading(question: Question, place: str) -> str:
+    """Return the first line of a question: what commands call it, its risk, who said so, what is asked.
+
+    Args:
+        question: the question.
+        place: which of how many it is, in words.
+    """
+    risk = risk_of(question)
+    quorum = quorum_words(question) if question.view.request.terms.quorum > 1 else ""
+    return joined(place, in_line(question.name), in_line(risk_words(risk)), quorum, what(question))
+
+
 def quorum_words(question: Question) -> str:
     """Return how many have said yes, of how many it takes: `1 of 2 approved`."""
     takes = question.view.request.terms.quorum
     return _("{value} of {takes} approved").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
+
+
+def whole(question: Question, workspace: str) -> list[Row]:
+    """Return what has to be read before deciding where nothing can be opened: all of it, and the exact subject."""
+    exact = [] if question.shape is not None else subject_rows(question)
+    return [*_rows(question, workspace, (), None, ""), *term_rows(question), *exact]
 
 
 def body(question: Question, workspace: str, key: str, draft: Sequence[Row] = ()) -> list[Row]:
@@ -85,8 +104,25 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     rows.append(labelled(_("title"), title_of(question)))
     if risk_of(question):
         rows.append(labelled(_("risk"), in_line(risk_words(risk_of(question)))))
+    rows += term_rows(question)
+    rows.append(labelled(_("digest"), request.digest))
+    rows.append(labelled(_("request"), request.id))
+    rows.append(labelled(_("commands"), "\n".join(map(command_words, question.commands.values()))))
+    if question.shape is not None:
+        rows += answer_rows(question.shape)
+    rows.append(text_row(""))
+    rows += subject_rows(question, indent=2)
+    return rows
+
+
+def term_rows(question: Question) -> list[Row]:
+    """Return what a step is for and comes after, who has to approve, and until when."""
+    request = question.view.request
     said = {key: str(request.about.get(key) or "") for key in _SAID}
-    rows += [labelled(_(_SAID[key]), in_line(render(text))) for key, text in said.items() if text]
+    rows = [labelled(_(_SAID[key]), in_line(render(text))) for key, text in said.items() if text]
+    if after := request.about.get("dependencies"):
+        known = ", ".join(f"{number_of(str(d['id']))} ({render(str(d['status']))})" for d in after)
+        rows.append(labelled(_("after"), in_line(known)))
     terms = request.terms
     if terms.quorum > 1 or terms.level:
         rows.append(
@@ -96,28 +132,24 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
             )
         )
     if request.expires_at:
+        said_then = _("{deadline}, then it counts as {verdict}")
+        until, verdict = second_words(request.expires_at), render(str(expiry_verdict(request)))
         rows.append(
-            labelled(
-                _("until"),
-                _("{deadline}, then it counts as {verdict}").format(
-                    deadline=_to_the_second(request.expires_at), verdict=render(str(expiry_verdict(request)))
-                ),
-            )
+            labelled(_("until"), said_then.format(deadline=until or in_line(request.expires_at), verdict=verdict))
         )
-    rows.append(labelled(_("digest"), request.digest))
-    rows.append(labelled(_("request"), request.id))
-    rows.append(labelled(_("commands"), "\n".join(map(command_words, question.commands.values()))))
-    if question.shape is not None:
-        rows += answer_rows(question.shape)
-    rows.append(text_row(""))
-    rows.append(text_row(_("The subject, exactly as it is approved:"), "$text-muted"))
-    subject = json.dumps(request.subject, ensure_ascii=False, indent=2, sort_keys=True)
-    rows.append(Row("", styled(safe_text(subject)), exact=True))
     return rows
 
 
-def _to_the_second(at: str) -> str:
-    return f"{day_words(at)}:{clock_words(at)[-2:]}" if moment(at) else at
+def subject_rows(question: Question, indent: int | None = None) -> list[Row]:
+    """Return what is hashed and approved, as JSON.
+
+    Args:
+        question: the question.
+        indent: of its lines; None for one line.
+    """
+    subject = json.dumps(question.view.request.subject, ensure_ascii=False, indent=indent, sort_keys=True)
+    heading = text_row(_("The exact subject:"), "$text-muted")
+    return [heading, Row("", styled(safe_text(subject)), exact=True)]
 
 
 def _rows(question: Question, workspace: str, draft: Sequence[Row], most: int | None, key: str) -> Iterable[Row]:

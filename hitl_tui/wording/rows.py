@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
-from hitl_tui.core.safe_text import cell_width, safe_text
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.terminal.ascii_signs import signs
 
 BAR = "  │ "
 """What text that is quoted begins with, in each line that it takes."""
 HEADING = "── "
 """What a heading begins with; it goes on behind that."""
+
+_SHORT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +106,9 @@ def joined(*parts: str) -> str:
 def in_line(text: str) -> str:
     """Return somebody's text as one safe line of whatever length."""
     return safe_text(text, multiline=False)
+
+
+def short(value: Any) -> str:
+    """Return a JSON value in one safe line of at most 300 cells; a text without letters in quotation marks."""
+    text = value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
+    return one_line(in_line(text[: 4 * _SHORT]), _SHORT)

@@ -10,8 +10,8 @@ from typing import Any
 
 from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _
-from hitl_tui.wording.rows import Row, in_line, labelled
+from hitl_tui.terminal.ascii_signs import _, signs
+from hitl_tui.wording.rows import Row, in_line, joined, labelled
 from hitl_tui.wording.status_words import number_of, risk_words
 
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters", "programs")
@@ -82,7 +82,7 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     if workspace and (command or any(name in arguments for name in _RELATIVE)):
         yield labelled(_("in"), in_line(workspace))
     for path, known in _programs(arguments).items():
-        yield labelled(_("program"), f"{in_line(path)} · sha256 {known[:_SHOWN_HASH]}", exact=True)
+        yield labelled(_("program"), joined(in_line(path), f"sha256 {known[:_SHOWN_HASH]}"), exact=True)
     if not command:
         return
     parameters = arguments.get("parameters") or {}
@@ -149,7 +149,7 @@ def step_rows(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
         needs = " ".join(number_of(str(d)) for d in step.get("dependencies", ()))
         risk = str(step.get("risk", ""))
         arguments = step.get("arguments") or {}
-        team = in_line(str(step.get("team", "")).removesuffix("_team")) + (f" ← {needs}" if needs else "")
+        team = in_line(str(step.get("team", "")).removesuffix("_team")) + (signs(" ← ") + needs if needs else "")
         said = f"{team}  {safe_text(str(step.get('task', '')))}"
         yield labelled(number_of(str(step.get("todo", ""))), said, "bold")
         if risk and risk != "low":
@@ -168,7 +168,7 @@ def change_rows(proposal: Mapping[str, Any], workspace: str) -> Iterable[Row]:
         if todo:
             needs = " ".join(number_of(str(d)) for d in todo.get("dependencies", ()))
             team = in_line(str(todo.get("agent_name", "")))
-            head = f"{number_of(str(todo.get('id', '')))} {team}" + (f" ← {needs}" if needs else "")
+            head = f"{number_of(str(todo.get('id', '')))} {team}" + (signs(" ← ") + needs if needs else "")
             yield labelled(in_line(kind), head, "bold")
             yield from input_rows(todo.get("arguments") or {}, str(todo.get("description", "")), workspace)
         else:

@@ -6,27 +6,32 @@ here, where it leaves for a terminal (C10).
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.core.interrupts.shape import label_line
-from hitl_tui.core.names import plain_name
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Kind, Verdict, expiry_verdict
-from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, render
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
-from hitl_tui.terminal.ascii_signs import _, clipped, ngettext, signs
-from hitl_tui.wording.interrupt_lines import inner_lines, meaning_lines
-from hitl_tui.wording.status_words import PlanRow, approval_words, plan_rows, ran_words
+from hitl_tui.terminal.ascii_signs import _, clipped, signs
+from hitl_tui.threads.thread_model import CheckpointInfo
+from hitl_tui.wording.history_rows import todo_rows
+from hitl_tui.wording.interrupt_rows import answer_rows
+from hitl_tui.wording.question_rows import heading, whole
+from hitl_tui.wording.rows import BAR, Row, labelled
+from hitl_tui.wording.rule_rows import rule_rows
+from hitl_tui.wording.session_rows import checkpoint_cells, session_cells
+from hitl_tui.wording.status_words import PlanRow, approval_words, command_words, plan_rows, ran_words
 from hitl_tui.wording.times import day_words, local_times, padded
-from hitl_tui.wording.trust_rows import want_rows
+from hitl_tui.wording.trust_rows import trust_rows
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.session_summary import SessionSummary
 
 _DEEPER = 2
 _NARROWEST = 20
@@ -136,35 +141,17 @@ def _between_wide(text: str, at: int) -> bool:
     )
 
 
+_BAR = "| "
+"""What each line of a text that was quoted, or takes several, begins with."""
 SHOWN_DIGITS = 12
 """How much of a digest is shown: enough for `--digest`."""
 
 _WIDEST = 1_000_000
 
-_ASKS: Mapping[Kind, str] = {
-    Kind.TODO: mark("may it run?"),
-    Kind.FAILURE: mark("it failed: try again, skip or stop?"),
-    Kind.EFFECT: mark("it may have happened already: use as done, do again or reject?"),
-    Kind.INTERRUPT: mark("its team asks"),
-    Kind.PLAN: mark("may this plan begin?"),
-    Kind.PROPOSAL: mark("may the plan change like this?"),
-    Kind.EXTERNAL: mark("may this go on?"),
-}
-
 _VERDICTS: Mapping[str, str] = {
     Verdict.USE_AS_DONE: mark("use as done"),
     Verdict.DO_AGAIN: mark("do it again"),
 }
-
-_BOOKKEEPING = ("session", "todo", "asked", "run", "policy")
-"""Parts of a subject that say where it belongs; shown too, in one line."""
-
-_PLACES = (
-    *(mark("REASON"), mark("FEEDBACK"), mark("TEXT"), mark("NAME")),
-    *(mark("VALUE"), mark("OPTION"), mark("DECISION")),
-)
-
-_RISKS: Mapping[str, str] = {"low": mark("low risk"), "medium": mark("medium risk"), "high": mark("HIGH RISK")}
 
 
 def shown(text: str) -> str:
@@ -177,9 +164,30 @@ def inline(text: str) -> str:
     return one_line(text, _WIDEST)
 
 
-def exact(text: str) -> str:
-    """Return raw text harmless and reversible, line feeds kept."""
-    return safe_text(text)
+def layout(rows: Iterable[Row], indent: str = "") -> list[str]:
+    """Return rows as plain lines: `label: text`; a text of several lines below its label, with a bar before each.
+
+    Args:
+        rows: the rows.
+        indent: before each line.
+    """
+    return [line for row in rows for line in _lines_of(row, indent)]
+
+
+def _lines_of(row: Row, indent: str) -> Iterator[str]:
+    text, label = row.text.plain, row.label.lstrip(" ")
+    indent += " " * (len(row.label) - len(label)) * (2 if not label else 1)
+    if row.markdown:
+        yield from text.rstrip("\n").split("\n")
+    elif text.startswith(BAR):
+        yield from (Whole(f"{indent}{_BAR}{line}") for line in text.removeprefix(BAR).split("\n"))
+    elif "\n" not in text:
+        line = f"{indent}{label}: {text}" if label else f"{indent}{text}"
+        yield Whole(line) if row.exact and "  " in text else line.rstrip(" ")
+    else:
+        if label:
+            yield f"{indent}{label}:"
+        yield from (Whole(f"{indent}  {_BAR}{line}") for line in text.split("\n"))
 
 
 def plan_lines(snapshot: Snapshot) -> list[str]:
@@ -200,189 +208,42 @@ def _todo_line(todo: SupervisorTodo, row: PlanRow) -> str:
 
 
 def question_lines(
-    question: Question, place: str, give: Callable[[str], str], *, bound: bool = False, digests: bool | None = None
+    question: Question,
+    place: str,
+    give: Callable[[str], str],
+    *,
+    workspace: str = "",
+    bound: bool = False,
+    digests: bool | None = None,
 ) -> list[str]:
-    """Return a question whole: what is asked, exactly what would run, evidence, and what answers it (D7).
+    """Return a question whole: what is asked, exactly what would run, evidence, and what answers it.
 
     Args:
         question: the question.
         place: `1 of 2`.
         give: turns a chat command into what a person types here.
-        bound: name the request by its id in the commands, for whoever sends them later or twice (T1).
-        digests: print its digest, which a terminal doesn't need (T2); None for as `bound` says.
+        workspace: where it would run; empty where that isn't told.
+        bound: name the request by its id in the commands, for whoever sends them later or twice.
+        digests: print its digest, which a terminal doesn't need; None for as `bound` says.
     """
-    request, about = question.view.request, question.view.request.about
-    head = [
-        _("QUESTION {place}").format(place=place),
-        inline(question.name),
-        inline(request.source),
-        _(_ASKS[question.kind]),
-    ]
-    inner = question.shape.risk if question.shape is not None else ""
-    if inner or about.get("risk"):
-        risk = inner or str(about["risk"])
-        head.append(_(_RISKS[risk]) if risk in _RISKS else inline(risk))
-    lines = [signs(" · ").join(head)]
-    lines += [f"  {text}" for text in _about(about)]
-    shape = question.shape
-    if shape is not None:
-        lines += [f"  {line}" for line in inner_lines(question, shape)]
-    else:
-        lines += [f"  {_('Again: {line}').format(line=inline(render(line)))}" for line in question.again]
-        lines.append(_("  Exactly this:"))
-        lines += [f"    {line}" for line in _subject(request.subject)]
-    lines += _evidence(question.view.evidence)
-    lines += [f"  {text}" for text in _terms(question)]
+    rows = whole(question, workspace)
     if bound if digests is None else digests:
-        lines.append(f"  {_('Digest {digest}').format(digest=request.digest[:SHOWN_DIGITS])}")
-    lines.append(_("  Answer with:"))
+        rows.append(labelled(_("digest"), question.digest[:SHOWN_DIGITS]))
     commands = question.bound_commands if bound else question.commands
     width = max((cell_width(_verdict(v)) for v in commands), default=0)
-    answers = {verdict: give(filled(command)) for verdict, command in commands.items()}
-    lines += [Whole(f"    {padded(_verdict(v), width)}  {command}") for v, command in answers.items()]
-    lines += [f"      {line}" for line in meaning_lines(shape)] if shape is not None else []
-    return lines
-
-
-def filled(command: str) -> str:
-    """Return a command with what a person puts in its place, such as REASON, named in their language."""
-    return re.sub(rf"\b(?:{'|'.join(_PLACES)})\b", lambda found: _(found[0]), command)
+    answers = {verdict: give(command_words(command)) for verdict, command in commands.items()}
+    return [
+        heading(question, _("QUESTION {place}").format(place=place)),
+        *layout(rows, "  "),
+        f"  {_('Answer with')}:",
+        *(Whole(f"    {padded(_verdict(v), width)}  {command}") for v, command in answers.items()),
+        *(layout(answer_rows(question.shape), "      ") if question.shape is not None else []),
+    ]
 
 
 def _verdict(verdict: str) -> str:
     """Return a verdict, or what else answers a question, in words."""
     return _(_VERDICTS[verdict]) if verdict in _VERDICTS else render(str(verdict))
-
-
-def _about(about: Mapping[str, Any]) -> Iterator[str]:
-    title = str(about.get("title", ""))
-    if title not in ("", "plan", "proposal"):
-        yield inline(title)
-    for key, label in (
-        ("text", _("You wrote")),
-        ("reason", _("Why")),
-        ("purpose", _("Purpose")),
-        ("error", _("Error")),
-    ):
-        if about.get(key):
-            said = str(about[key])
-            yield f"{label}: {inline(said if key in ('text', 'reason') else render(said))}"
-    if about.get("changed"):
-        names = inline(render(", ".join(map(str, about["changed"]))))
-        yield _("CHANGED since it was asked before: {names}").format(names=names)
-    for note in about.get("notes") or ():
-        yield _("NOTE: {note}").format(note=inline(render(str(note))))
-    if about.get("why"):
-        yield _("In doubt: {why}").format(why=inline(render(str(about["why"]))))
-    if about.get("priority"):
-        yield _("Priority: {priority}").format(priority=inline(render(str(about["priority"]))))
-    after = [f"{d['id']} ({render(str(d['status']))})" for d in about.get("dependencies", ())]
-    if after:
-        yield _("After: {after}").format(after=", ".join(after))
-    if about.get("missing"):
-        missing = inline(", ".join(map(str, about["missing"])))
-        yield _("INPUT MISSING: {missing} was skipped").format(missing=missing)
-    ran = about.get("ran_before") or {}
-    if ran:
-        status = render(str(ran.get("status")))
-        said = _("RAN BEFORE on branch {branch} ({status}): what it did to the world stays")
-        yield said.format(branch=ran.get("branch"), status=status)
-    if about.get("ahead"):
-        yield _("Asked ahead: its input isn't known yet")
-
-
-def _subject(subject: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is hashed, most important first; what is empty is left out, and nothing else is."""
-    given = _pruned(subject)
-    first = [k for k in ("team", "task", "arguments") if k in given]
-    last = [k for k in _BOOKKEEPING if k in given]
-    middle = [k for k in given if k not in first and k not in last]
-    yield from _fields({k: given[k] for k in (*first, *middle)})
-    yield ", ".join(f"{k}: {_quoted(given[k])}" for k in last)
-
-
-def _pruned(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is empty, but nothing of the arguments: there an empty text is an input too."""
-    found: dict[str, Any] = {}
-    for key, item in value.items():
-        if isinstance(item, Mapping) and key != "arguments":
-            item = _pruned(item)
-        elif isinstance(item, list | tuple):
-            item = [_pruned(entry) if isinstance(entry, Mapping) else entry for entry in item]
-        if not _empty(item):
-            found[key] = item
-    return found
-
-
-def _empty(value: Any) -> bool:
-    return value is None or value in ("", [], {}, ())
-
-
-def _fields(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a JSON object as indented lines; every text is quoted, so that its spaces and ends can be seen."""
-    for key, item in value.items():
-        name = label_line(str(key))
-        if isinstance(item, Mapping) and item:
-            yield f"{name}:"
-            yield from (f"  {line}" for line in _fields(item))
-        elif isinstance(item, list | tuple) and any(isinstance(entry, Mapping) for entry in item):
-            yield f"{name}:"
-            for entry in item:
-                yield from _entry(entry)
-        else:
-            yield f"{name}: {_quoted(item)}"
-
-
-def _entry(entry: Any) -> Iterator[str]:
-    lines = list(_fields(entry) if isinstance(entry, Mapping) else ())
-    for number, line in enumerate(lines or [_quoted(entry)]):
-        yield f"  {'-' if number == 0 else ' '} {line}"
-
-
-def _quoted(value: Any) -> str:
-    return exact(json.dumps(value, ensure_ascii=False))
-
-
-def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
-    if evidence.get("findings"):
-        yield from (f"  {line}" for line in findings_lines(evidence))
-        return
-    if not evidence:
-        return
-    yield _("  Preview (nothing was changed):")
-    for key, value in evidence.items():
-        if isinstance(value, str) and "\n" in value.rstrip("\n"):
-            yield f"    {inline(str(key))}:"
-            yield from (Whole(f"      | {line}") for line in shown(value.rstrip("\n")).split("\n"))
-        else:
-            text = value.rstrip("\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield f"    {inline(str(key))}: {inline(text)}"
-
-
-def findings_lines(found: Mapping[str, Any]) -> list[str]:
-    """Return what the rules of safe interrupts found in a graph: one line, and one for each finding (I6)."""
-    findings = found.get("findings") or []
-    if not findings:
-        return []
-    head = ngettext("{n} finding: {command}", "{n} findings: {command}", len(findings))
-    return [
-        head.format(n=len(findings), command=inline(str(found.get("command", "")))),
-        *(f"  {inline(str(f['file']))}:{f['line']} {f['rule']} {inline(render(str(f['message'])))}" for f in findings),
-    ]
-
-
-def _terms(question: Question) -> Iterator[str]:
-    request = question.view.request
-    if request.terms.quorum > 1:
-        yield _("Needs {quorum} people").format(quorum=request.terms.quorum)
-    if question.obstacle:
-        yield inline(render(question.obstacle))
-    for decision in question.view.decisions:
-        who = inline(plain_name(decision.by))
-        yield _("Said so far: {by} {verdict}").format(by=who, verdict=_verdict(decision.said))
-    if request.expires_at:
-        verdict = render(str(expiry_verdict(request)))
-        yield _("Expires at {deadline}, then: {verdict}").format(deadline=request.expires_at, verdict=verdict)
 
 
 def questions_lines(
@@ -401,7 +262,7 @@ def questions_lines(
     for number, question in enumerate(snapshot.questions, start=1):
         place = _("{number} of {total}").format(number=number, total=total)
         named = bound or (away and question.risk is Risk.HIGH)
-        lines += ["", *question_lines(question, place, give, bound=named, digests=bound)]
+        lines += ["", *question_lines(question, place, give, workspace=snapshot.workspace, bound=named, digests=bound)]
     return lines
 
 
@@ -432,6 +293,13 @@ def _why(snapshot: Snapshot) -> str:
     return (errors or [str((snapshot.response or {}).get("summary", ""))])[0]
 
 
+def error_lines(message: str, help: str) -> list[str]:
+    """Return what an error says, and below it what would help."""
+    first, *more = shown(render(message)).split("\n")
+    helping = [f"  {shown(render(help))}"] if help else []
+    return [_("Error: {message}").format(message=first), *more, *helping]
+
+
 def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
     """Return a command's answer: its sentence, then what it was asked to show.
 
@@ -443,54 +311,35 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
     if "commands" in result.data:
         lines = [signs(line) for line in lines]
     if result.failed:
-        lines = [_("Error: {message}").format(message=lines[0]), *lines[1:]]
-        return [*lines, *([f"  {shown(render(str(result.data['help'])))}"] if result.data.get("help") else [])]
+        return error_lines(result.message, str(result.data.get("help", "")))
+    if "policy" in result.data and "rules" in result.data:
+        lines = [lines[0], *layout(rule_rows(result.data, snapshot.workspace if snapshot else ""))]
     if "wants" in result.data and result.status == "ok":
-        lines = [*wanted_lines(result.data), *lines]
+        lines = [*layout(trust_rows(result.data)), *lines]
     if "sessions" in result.data:
-        lines += session_rows(result.data["sessions"])
+        lines += _session_lines(result.data["sessions"])
     if "todos" in result.data and snapshot is not None:
         lines += plan_lines(snapshot)
     if "checkpoints" in result.data:
-        lines += [_checkpoint_line(c) for c in result.data["checkpoints"]]
+        lines += _checkpoint_lines(result.data["checkpoints"])
     if "todo" in result.data and result.status == "ok":
-        lines += [f"  {line}" for line in _fields(_pruned(result.data["todo"]))]
-        text = str(result.data.get("result", {}).get("text", "")).rstrip("\n")
-        lines += ["", *shown(text).split("\n")] if text else []
+        todo, workspace = SupervisorTodo.from_dict(result.data["todo"]), snapshot.workspace if snapshot else ""
+        lines += layout(todo_rows(todo, workspace, result.data.get("result")), "  ")
     return lines
 
 
-def wanted_lines(trust: Mapping[str, Any]) -> list[str]:
-    """Return what a folder wants to run, as `WorkspaceTrust.to_dict` gives it, as lines, the riskiest first."""
-    rows = want_rows(trust["wants"])
-    head = _("{folder} wants:") if rows else _("{folder} wants nothing beyond search, analysis and documents.")
-    changed = [_("Its settings changed since you trusted it.")] if trust["changed"] else []
-    return [*changed, head.format(folder=shown(str(trust["workspace"]))), *table(rows)]
+def session_lines(sessions: Iterable[SessionSummary]) -> list[str]:
+    """Return sessions as aligned lines."""
+    return _session_lines(session.to_dict() for session in sessions)
 
 
-def _checkpoint_line(info: Mapping[str, Any]) -> str:
-    parts = [
-        str(info["checkpoint_id"]),
-        str(info["timestamp"])[:19].replace("T", " "),
-        _("branch {branch}").format(branch=info["branch"]),
-        f"{info['node']:<17}",
-        _("{todos_completed} completed").format(todos_completed=info["todos_completed"]),
-    ]
-    if info["waiting"]:
-        parts.append(_("waiting"))
-    return inline("  ".join([*parts, *([render(str(info["message"]))] if info["message"] else [])]))
+def _session_lines(sessions: Iterable[Mapping[str, Any]]) -> list[str]:
+    return table([(*known, clipped(title, 100)) for *known, title in map(session_cells, sessions)])
 
 
-def session_rows(sessions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return sessions, as `SessionSummary.to_dict` gives them, as aligned lines."""
-    rows = []
-    for item in sessions:
-        status = render(str(item["session_status"]))
-        asks = _("{n} for you").format(n=item["questions"]) if item["questions"] else ""
-        state = _("{status}, open").format(status=status) if item["owned"] else status
-        title = clipped(str(item["title"]) or render(str(item["message"])), 100)
-        rows.append((str(item["session_id"]), state, asks, str(item["updated"])[:16].replace("T", " "), title))
-    return table(rows)
+def _checkpoint_lines(checkpoints: Iterable[Mapping[str, Any]]) -> list[str]:
+    infos = (CheckpointInfo(**{k: v for k, v in c.items() if k != "number"}) for c in checkpoints)
+    return table([checkpoint_cells(info) for info in infos])
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -6,50 +6,41 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.core.safe_text import SafeText, one_line, safe_text
-from hitl_tui.language import _, ngettext, render
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import mark, render
+from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.threads.channel_values import asked_words
 from hitl_tui.threads.state_diff import ABSENT
-from hitl_tui.wording.rows import Row, labelled, styled, text_row
-from hitl_tui.wording.times import clock_words, day_words
+from hitl_tui.wording.difference_rows import more_rows, value_row
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, short, styled, text_row
+from hitl_tui.wording.status_words import history_said
+from hitl_tui.wording.times import clock_words, day_words, second_words
 
 if TYPE_CHECKING:
     from hitl_tui.threads.state_diff import ValueChange
-    from hitl_tui.threads.thread_model import CheckpointInfo, FullCheckpoint, Namespace, Question, TaskInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo, FullCheckpoint, Namespace, Question, TaskInfo, ThreadInfo
 
 MOST_ROWS = 300
 """Differences, tasks or writes that are listed; the rest is counted."""
-_LONGEST = 300
 _TREE_TEXT = 4_000
 _WHOLE_TEXT = 200_000
 _KNOWN = frozenset({"source", "step", "parents", "counters_since_delta_snapshot"})
 
 
-def line(text: str) -> SafeText:
-    """Return text of anybody's in one harmless line."""
-    return safe_text(text, multiline=False)
-
-
-def short(value: Any) -> str:
-    """Return a value in one short, harmless line."""
-    text = value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
-    return one_line(safe_text(text[: 4 * _LONGEST], multiline=False), _LONGEST)
-
-
 def name_of(info: CheckpointInfo) -> str:
     """Return a checkpoint's name among others: superstep, node, time."""
-    return f"{info.step} {line(info.node)} {clock_words(info.timestamp)}"
+    return f"{info.step} {in_line(info.node)} {clock_words(info.timestamp)}"
 
 
 def where_words(info: CheckpointInfo, number: int, total: int, *, ours: bool) -> str:
     """Return where a checkpoint is in one line."""
     parts = [
         _("{number} of {total}").format(number=number, total=total),
-        _("next: {node}").format(node=line(info.node)) if info.node != "end" else _("end"),
+        _("next: {node}").format(node=in_line(info.node)) if info.node != "end" else _("end"),
         day_words(info.timestamp),
         _("on the current line") if ours else _("ON A BRANCH THAT WAS LEFT"),
     ]
-    return " · ".join(p for p in parts if p)
+    return joined(*parts)
 
 
 def asked_line(moment: FullCheckpoint) -> str:
@@ -59,9 +50,9 @@ def asked_line(moment: FullCheckpoint) -> str:
     if waiting:
         more = _("  (and {n} more)").format(n=len(waiting) - 1) if len(waiting) > 1 else ""
         what = short(asked_words(waiting[0].value))
-        return _("? {node} asks: {what}").format(node=line(waiting[0].node), what=what) + more
+        return _("? {node} asks: {what}").format(node=in_line(waiting[0].node), what=what) + more
     if failed := [t for t in moment.tasks if t.error]:
-        return _("✗ {node} failed: {why}").format(node=line(failed[0].node), why=short(failed[0].error))
+        return _("✗ {node} failed: {why}").format(node=in_line(failed[0].node), why=short(failed[0].error))
     if moment.questions:
         return _("it asked here, and was answered")
     return _("nothing was asked here")
@@ -83,20 +74,20 @@ def moment_rows(
     rows += [note_row(note) for note in moment.notes]
     rows += list(_task_rows(_("led here"), led))
     rows += list(_task_rows(_("then ran"), moment.tasks))
-    rows += [labelled(_("subgraph"), " › ".join(map(line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
+    rows += [labelled(_("subgraph"), " › ".join(map(in_line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
     rows.append(text_row(""))
-    following = ", ".join(line(n) for n in moment.next) or _("nothing: the graph had ended")
+    following = ", ".join(in_line(n) for n in moment.next) or _("nothing: the graph had ended")
     rows.append(labelled(_("next"), following))
     how = {"input": _("input came in"), "loop": _("a step of the graph"), "update": _("the state was edited")}
     how["fork"] = _("a copy of an earlier checkpoint")
-    rows.append(labelled(_("origin"), how.get(info.source, line(info.source))))
+    rows.append(labelled(_("origin"), how.get(info.source, in_line(info.source))))
     line_words = _("on the current line") if ours else _("on a branch that was left")
     superstep = _("superstep {step}").format(step=info.step)
     rows.append(labelled(_("where"), f"{day_words(moment.at)} · {superstep} · {line_words}"))
-    rows.append(labelled(_("id"), line(info.checkpoint_id)))
+    rows.append(labelled(_("id"), in_line(info.checkpoint_id)))
     if info.parent_id:
-        rows.append(labelled(_("from"), line(info.parent_id)))
-    rows += [labelled(line(str(k)), short(v)) for k, v in moment.metadata.items() if k not in _KNOWN]
+        rows.append(labelled(_("from"), in_line(info.parent_id)))
+    rows += [labelled(in_line(str(k)), short(v)) for k, v in moment.metadata.items() if k not in _KNOWN]
     return rows
 
 
@@ -107,12 +98,12 @@ def _steps(space: Namespace) -> str:
 
 def note_row(note: str) -> Row:
     """Return what is to be known of a state or a store, one sentence of ours."""
-    return text_row(line(render(note)), "$text-warning")
+    return text_row(in_line(render(note)), "$text-warning")
 
 
 def _question_rows(question: Question) -> Iterator[Row]:
     asks = _("? asks") if question.pending else _("asked")
-    who = line(question.node)
+    who = in_line(question.node)
     what = short(asked_words(question.value))
     yield labelled(asks, f"{who}: {what}" if who else what, "bold $text-warning")
     if isinstance(question.value, (Mapping, list)):
@@ -124,7 +115,7 @@ def _question_rows(question: Question) -> Iterator[Row]:
     for answer in own:
         yield labelled(_("answer"), short(answer))
     if question.id:
-        yield labelled(_("interrupt"), line(question.id), "$text-muted")
+        yield labelled(_("interrupt"), in_line(question.id), "$text-muted")
 
 
 def _task_rows(label: str, tasks: Sequence[TaskInfo]) -> Iterator[Row]:
@@ -135,13 +126,13 @@ def _task_rows(label: str, tasks: Sequence[TaskInfo]) -> Iterator[Row]:
             continue
         count += 1
         if count > MOST_ROWS:
-            yield text_row(_("… and {n:,} more").format(n=len(tasks) - MOST_ROWS), "$text-muted")
+            yield from more_rows(len(tasks), MOST_ROWS)
             return
-        yield labelled(label, line(task.node) or _("from outside"), "bold")
+        yield labelled(label, in_line(task.node) or _("from outside"), "bold")
         if task.error:
             yield text_row("  " + _("✗ failed: {why}").format(why=short(task.error)), "$text-error")
         for channel, value in shown[:MOST_ROWS]:
-            yield text_row(f"  {line(channel)} ← {short(value)}")
+            yield text_row(f"  {in_line(channel)} ← {short(value)}")
 
 
 def difference_rows(found: Sequence[ValueChange]) -> list[Row]:
@@ -150,20 +141,31 @@ def difference_rows(found: Sequence[ValueChange]) -> list[Row]:
         return [text_row(_("Nothing differs in the state."))]
     rows = [
         text_row(ngettext("{n:,} difference", "{n:,} differences", len(found)).format(n=len(found)), "bold"),
-        *(_change_row(change) for change in found[:MOST_ROWS]),
+        *(value_row(change) for change in found[:MOST_ROWS]),
     ]
-    if len(found) > MOST_ROWS:
-        rows.append(text_row(_("… and {n:,} more").format(n=len(found) - MOST_ROWS), "$text-muted"))
-    return rows
+    return rows + more_rows(len(found), MOST_ROWS)
 
 
-def _change_row(change: ValueChange) -> Row:
-    name = one_line(line(change.name), 120)
-    if change.before is ABSENT:
-        return text_row(f"+ {name}: {short(change.after)}", "$text-success")
-    if change.after is ABSENT:
-        return text_row(f"- {name}: {short(change.before)}", "$text-error")
-    return text_row(f"~ {name}: {short(change.before)} → {short(change.after)}")
+THREAD_TITLES = ("", mark("Thread"), mark("About"), mark("Steps"), mark("Last"))
+CHECKPOINT_TITLES = (mark("Checkpoint"), mark("Step"), mark("Next"), mark("Source"), mark("Time"), "")
+
+
+def thread_cells(thread: ThreadInfo) -> tuple[str, ...]:
+    """Return whether a thread asks, its id, what it is about, how many checkpoints it has, and when it was written."""
+    return (
+        _("? asks") if thread.waiting else "",
+        safe_text(thread.thread_id, multiline=False, limit=200),
+        safe_text(thread.title, multiline=False, limit=400),
+        f"{thread.checkpoints:,}",
+        day_words(thread.at),
+    )
+
+
+def checkpoint_cells(info: CheckpointInfo) -> tuple[str, ...]:
+    """Return id, superstep, node, source and time of a checkpoint, and what happened there."""
+    said = " ".join(history_said(info).split())
+    known = (info.checkpoint_id, str(info.step), info.node, info.source, second_words(info.timestamp), said)
+    return tuple(map(in_line, known))
 
 
 def tree_of(moment: FullCheckpoint) -> dict[str, Any]:

@@ -83,9 +83,15 @@ def day_words(text: str) -> str:
     return found.astimezone().strftime("%Y-%m-%d %H:%M") if found else ""
 
 
+def second_words(text: str) -> str:
+    """Return the local day and second of an ISO 8601 time: `2026-03-01 14:03:09`."""
+    found = moment(text)
+    return found.astimezone().strftime("%Y-%m-%d %H:%M:%S") if found else ""
+
+
 def local_times(text: str) -> str:
     """Return a sentence of ours with its deadline as people read a time: in the local zone, to the second."""
-    return _DEADLINE.sub(lambda found: f"{day_words(found[0])}:{clock_words(found[0])[-2:]}", text)
+    return _DEADLINE.sub(lambda found: second_words(found[0]), text)
 
 
 def left_words(deadline: str, now: datetime) -> str:

@@ -1,11 +1,16 @@
-"""What a workspace wants, in rows: the same in the console, line mode and `hitl-tui trust` (T4)."""
+"""What a workspace wants to run, as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
-from hitl_tui.language import _, mark
+from hitl_tui.language import mark
 from hitl_tui.policy.workspace_wants import WantKind
+from hitl_tui.terminal.ascii_signs import _
+from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 from hitl_tui.wording.status_words import RISK_WORDS
 
 _KINDS: Mapping[WantKind, str] = {
@@ -23,10 +28,23 @@ _KINDS: Mapping[WantKind, str] = {
 }
 
 
-def want_rows(wants: Iterable[Mapping[str, str]]) -> list[tuple[str, str, str, str]]:
-    """Return a row for each thing a workspace wants: risk, what kind of thing, its name, exactly what it is.
+def trust_rows(trust: Mapping[str, Any]) -> list[Row]:
+    """Return what a folder wants to run, the riskiest first, under its path and above what works without.
 
     Args:
-        wants: each as `Want.to_dict` gives it.
+        trust: as `WorkspaceTrust.to_dict` gives it.
     """
-    return [(_(RISK_WORDS[w["risk"]]), _(_KINDS[WantKind(w["kind"])]), w["name"], w["text"]) for w in wants]
+    rows = [text_row(in_line(str(trust["workspace"])), "bold")]
+    if trust["changed"]:
+        rows.append(text_row(_("Changed since you trusted it. Until you do, the stricter rules count.")))
+    for risk, wants in groupby(trust["wants"], key=itemgetter("risk")):
+        rows += [text_row(""), text_row(_(RISK_WORDS[risk]), "$text-warning")]
+        rows += [labelled(w["name"], f"{_(_KINDS[WantKind(w['kind'])])}: {w['text']}", exact=True) for w in wants]
+    if not trust["wants"]:
+        rows.append(text_row(_("It wants nothing beyond search, analysis and documents.")))
+    rows += [
+        text_row(""),
+        text_row(_("Without trust: search, analysis and documents work, and every step asks."), "$text-muted"),
+        text_row(_("Trust ends with any change of these files; hitl-tui trust --revoke takes it back."), "$text-muted"),
+    ]
+    return rows

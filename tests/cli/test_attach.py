@@ -92,9 +92,9 @@ def test_what_the_rules_find_is_told_before_a_graph_runs(shell: Shell, tmp_path:
     shell.env["WORLD"] = str(tmp_path / "w")
     ran = shell.run("attach", f"{GRAPHS}:nested", "--input", '{"amount": 3}')
     head, *rest = ran.out.splitlines()
-    count = int(head.split(" ")[0])
-    assert head == f"{count} findings: hitl-tui lint {GRAPHS}:nested"
-    assert all(line.startswith("  attached_graphs.py:") and " HT" in line for line in rest[:count])
+    count = int(head.split(" ")[1])
+    assert head == f"check: {count} findings: hitl-tui lint {GRAPHS}:nested"
+    assert all(line.startswith("| attached_graphs.py:") and " HT" in line for line in rest[:count])
     ran = shell.run("attach", f"{GRAPHS}:nested", "--input", '{"amount": 3}', "--json")
     assert [f["rule"][:2] for f in ran.json["findings"]] == ["HT"] * count
     assert shell.run("attach", f"{GRAPHS}:chat", "--input", "hello", "--json").json["findings"] == []

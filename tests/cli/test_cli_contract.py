@@ -96,9 +96,9 @@ def test_people_see_the_plan_the_whole_question_and_how_to_answer(shell: Shell) 
     for part in (
         "? asks",
         "todo_001",
-        "Exactly this:",
-        f'query: "{QUESTION}"',
-        "Digest ",
+        "The exact subject:",
+        f"query: {QUESTION}",
+        "digest: ",
         "s1 waits for your decision",
     ):
         assert part in begun.out

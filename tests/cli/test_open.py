@@ -78,10 +78,10 @@ def test_without_a_terminal_lines_are_printed(shell: Shell, store_file: str) -> 
     before = digests(Path(store_file).parent)
     ran = shell.run("open", store_file)
     assert (ran.code, ran.err) == (0, "")
-    assert [line.split()[0] for line in ran.out.splitlines()] == ["THREAD", "forked", "done", "asks", "3"]
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["Thread", "forked", "done", "asks", "3"]
     assert "? asks" in ran.out.splitlines()[1]
     ran = shell.run("open", store_file, "--thread", "forked")
-    assert "asked: Transfer?" in ran.out
+    assert "asked Transfer?" in ran.out
     assert "Subgraph --ns check:" in ran.out
     newest = ran.out.splitlines()[1].split()[0]
     state = shell.run("open", store_file, "--thread", "forked", "--checkpoint", newest)

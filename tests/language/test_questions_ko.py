@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from hitl_tui.core.requests import Kind
 from hitl_tui.language import render, using
 from hitl_tui.wording.question_rows import body, details
 from hitl_tui.wording.status_words import command_words
-from hitl_tui.wording.text_lines import filled, question_lines
+from hitl_tui.wording.text_lines import question_lines
 
 OURS = ("Nothing was written.", "superseded", "The mode is step.", "There is nothing to prune.", "in_progress")
 """Sentences and words of ours, which an agent could put into its arguments."""
@@ -48,13 +47,13 @@ def test_nothing_of_a_subject_is_translated(sentence: str, kind: Kind) -> None:
         assert render(sentence) != sentence
 
 
-@pytest.mark.parametrize("words", [command_words, filled])
-def test_what_a_person_puts_into_a_command_is_named_in_korean_and_the_command_stays(
-    words: Callable[[str], str],
-) -> None:
+def test_what_a_person_puts_into_a_command_is_named_in_korean_and_the_command_stays() -> None:
     given = ("/todo reject todo_001 REASON", "/todo skip todo_001 [REASON]", "/answer todo_001 edit NAME=VALUE…")
     with using("ko"):
-        said = [words(command) for command in (*given, "/answer todo_001 respond TEXT", "/answer todo_001 1 DECISION")]
+        said = [
+            command_words(command)
+            for command in (*given, "/answer todo_001 respond TEXT", "/answer todo_001 1 DECISION")
+        ]
     assert said == [
         "/todo reject todo_001 이유",
         "/todo skip todo_001 [이유]",
@@ -62,4 +61,4 @@ def test_what_a_person_puts_into_a_command_is_named_in_korean_and_the_command_st
         "/answer todo_001 respond 글",
         "/answer todo_001 1 결정",
     ]
-    assert [words(command) for command in given] == list(given)
+    assert [command_words(command) for command in given] == list(given)

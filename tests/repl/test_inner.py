@@ -48,16 +48,17 @@ APPROVAL = {
 
 def test_who_asks_what_with_which_arguments_and_how_it_is_answered() -> None:
     shown = lines(APPROVAL)
-    assert "From: outer › send" in shown
-    assert "May send_mail run?" in shown
-    assert 'to: "kim@example.org"' in shown
-    assert "    | Dear Kim,\n      | ␛[2Jthe offer.\n" in shown, "line breaks stay, nothing acts on the terminal"
-    assert 'the agent says, unchecked: "needed' in shown and "\x07" not in shown
-    assert "HIGH RISK" in shown, "a tool that nobody knows"
-    assert "Again: send: runs again" in shown
+    assert "  from: mail › outer › send\n" in shown
+    assert "  asks: May send_mail run?\n" in shown
+    assert "  to: kim@example.org\n" in shown
+    body = '  body:\n    | "Dear Kim,\\n\n    | \\u001b[2Jthe offer.\\n\n    | "\n'
+    assert body in shown, "line breaks stay, nothing acts on the terminal"
+    assert "  ── the agent says; nobody has checked it ──\n  | needed␇\n" in shown
+    assert "RISKY" in shown, "a tool that nobody knows"
+    assert "  again: send: runs again\n" in shown
     assert "do /answer todo_001 reject [TEXT]" in shown
     assert "do /todo reject todo_001 REASON" in shown
-    assert "respond: The tool doesn't run; your text becomes its successful result" in shown
+    assert "Respond: The tool doesn't run; your text becomes its successful result" in shown
 
 
 def test_what_is_not_possible_says_why() -> None:
@@ -65,13 +66,13 @@ def test_what_is_not_possible_says_why() -> None:
         "action_requests": [{"name": "pay", "args": {"amount": 5}}],
         "review_configs": [{"action_name": "pay", "allowed_decisions": ["approve", "reject"]}],
     }
-    assert "not possible: pay doesn't allow edit; it takes approve, reject." in lines(value)
+    assert "Edit: pay doesn't allow edit; it takes approve, reject." in lines(value)
 
 
 def test_a_schema_that_is_not_used_is_said() -> None:
     shown = lines({"question": "Name?"}, {"$ref": "https://example.org/x"})
-    assert "Note: The graph's schema of the answer refers to something elsewhere" in shown
-    assert "It asks: Name?" in shown
+    assert "  note: The graph's schema of the answer refers to something elsewhere" in shown
+    assert "  asks: Name?" in shown
 
 
 def test_several_of_one_step_have_the_numbers_that_its_state_gave_them() -> None:

@@ -27,7 +27,7 @@ def test_a_pipe_gets_signs_in_ascii_and_texts_escaped(line: Line) -> None:
     code, out, err = line.pipe(SCRIPT, "--line", ASKED)
     assert (code, err) == (0, "") and out.isascii()
     assert f"Session s1: {ESCAPED}\n" in out
-    assert "QUESTION 1 of 1 . todo_001 . search_team . may it run?" in out
+    assert "QUESTION 1 of 1 . todo_001 . low risk . may it run?" in out
     for said in ("\n? asks     todo_001", "\n+ done     todo_001", "\n. waits    todo_002", "\n- skipped  todo_002"):
         assert said in out
     assert "  < 001\n" in out and "[todo_001] . find\n" in out and "/todo approve [id~]" in out

@@ -43,8 +43,8 @@ def test_a_prompt_gets_words_whole(line: Line) -> None:
     terminal = Terminal(spawn(line, "xterm"), 40, COLUMNS)
     shown = terminal.wait("/todo skip todo_001")
     words = {word for text in shown.split("\n") for word in text.split()}
-    assert set(f'"{QUERY}"'.split()) <= words
-    assert "      query: " in shown and "\n        " in shown
+    assert set(QUERY.split()) <= words
+    assert "\n  query: " in shown and "\n    " in shown
     assert terminal.leave() == 0
 
 
@@ -53,7 +53,7 @@ def test_a_terminal_without_a_cursor_gets_words_whole_too(line: Line) -> None:
     process = spawn(line, "dumb")
     process.expect("/todo skip todo_001")
     seen = process.before.replace("\r\n", "\n")
-    assert all(cell_width(text) <= COLUMNS for text in seen.split("\n"))
+    assert all(cell_width(text) <= COLUMNS or len(text.split()) == 1 for text in seen.split("\n"))
     assert QUERY in " ".join(seen.split())
     process.send(CTRL_D)
     process.expect("Press Ctrl-D again")
@@ -66,7 +66,7 @@ def test_a_terminal_without_a_cursor_gets_words_whole_too(line: Line) -> None:
 def test_a_pipe_gets_lines_whole(line: Line) -> None:
     line.env["COLUMNS"] = str(COLUMNS)
     _, out, _ = line.pipe("", "--line", QUERY)
-    assert f'\n      query: "{QUERY}"\n' in out
+    assert f"\n  query: {QUERY}\n" in out
 
 
 async def test_all_that_is_said_at_first_is_in_the_persons_language(

@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from hitl_tui.commands.parser import parse
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.policy import Terms
+from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Resolution, Verdict, resolve
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
+from hitl_tui.policy.standing_rules import StandingRule
 from hitl_tui.repl.announcer import Announcer
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.wording.status_words import plan_rows
 from hitl_tui.wording.text_lines import plan_lines, question_lines, result_lines, standing, table
+from hitl_tui.wording.times import day_words
 
 NOW = "2026-01-01T00:00:00.000000+00:00"
 
@@ -64,11 +66,12 @@ def test_a_command_is_shown_argument_by_argument_with_its_preview() -> None:
     about = {"title": "clean", "risk": "high", "ahead": False, "missing": ["todo_009"]}
     asked = question(Kind.TODO, subject, about, evidence={"argv": ["ls", "a b"], "text": "one\ntwo\x1b[2J\n"})
     shown = lines(asked)
-    assert 'argv: ["rm", "-r", "a b", ""]' in shown
-    assert 'empty: ""' in shown, "an empty argument is an argument"
-    assert "HIGH RISK" in shown
-    assert "INPUT MISSING: todo_009" in shown
-    assert "      | two␛[2J" in shown
+    assert "  runs: rm -r 'a b' ''\n" in shown
+    assert '"argv": ["rm", "-r", "a b", ""]' in shown
+    assert '  empty: ""\n' in shown, "an empty argument is an argument"
+    assert " · RISKY: changes things outside this session · may it run?\n" in shown
+    assert "  MISSING: input of 009, which was skipped\n" in shown
+    assert "\n  | two␛[2J\n" in shown
     assert "do /todo approve todo_001" in shown
     assert asked.digest[:12] in shown
 
@@ -88,11 +91,13 @@ def test_who_has_said_what_and_until_when() -> None:
     terms = Terms(quorum=2, deadline=60.0)
     subject = {"x": 1}
     decision = Decision(f"req-{digest(subject)[:8]}", Verdict.APPROVE, "kim", digest(subject), NOW)
-    asked = question(Kind.TODO, subject, {}, terms=terms, deadline="2026-01-01T00:01:00", decisions=[decision])
+    deadline = "2026-01-01T00:01:00+00:00"
+    asked = question(Kind.TODO, subject, {}, terms=terms, deadline=deadline, decisions=[decision])
     shown = lines(asked)
-    assert "Needs 2 people" in shown
-    assert "Said so far: kim approve" in shown
-    assert "Expires at 2026-01-01T00:01:00, then: reject" in shown
+    assert "0 of 2 approved · " in shown
+    assert "  needs: 2 more of 2 people\n" in shown
+    assert "  so far: approve by kim\n" in shown
+    assert f"  until: {day_words(deadline)}:00, then it counts as reject\n" in shown
 
 
 _json = st.recursive(
@@ -199,3 +204,19 @@ def test_what_a_command_of_ones_own_did_is_not_said_twice() -> None:
     announcer.answered("todo_002", added)
     announcer.look(added)
     assert said == []
+
+
+def test_rules_are_listed_by_number_with_what_they_hold_for() -> None:
+    rule = StandingRule("/w", "search_team", Risk.LOW, input="a" * 64, by="ops", at=NOW, shown="search: cap")
+    data = {
+        "rules": [{"n": 1, "id": rule.id, **rule.to_dict()}],
+        "policy": [{"n": 1, "said": 'team = "x"', "decision": "ask"}],
+    }
+    shown = result_lines(CommandResult("ok", "1 thing is always allowed, except in mode step.\n…", data), snapshot())
+    assert shown == [
+        "1 thing is always allowed, except in mode step.",
+        "1: search: cap",
+        f"  this workspace · input {'a' * 16}… · no end · by ops {day_words(NOW)} · id {rule.id}",
+        "hitl.toml comes first; it is changed as a file.",
+        '1: team = "x"',
+    ]

@@ -32,6 +32,7 @@ from hitl_tui.language import _, mark, render
 from hitl_tui.policy.standing_rules import ANY, EXACT, NEVER, StandingRule, changed
 from hitl_tui.wording.question_rows import body
 from hitl_tui.wording.rows import Row, styled, text_row
+from hitl_tui.wording.rule_rows import policy_words, rule_words
 from hitl_tui.wording.times import day_words
 
 if TYPE_CHECKING:
@@ -254,16 +255,10 @@ class RulesDialog(Modal[None]):
     def _show_one(self, row: int) -> None:
         text = ""
         if (rule := self._at(row)) is not None:
-            where = _("this workspace") if rule.workspace == self._workspace else rule.workspace
-            exact = _("input {digest}…").format(digest=rule.input[:16]) if rule.input else _("any input")
-            until = _("until {time}").format(time=day_words(rule.until)) if rule.until else _("no end")
-            where = safe_text(where, multiline=False)
-            who = _("by {who}").format(who=safe_text(rule.by, multiline=False))
-            made = f"{who} {day_words(rule.at)}"
-            text = "\n".join((rule.shown, " · ".join((where, exact, until, made, f"id {rule.id}"))))
+            text = "\n".join((rule.shown, rule_words(rule, self._workspace)))
         elif 0 <= row - len(self._known.rules) < len(self._known.policy):
             said = self._known.policy[row - len(self._known.rules)][1]
-            text = "\n".join((safe_text(said, multiline=False), _("hitl.toml comes first; it is changed as a file.")))
+            text = "\n".join((safe_text(said, multiline=False), policy_words()))
         self.query_one("#rules-one", Static).update(Content(text))
 
     def _at(self, row: int) -> StandingRule | None:

@@ -17,6 +17,7 @@ from hitl_tui.threads.state_diff import ABSENT, differences
 from hitl_tui.threads.store_thread import StoreThread
 from hitl_tui.threads.thread_model import FullCheckpoint
 from hitl_tui.wording import thread_rows
+from hitl_tui.wording.rows import in_line
 from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class ThreadView(HistoryView):
         await self.cursor.open()
 
     def entitle(self, header: HeaderBar) -> None:
-        header.session = one_line(thread_rows.line(self._thread), 40)
+        header.session = one_line(in_line(self._thread), 40)
         header.title_text = safe_text(self._title, multiline=False, limit=400)
         header.mode = _("READ-ONLY")
 
@@ -138,13 +139,13 @@ class ThreadView(HistoryView):
 
     def graph_title(self, title: str) -> str:
         nodes = next((space.nodes for space in self.spaces if space.ns == self.ns), ())
-        inside = " › ".join(map(thread_rows.line, nodes))
+        inside = " › ".join(map(in_line, nodes))
         return f"{title} · {inside}" if inside else title
 
     async def fork(self, place: HistoryPlace, host: Host) -> bool:
         """Leave the store, when that is confirmed, for a session that goes on with a copy."""
         info, at_end = place.info, self.cursor.at_head
-        text = thread_rows.fork_words(info, thread_rows.line(self._graph), at_end=at_end)
+        text = thread_rows.fork_words(info, in_line(self._graph), at_end=at_end)
         title = _("Go on in a copy from {name}").format(name=thread_rows.name_of(info))
         if await host.ask(title, text, _("Copy and begin")):
             self._forked(self._thread, info.checkpoint_id)
@@ -158,10 +159,10 @@ class ThreadView(HistoryView):
             self._newest = await self.reader.newest()
             await self.cursor.open()
             return None
-        return thread_rows.line(shown.place.info.checkpoint_id), shown.rows
+        return in_line(shown.place.info.checkpoint_id), shown.rows
 
     def value(self, shown: ShownCheckpoint, path: Sequence[str]) -> tuple[str, Sequence[Row]] | None:
         value = thread_rows.value_at(shown.full, path) if shown.full is not None else ABSENT
         if value is ABSENT:
             return None
-        return one_line(thread_rows.line(".".join(path)), 60), thread_rows.value_rows(value)
+        return one_line(in_line(".".join(path)), 60), thread_rows.value_rows(value)

@@ -15,9 +15,9 @@ from hitl_tui.console import keys
 from hitl_tui.console.widgets.layout import page
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _
 from hitl_tui.supervisor.session_summary import has_words
-from hitl_tui.wording.status_words import fork_first
+from hitl_tui.wording.session_rows import session_status, session_title
 from hitl_tui.wording.times import day_words
 
 if TYPE_CHECKING:
@@ -28,19 +28,6 @@ _FIXED = (10, 14, 16)
 _DAY = 10
 _NARROW = 80
 """Below so many cells the day of the last change stands there alone."""
-_STATUS = {
-    "waiting": mark("? waiting"),
-    "running": mark("▸ running"),
-    "finished": mark("✓ finished"),
-    "failed": mark("✗ failed"),
-    "interrupted": mark("○ interrupted"),
-    "unreadable": mark("✗ unreadable"),
-}
-
-
-def status_shown(summary: SessionSummary) -> str:
-    """Return a session's status with its glyph."""
-    return _(_STATUS[summary.status]) if summary.status in _STATUS else safe_text(summary.status, multiline=False)
 
 
 class SessionTable(DataTable[Text], SearchInput):
@@ -124,7 +111,7 @@ class SessionTable(DataTable[Text], SearchInput):
         row = self.cursor_row
         here = self._last = here or self._last  # where nothing is found the place isn't forgotten
         words = self.finding.text
-        self._rows = [s for s in self._all if has_words(s, words, status_shown(s))]
+        self._rows = [s for s in self._all if has_words(s, words, session_status(s.status))]
         self.clear()
         for summary in self._rows:
             self.add_row(*self._cells(summary))
@@ -134,13 +121,11 @@ class SessionTable(DataTable[Text], SearchInput):
 
     def _cells(self, summary: SessionSummary) -> tuple[Text, ...]:
         asks = f" ●{summary.questions}" if summary.questions else ""
-        # A title is kept as it is shown; what says why one can't be read isn't.
-        said = summary.title or safe_text(render(summary.message), multiline=False)
         return (
             Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
-            Text(status_shown(summary) + asks),
+            Text(session_status(summary.status) + asks),
             Text(day_words(summary.updated)[: self._time], style="dim"),
-            Text(one_line(fork_first(said), self._room)),
+            Text(one_line(session_title(summary.title, summary.message), self._room)),
         )
 
     @property

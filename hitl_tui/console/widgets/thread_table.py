@@ -14,9 +14,9 @@ from textual.widgets import DataTable
 
 from hitl_tui.console import keys
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _
-from hitl_tui.wording.times import day_words
+from hitl_tui.wording.thread_rows import THREAD_TITLES, thread_cells
 
 if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import ThreadInfo
@@ -67,7 +67,7 @@ class ThreadTable(DataTable[Text], SearchInput):
             return
         here, self._widths = self.selected, widths
         self.clear(columns=True)
-        titles = ("", _("Thread"), _("About"), _("Steps"), _("Last"))
+        titles = [_(title) if title else "" for title in THREAD_TITLES]
         for key, (title, size) in enumerate(zip(titles, widths, strict=True)):
             if size:
                 self.add_column(Text(title, style="dim"), key=str(key), width=size)
@@ -105,15 +105,8 @@ class ThreadTable(DataTable[Text], SearchInput):
             self.move_cursor(row=place, animate=False)
 
     def _cells(self, thread: ThreadInfo) -> list[Text]:
-        texts = (
-            _("? asks") if thread.waiting else "",
-            safe_text(thread.thread_id, multiline=False, limit=200),
-            safe_text(thread.title, multiline=False, limit=400),
-            f"{thread.checkpoints:,}",
-            day_words(thread.at),
-        )
         styles = ("bold", "", "", "dim", "dim")
-        cells = zip(texts, styles, self._widths, strict=True)
+        cells = zip(thread_cells(thread), styles, self._widths, strict=True)
         return [Text(one_line(text, width), style=style) for text, style, width in cells if width]
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:

@@ -8,15 +8,19 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.console_command import has_screen
 from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, render
+from hitl_tui.terminal.ascii_signs import clipped
+from hitl_tui.wording.difference_rows import value_row
+from hitl_tui.wording.text_lines import layout, table
+from hitl_tui.wording.thread_rows import CHECKPOINT_TITLES, THREAD_TITLES, checkpoint_cells, thread_cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from hitl_tui.cli.fast_args import Arguments
     from hitl_tui.cli.job import Job
     from hitl_tui.cli.output import Output
-    from hitl_tui.threads.thread_model import CheckpointInfo, ThreadInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo
     from hitl_tui.threads.thread_store import ThreadStore
 
 Printed = dict[str, Any] | list[str]
@@ -34,7 +38,7 @@ DONE = 0
 LISTED = 100
 """Threads or checkpoints that are listed when nothing else is said."""
 _WIDEST = 10_000
-_ABSENT = "(nothing)"
+_WIDEST_CELL = 80
 
 
 def check(arguments: Arguments) -> None:
@@ -107,17 +111,10 @@ async def _threads(arguments: Arguments, store: ThreadStore) -> Printed:
         document = {"status": "ok", "message": message, "store": _store(store), "total": total, "threads": listed}
         sought = {"searched_by_id_alone": search.by_id} if search else {}
         return {**document, **sought, "next": skip + limit if more else None}
-    rows = [_thread_row(t) for t in threads]
-    titles = (_("THREAD"), "", _("CHECKPOINTS"), _("LAST"), _("ABOUT"))
-    lines = _table([titles, *rows]) if rows else []
+    lines = _table(THREAD_TITLES, map(thread_cells, threads), (1, 0, 3, 4, 2))
     rest = [f"More with --skip {skip + limit}."] if more else []
     rest += [search.note] if search and search.note else []
     return [*lines, *map(render, (*rest, message, *store.info.notes))]
-
-
-def _thread_row(thread: ThreadInfo) -> tuple[str, ...]:
-    asks = _("? asks") if thread.waiting else ""
-    return _line(thread.thread_id, 60), asks, f"{thread.checkpoints:,}", _moment(thread.at), _line(thread.title, 80)
 
 
 async def _checkpoints(arguments: Arguments, store: ThreadStore, thread: str, ns: str) -> Printed:
@@ -132,9 +129,7 @@ async def _checkpoints(arguments: Arguments, store: ThreadStore, thread: str, ns
         document = {"status": "ok", "message": message, "store": _store(store), "thread_id": thread, "ns": ns}
         names = [n.to_dict() for n in spaces]
         return {**document, "total": total, "namespaces": names, "checkpoints": listed, "next": following}
-    rows = [_checkpoint_row(c) for c in found]
-    titles = (_("CHECKPOINT"), _("STEP"), _("NEXT"), _("SOURCE"), _("TIME"), "")
-    lines = _table([titles, *rows]) if rows else []
+    lines = _table(CHECKPOINT_TITLES, map(checkpoint_cells, found), range(len(CHECKPOINT_TITLES)))
     subgraphs = [f"Subgraph --ns {shlex.quote(_line(n.ns))}: {_many(n.checkpoints, 'checkpoint')}" for n in spaces]
     rest = [f"Older ones with --before {_line(following)}."] if following else []
     shown = subgraphs[1 if spaces and not spaces[0].ns else 0 :]
@@ -154,17 +149,6 @@ def _checkpoint(info: CheckpointInfo) -> dict[str, Any]:
     }
 
 
-def _checkpoint_row(info: CheckpointInfo) -> tuple[str, ...]:
-    ident, node, source = _line(info.checkpoint_id, 60), _line(info.node, 30), _line(info.source, 12)
-    return ident, str(info.step), node, source, _moment(info.timestamp), _line(_said(info), 100)
-
-
-def _said(info: CheckpointInfo) -> str:
-    if info.waiting:
-        return _("asked: {asked}").format(asked=info.message.removeprefix("waiting: "))
-    return render(info.outcome)
-
-
 async def _state(arguments: Arguments, store: ThreadStore, thread: str, ns: str) -> Printed:
     from hitl_tui.threads.state_diff import change_document, differences
 
@@ -176,19 +160,14 @@ async def _state(arguments: Arguments, store: ThreadStore, thread: str, ns: str)
             return {"status": "ok", "message": message, **about, "checkpoint": moment.to_dict()}
         return [*_pretty(moment.to_dict()), render(message)]
     other = await store.moment(thread, ns, await store.find(thread, ns, arguments.against))
-    changes = [change_document(c) for c in differences(other.values, moment.values)]
+    found = differences(other.values, moment.values)
+    changes = [change_document(c) for c in found]
     message = f"{_many(len(changes), 'difference')} from checkpoint {_line(other.checkpoint_id, 60)}."
     if arguments.json:
         ids = {"checkpoint_id": moment.checkpoint_id, "against": other.checkpoint_id}
         notes = [*dict.fromkeys((*other.notes, *moment.notes))]
         return {"status": "ok", "message": message, **about, **ids, "differences": changes, "notes": notes}
-    return [*(_change(c) for c in changes), render(message)]
-
-
-def _change(change: Mapping[str, Any]) -> str:
-    sign = {"added": "+", "removed": "-"}.get(change["change"], "~")
-    sides = [_short(change[side]) for side in ("before", "after") if side in change]
-    return f"{sign} {_line('.'.join(change['path']), 200)}: {' → '.join(sides)}"
+    return [*layout(map(value_row, found)), render(message)]
 
 
 def _store(store: ThreadStore) -> dict[str, Any]:
@@ -200,30 +179,19 @@ def _pretty(document: Mapping[str, Any]) -> list[str]:
     return [escaped(line) for line in text.split("\n")]
 
 
-def _short(value: Any) -> str:
-    return _line(value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False), 300)
-
-
 def _line(text: str, width: int = _WIDEST) -> str:
     return one_line(safe_text(text, multiline=False), width)
-
-
-def _moment(at: str) -> str:
-    return one_line(at.partition(".")[0].replace("T", " "), 19)
 
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    kept = list(rows)
-    widths = [max(cell_width(row[n]) for row in kept) for n in range(len(kept[0]))]
-    padded = (
-        "  ".join(cell + " " * (width - cell_width(cell)) for cell, width in zip(row, widths, strict=True))
-        for row in kept
-    )
-    return [line.rstrip() for line in padded]
+def _table(titles: Sequence[str], rows: Iterable[tuple[str, ...]], order: Iterable[int]) -> list[str]:
+    """Return rows below their titles as aligned lines; none without rows."""
+    columns, kept = list(order), list(rows)
+    words = [_(title) if title else "" for title in titles]
+    return table([[clipped(row[n], _WIDEST_CELL) for n in columns] for row in (words, *kept)]) if kept else []
 
 
 def open_store(job: Job) -> int:

@@ -1,0 +1,62 @@
+"""Sessions and their checkpoints, as a list names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.language import mark, render
+from hitl_tui.terminal.ascii_signs import _
+from hitl_tui.wording.rows import in_line
+from hitl_tui.wording.status_words import fork_first, history_said
+from hitl_tui.wording.times import day_words, second_words
+
+if TYPE_CHECKING:
+    from hitl_tui.threads.thread_model import CheckpointInfo
+
+_STATUS = {
+    "waiting": mark("? waiting"),
+    "running": mark("▸ running"),
+    "finished": mark("✓ finished"),
+    "failed": mark("✗ failed"),
+    "interrupted": mark("○ interrupted"),
+    "unreadable": mark("✗ unreadable"),
+}
+
+
+def session_status(status: str) -> str:
+    """Return a session's status in a list, with its glyph."""
+    return _(_STATUS[status]) if status in _STATUS else in_line(status)
+
+
+def session_title(title: str, message: str) -> str:
+    """Return what a session is called in a list: its title, which is safe; why it can't be read where it has none."""
+    return fork_first(title or in_line(render(message)))
+
+
+def session_cells(session: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return id, status, how many questions wait, local time of the last change, and title.
+
+    Args:
+        session: as `SessionSummary.to_dict` gives it.
+    """
+    status = session_status(str(session["session_status"]))
+    return (
+        in_line(str(session["session_id"])),
+        _("{status}, open").format(status=status) if session["owned"] else status,
+        _("{n} for you").format(n=session["questions"]) if session["questions"] else "",
+        day_words(str(session["updated"])),
+        session_title(str(session["title"]), str(session["message"])),
+    )
+
+
+def checkpoint_cells(info: CheckpointInfo) -> tuple[str, ...]:
+    """Return id, local time, branch, node, how much was completed, and what happened there."""
+    return (
+        in_line(info.checkpoint_id),
+        second_words(info.timestamp),
+        _("branch {branch}").format(branch=info.branch),
+        in_line(info.node),
+        _("{todos_completed} completed").format(todos_completed=info.todos_completed),
+        in_line(history_said(info)),
+    )
