@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     from hitl_tui.config.declared_commands import CommandDeclaration
     from hitl_tui.config.declared_graphs import GraphDeclaration
+    from hitl_tui.config.workspace import WorkspaceConfig
     from hitl_tui.graphs.graph_loader import GraphFacts
     from hitl_tui.graphs.graph_source import GraphSource
+    from hitl_tui.policy.executable_files import Bindings, Surroundings
 
 
 def shown_name(path: str) -> str:
@@ -358,6 +360,23 @@ class Team(ABC):
             HitlError: it can't be found out.
         """
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSources:
+    """What the function behind an entry point `hitl_tui.teams` makes its teams from.
+
+    Args:
+        config: what is obeyed of the workspace's settings.
+        workspace: its absolute path; empty where that isn't known.
+        bindings: finds what steps may execute.
+        around: what of the settings says which files are code.
+    """
+
+    config: WorkspaceConfig
+    workspace: str
+    bindings: Bindings
+    around: Surroundings
 
 
 BRIEF = "brief"

@@ -23,7 +23,7 @@ from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
-from hitl_tui.teams.contract import GO_ON, Team
+from hitl_tui.teams.contract import GO_ON, Team, TeamSources
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -211,6 +211,14 @@ class GraphTeam(Team):
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Not for graphs of others: they may have been compiled with options that a builder knows nothing of."""
         raise GraphError(f"{self.name} is run as it was compiled.")
+
+
+def teams(sources: TeamSources) -> list[Team]:
+    """Return a team for each graph that a workspace declares."""
+    return [
+        GraphTeam(graph, sources.workspace, sources.config.secret_names, sources.bindings, sources.around)
+        for graph in sources.config.graphs.values()
+    ]
 
 
 def is_database(path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_names import check_stored
 from hitl_tui.policy.executable_files import Bindings, Surroundings
-from hitl_tui.teams.contract import Team, unknown_name
+from hitl_tui.teams.contract import Team, TeamSources, unknown_name
+from hitl_tui.teams.installed_teams import installed_teams
 
 if TYPE_CHECKING:
     from hitl_tui.config.workspace import WorkspaceConfig
@@ -40,7 +41,7 @@ class TeamRegistry:
         withheld: Mapping[str, Team] = MappingProxyType({}),
         bindings: Bindings | None = None,
     ) -> TeamRegistry:
-        """Return the built-in teams as a workspace declares them, and further ones.
+        """Return the installed teams as a workspace declares them, and further ones.
 
         Args:
             config: the workspace's declarations.
@@ -52,26 +53,13 @@ class TeamRegistry:
         Raises:
             BadInput: two teams have one name.
         """
-        from hitl_tui.teams.analysis.team import AnalysisTeam
-        from hitl_tui.teams.command.team import CommandTeam
-        from hitl_tui.teams.document.team import DocumentTeam
-        from hitl_tui.teams.graph_team import GraphTeam
-        from hitl_tui.teams.search.team import SearchTeam
-
-        bindings, around = bindings or Bindings(), Surroundings.of(config)
-        built_in: tuple[Team, ...] = (
-            SearchTeam(config.search.documents),
-            AnalysisTeam(),
-            DocumentTeam(config.document.folder),
-            CommandTeam(config.commands, bindings, around),
+        graphs = {name: graph for name, graph in config.graphs.items() if graph.name not in withheld}
+        sources = TeamSources(
+            replace(config, graphs=graphs), workspace, bindings or Bindings(), Surroundings.of(config)
         )
-        graphs = (
-            GraphTeam(graph, workspace, config.secret_names, bindings, around)
-            for graph in config.graphs.values()
-            if graph.name not in withheld
-        )
-        kept = (team for team in built_in if team.name not in withheld)
-        teams = _by_name((*kept, *graphs, *extra, *withheld.values()))
+        installed = installed_teams(sources, {*withheld, *(team.name for team in extra)})
+        kept = (team for team in installed if team.name not in withheld)
+        teams = _by_name((*kept, *extra, *withheld.values()))
         return cls(
             teams=MappingProxyType(teams),
             disabled=frozenset(name for name in teams if not config.enabled(name)),

@@ -19,6 +19,7 @@ from hitl_tui.supervisor.activity import ActivityStream, read_activity
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.teams.contract import PreviewContext
 from hitl_tui.teams.function_team import FunctionTeam
 
 HOSTILE = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"
@@ -31,7 +32,7 @@ class Unlucky(FunctionTeam):
     def bind(self, task: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {**super().bind(task, arguments), "preview": ["look"]}
 
-    async def preview(self, arguments: Mapping[str, Any], workspace: Path, secrets: Mapping[str, str]) -> Any:
+    async def preview(self, arguments: Mapping[str, Any], context: PreviewContext) -> Any:
         raise ZeroDivisionError("hidden\x1b")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
-from hitl_tui.teams.contract import Team
+from hitl_tui.teams.contract import Team, TeamSources
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -61,3 +61,8 @@ class AnalysisTeam(Team):
         from hitl_tui.teams.analysis.analysis_graph import graph
 
         return graph()
+
+
+def teams(sources: TeamSources) -> list[Team]:
+    """Return the analysis team."""
+    return [AnalysisTeam()]

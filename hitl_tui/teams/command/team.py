@@ -30,6 +30,7 @@ from hitl_tui.teams.contract import (
     TeamContext,
     TeamFailure,
     TeamResult,
+    TeamSources,
     language_of,
     one,
     unknown_name,
@@ -336,6 +337,11 @@ class CommandTeam(Team):
                 f"{one(', '.join(changed), 200)} changed since this step was planned or approved, so nothing was run; "
                 "edit the step, and it asks with what is there now."
             )
+
+
+def teams(sources: TeamSources) -> list[Team]:
+    """Return the command team, for the commands that a workspace declares."""
+    return [CommandTeam(sources.config.commands, sources.bindings, sources.around)]
 
 
 def _language(context: TeamContext) -> str:

@@ -26,6 +26,7 @@ from hitl_tui.teams.contract import (
     TeamContext,
     TeamFailure,
     TeamResult,
+    TeamSources,
     language_of,
     one,
 )
@@ -148,6 +149,11 @@ class DocumentTeam(Team):
         graph.add_edge("compose", "write")
         graph.add_edge("write", END)
         return graph
+
+
+def teams(sources: TeamSources) -> list[Team]:
+    """Return the document team, for the folder that a workspace declares."""
+    return [DocumentTeam(sources.config.document.folder)]
 
 
 async def _gather_node(state: DocumentState, runtime: Runtime[TeamContext]) -> DocumentState:

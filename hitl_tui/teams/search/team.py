@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Team
+from hitl_tui.teams.contract import Team, TeamSources
 from hitl_tui.teams.search.file_walk import clean_patterns
 
 if TYPE_CHECKING:
@@ -89,6 +89,11 @@ class SearchTeam(Team):
         from hitl_tui.teams.search.search_graph import search_graph
 
         return search_graph()
+
+
+def teams(sources: TeamSources) -> list[Team]:
+    """Return the search team, for the documents that a workspace declares."""
+    return [SearchTeam(sources.config.search.documents)]
 
 
 def _query(value: object) -> str:

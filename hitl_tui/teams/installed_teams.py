@@ -1,0 +1,87 @@
+"""The teams of installed packages, the built-in ones too, found through the entry points `hitl_tui.teams`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Collection, Iterable
+from functools import cache
+from importlib.metadata import EntryPoint, distributions
+
+from hitl_tui.config.workspace import TEAMS
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.teams.contract import Team, TeamSources, one
+from hitl_tui.teams.withheld import WithheldTeam
+
+GROUP = "hitl_tui.teams"
+"""Group of entry points; each names a function that takes `TeamSources` and returns teams."""
+_OWN = "hitl_tui."
+_HERE = os.path.realpath(".")
+_PLACES = tuple(place for place in sys.path if place and os.path.realpath(place) != _HERE)
+"""Where packages are looked for: as it is before graphs of a workspace are imported, and never the current folder."""
+
+log = logging.getLogger(__name__)
+
+
+def installed_teams(sources: TeamSources, taken: Collection[str] = ()) -> list[Team]:
+    """Return the teams of this program, then those of other packages.
+
+    A package whose teams can't be made has a team of the entry point's name, which says so when it is wanted.
+
+    Args:
+        sources: what teams are made from.
+        taken: further names that no other package's team may have.
+
+    Raises:
+        BadInput: the workspace's settings aren't for a built-in team.
+        StorageError: this program is installed without its entry points.
+    """
+    points = _entry_points()
+    own = [team for point in points if point.value.startswith(_OWN) for team in point.load()(sources)]
+    if not own:
+        raise StorageError(
+            "This installation of hitl-tui lacks its teams.",
+            help="Install it again; in a checkout of the source: uv sync",
+        )
+    others: dict[str, Team] = {}
+    names = {*taken, *(team.name for team in own)}
+    for point in points:
+        if not point.value.startswith(_OWN):
+            for team in _teams_of(point, sources):
+                if team.name in names or team.name in others:
+                    log.error("The team %s of %s has the name of another one.", team.name, point.value)
+                else:
+                    others[team.name] = team
+    return [*own, *others.values()]
+
+
+@cache
+def _entry_points() -> tuple[EntryPoint, ...]:
+    found = {
+        (point.value, point.name): point
+        for distribution in distributions(path=list(_PLACES))
+        for point in distribution.entry_points
+        if point.group == GROUP
+    }
+    return tuple(sorted(found.values(), key=lambda point: (_place(point.name), point.name)))
+
+
+def _place(name: str) -> int:
+    return TEAMS.index(name) if name in TEAMS else len(TEAMS)
+
+
+def _teams_of(point: EntryPoint, sources: TeamSources) -> Iterable[Team]:
+    """Return what an entry point of another package makes, or what stands for it where it fails."""
+    try:
+        teams = list(point.load()(sources))
+    except (Exception, SystemExit) as error:
+        log.exception("the teams of %s can't be made", point.value)
+        why = one(f"{type(error).__name__}: {error}", 200)
+    else:
+        if all(isinstance(team, Team) for team in teams):
+            return teams
+        why = "not all that its function returns are teams"
+    name, place = one(point.name), one(point.value)
+    description = f"The team {name} can't be made: {why}."
+    return [WithheldTeam(name, description, lambda: BadInput(f"The team {name} ({place}) can't be made: {why}."))]
