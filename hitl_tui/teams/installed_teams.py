@@ -40,10 +40,7 @@ def installed_teams(sources: TeamSources, taken: Collection[str] = ()) -> list[T
     points = _entry_points()
     own = [team for point in points if point.value.startswith(_OWN) for team in point.load()(sources)]
     if not own:
-        raise StorageError(
-            "This installation of hitl-tui lacks its teams.",
-            help="Install it again; in a checkout of the source: uv sync",
-        )
+        raise StorageError("This installation of hitl-tui lacks its teams.", help="Install it again.")
     others: dict[str, Team] = {}
     names = {*taken, *(team.name for team in own)}
     for point in points:
