@@ -1,1 +1,1 @@
-"""Rules of safe interrupts, checked on the syntax tree (I6). Nothing of what is checked is ever imported or run."""
+"""Rules of safe interrupts, checked on the syntax tree. Nothing of what is checked is ever imported or run."""

@@ -278,7 +278,6 @@ class GraphRef:
         nodes: values by name, in the order they were added.
         entries: names of the nodes that it begins with.
         routers: functions that choose where to go on, by the name of the node before.
-        separate: nodes whose tools are given one call each by Send.
         compiled: for every time it is compiled, its place and whether it keeps nothing.
         stops: static breakpoints were asked for.
         name: the variable it is bound to, for people.
@@ -287,7 +286,6 @@ class GraphRef:
     kind: str
     place: Place
     nodes: dict[str, Value] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
     entries: list[str] = field(default_factory=list)
     routers: list[tuple[str, Value]] = field(default_factory=list)
     compiled: list[tuple[Place, bool]] = field(default_factory=list)
@@ -420,9 +418,14 @@ def element(value: Value) -> Value:
     return replace(base, kinds=value.inside, inside=value.inside, raw=value.raw)
 
 
-def contained(values: Iterable[Value], **more: object) -> Value:
-    """Return a container of these."""
+def contained(
+    values: Iterable[Value],
+    *,
+    items: tuple[Value, ...] | None = None,
+    fields: tuple[tuple[str, Value], ...] | None = None,
+) -> Value:
+    """Return a container of these, with elements or fields where they are written out."""
     given = list(values)
-    made = taint(given)
-    inside = [value.kinds | value.inside for value in given if value.kinds or value.inside]
-    return replace(made, inside=frozenset().union(*inside) if inside else frozenset(), **more)  # type: ignore[arg-type]
+    parts = [value.kinds | value.inside for value in given if value.kinds or value.inside]
+    inside = frozenset().union(*parts) if parts else frozenset()
+    return replace(taint(given), inside=inside, items=items, fields=fields)

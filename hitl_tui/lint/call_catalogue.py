@@ -371,19 +371,8 @@ _KINDS: Final[tuple[tuple[re.Pattern[str], Message], ...]] = (
     (re.compile(r"types\.SimpleNamespace\(\)\Z|object\(\)\Z"), Message("an object")),
 )
 
-_PATH_MAKERS: Final = frozenset(
-    [
-        "Path",
-        "with_suffix",
-        "with_name",
-        "resolve",
-        "absolute",
-        "expanduser",
-        "parent",
-        "joinpath",
-        "relative_to",
-        "with_stem",
-    ]
+_PATH_MAKERS: Final = _names(
+    "Path with_suffix with_name resolve absolute expanduser parent joinpath relative_to with_stem"
 )
 
 

@@ -45,7 +45,7 @@ _BUILDERS: Final = frozenset(
 
 
 def lint(text: str, folder: Path, search: Sequence[str] = ()) -> Report:
-    """Check the graphs of a module or file by its syntax; nothing of it is imported or run (I6).
+    """Check the graphs of a module or file by its syntax; nothing of it is imported or run.
 
     Args:
         text: `module:attribute`, `module`, `path.py:attribute` or `path.py`.

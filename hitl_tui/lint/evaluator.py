@@ -40,7 +40,6 @@ class Evaluator:
         self.graphs = GraphModel(context, self)
         self.reached: set[ast.AST] = set()
         self.checked: set[ast.AST] = set()
-        self._context = context
         self._known: dict[object, Summary] = {}
         self._following: list[ast.AST] = []
         self._expressions = ExpressionEvaluator(context, self)
@@ -71,12 +70,12 @@ class Evaluator:
         """Return a module's names, walking it first where that hasn't happened."""
         if module.scope is None:
             module.scope = Scope(None, module, lasting=True)
-            checking, self._context.checking = self._context.checking, False
-            with self._context.within(Frame(module.scope, module.name)):
+            checking, self.context.checking = self.context.checking, False
+            with self.context.within(Frame(module.scope, module.name)):
                 for statement in module.tree.body:  # a top-level raise or exit hides nothing that follows
-                    self._context.flow.alive = True
+                    self.context.flow.alive = True
                     self._statements.statement(statement)
-            self._context.checking = checking
+            self.context.checking = checking
         return module.scope
 
     def follow(self, function: FunctionRef, given: Given) -> Summary:
@@ -86,10 +85,10 @@ class Evaluator:
         """
         node = function.node
         key = (node, function.scope, function.binding, function.fixed, function.fixed_names, given.args,
-               tuple(given.names.items()), given.open, self._context.checking)  # fmt: skip
+               tuple(given.names.items()), given.open, self.context.checking)  # fmt: skip
         if key in self._known:
             return self._again(function, self._known[key])
-        if node in self._following or len(self._following) >= _DEEPEST or self._context.exhausted:
+        if node in self._following or len(self._following) >= _DEEPEST or self.context.exhausted:
             return Summary()
         self._following.append(node)
         try:
@@ -101,21 +100,21 @@ class Evaluator:
 
     def _again(self, function: FunctionRef, summary: Summary) -> Summary:
         if function.retried and summary.sites:
-            self._context.observe(FunctionRetried(function.name, summary.sites[0]))
+            self.context.observe(FunctionRetried(function.name, summary.sites[0]))
         return summary
 
     def _walked(self, function: FunctionRef, given: Given) -> Summary:
         node = function.node
         self.reached.add(node)
-        if self._context.checking:
+        if self.context.checking:
             self.checked.add(node)
-        scope = Scope(function.scope, function.scope.module, lasting=not self._context.checking)
+        scope = Scope(function.scope, function.scope.module, lasting=not self.context.checking)
         frame = Frame(scope, function.name, self._is_idempotent(function))
-        with self._context.within(frame):
+        with self.context.within(frame):
             self._bind(function, given)
             if isinstance(node, ast.Lambda):
                 made = self._expressions.value(node.body)
-                self._context.uses([made])
+                self.context.uses([made])
                 frame.returns.append(made)
             else:
                 self.block(node.body)
@@ -133,7 +132,7 @@ class Evaluator:
 
     def _bind(self, function: FunctionRef, given: Given) -> None:
         arguments = function.node.args
-        names = self._context.frame.scope.names
+        names = self.context.frame.scope.names
         args = [*([function.binding] if function.binding is not None else []), *function.fixed, *given.args]
         words = {**dict(function.fixed_names), **given.names}
         positional = [*arguments.posonlyargs, *arguments.args]

@@ -7,6 +7,7 @@ import builtins
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from hitl_tui.core.messages import Message
@@ -64,6 +65,27 @@ STARS: Final = {
 _LONGEST_TEXT: Final = 2_000
 
 _KEEPING_KINDS: Final = (A_DATE, A_DECIMAL, A_PATH, AN_ARRAY, A_FRAME)
+
+LONGEST_NAME: Final = 160
+_ENUMS: Final = frozenset(["enum.Enum", "enum.Flag"])
+_TEXT_ENUMS: Final = frozenset(["enum.StrEnum", "enum.IntEnum", "enum.IntFlag", "str", "int", "float"])
+_RECORDS: Final = frozenset(
+    [
+        "typing.TypedDict",
+        "typing_extensions.TypedDict",
+        "typing.NamedTuple",
+        "str",
+        "int",
+        "float",
+        "dict",
+        "list",
+        "collections.UserDict",
+        "langgraph.graph.MessagesState",
+        "langgraph.graph.message.MessagesState",
+        "langgraph.prebuilt.chat_agent_executor.AgentState",
+        "langchain.agents.AgentState",
+    ]
+)
 
 
 class ExpressionEvaluator:
@@ -225,7 +247,7 @@ class ExpressionEvaluator:
     def _boolean(self, node: ast.BoolOp) -> Value:
         made = self.value(node.values[0])
         for part in node.values[1:]:
-            made = self.either(made, [lambda part=part: self.value(part), lambda made=made: made])  # type: ignore[misc]
+            made = self.either(made, [partial(self.value, part), _always(made)])
         return made
 
     def _compare(self, node: ast.Compare) -> Value:
@@ -422,12 +444,8 @@ class ExpressionEvaluator:
             self._walk.call(start, given, node, f"{ref.node.name}()")
         if any(name in _ENUMS | _TEXT_ENUMS for name in names):
             return taint(given.all)
-        made = taint(given.all)
-        return replace(
-            made,
-            refs=frozenset({instance}),
-            kinds=frozenset({Message("an object of class {name}", name=ref.node.name)}),
-        )
+        kind = Message("an object of class {name}", name=ref.node.name)
+        return replace(taint(given.all), refs=frozenset({instance}), kinds=frozenset({kind}))
 
 
 def given_by(source: Source) -> Message:
@@ -446,6 +464,10 @@ def met(all_names: Sequence[dict[str, Value]]) -> dict[str, Value]:
             if held is not value:  # most names stand for the same on every way
                 made[name] = value if held is None else join((held, value))
     return made
+
+
+def _always(value: Value) -> Callable[[], Value]:
+    return lambda: value
 
 
 def _constant(found: object) -> Value:
@@ -505,28 +527,6 @@ def _brief(node: ast.expr) -> str:
 def _is_target(name: str, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> bool:
     targets = (part.target for part in node.generators)
     return any(isinstance(found, ast.Name) and found.id == name for t in targets for found in ast.walk(t))
-
-
-LONGEST_NAME: Final = 160
-_ENUMS: Final = frozenset(["enum.Enum", "enum.Flag"])
-_TEXT_ENUMS: Final = frozenset(["enum.StrEnum", "enum.IntEnum", "enum.IntFlag", "str", "int", "float"])
-_RECORDS: Final = frozenset(
-    [
-        "typing.TypedDict",
-        "typing_extensions.TypedDict",
-        "typing.NamedTuple",
-        "str",
-        "int",
-        "float",
-        "dict",
-        "list",
-        "collections.UserDict",
-        "langgraph.graph.MessagesState",
-        "langgraph.graph.message.MessagesState",
-        "langgraph.prebuilt.chat_agent_executor.AgentState",
-        "langchain.agents.AgentState",
-    ]
-)
 
 
 def _of_class(ref: ClassRef, name: str) -> Value:

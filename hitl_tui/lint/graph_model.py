@@ -31,7 +31,7 @@ from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
 from hitl_tui.lint.flow_state import Site, Summary
 from hitl_tui.lint.observations import GraphRun
 
-RUNS: Final = frozenset(
+_RUNS: Final = frozenset(
     ["invoke", "ainvoke", "stream", "astream", "batch", "abatch", "astream_events", "stream_events", "astream_log"]
 )
 _AGENTS: Final = frozenset(
@@ -61,7 +61,7 @@ class GraphModel:
         last = name.rpartition(".")[2]
         ours = name.startswith(("langgraph", "langchain", "deepagents"))
         if ours and last in ("StateGraph", "MessageGraph", "Graph"):
-            return self._new_graph("graph", node)
+            return of(self._new_graph("graph", node))
         if ours and last in _AGENTS:
             return self._agent(last, given, node)
         if ours and last == "ToolNode":
@@ -96,7 +96,6 @@ class GraphModel:
         if is_langgraph(called, "entrypoint"):
             graph = GraphRef("entrypoint", self._context.place(node), name=label)
             graph.nodes[label] = function
-            graph.places[label] = self._context.place(node)
             graph.compiled.append((self._context.place(node), name.endswith("(off)")))
             self.built.append(graph)
             return of(graph)
@@ -106,45 +105,39 @@ class GraphModel:
             )
         return function
 
-    def _new_graph(self, kind: str, node: ast.expr) -> Value:
-        graph = GraphRef(
-            kind, self._context.place(node), name=self._context.frame.name if len(self._context.frames) > 1 else ""
-        )
+    def _new_graph(self, kind: str, node: ast.expr) -> GraphRef:
+        name = self._context.frame.name if len(self._context.frames) > 1 else ""
+        graph = GraphRef(kind, self._context.place(node), name=name)
         self.built.append(graph)
-        return of(graph)
+        return graph
 
     def _agent(self, last: str, given: Given, node: ast.expr) -> Value:
-        made = self._new_graph("agent", node)
-        graph = next(iter(made.refs))
-        assert isinstance(graph, GraphRef)
+        graph = self._new_graph("agent", node)
         tools = given.get(1, "tools") or UNKNOWN
         version = given.names.get("version")
         if last == "create_react_agent" and version is not None and version.text == "v1":
             graph.nodes["tools"] = of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
-            graph.places["tools"] = self._context.place(node)
         else:
-            self._tool_nodes(graph, tools, node)
+            self._tool_nodes(graph, tools)
         if any(
             external(v).rstrip("()").endswith("HumanInTheLoopMiddleware") for v in _flat(given.names.get("middleware"))
         ):
             graph.stops = True
         graph.compiled.append((self._context.place(node), keyword_is(node, "checkpointer", False)))
         graph.stops = graph.stops or bool({"interrupt_before", "interrupt_after", "interrupt_on"} & set(given.names))
-        return made
+        return of(graph)
 
-    def _tool_nodes(self, graph: GraphRef, tools: Value, node: ast.expr) -> None:
+    def _tool_nodes(self, graph: GraphRef, tools: Value) -> None:
         for tool in _flat(tools):
             for ref in tool.refs:
                 match ref:
                     case ToolNodeRef(tools=inner):
                         for each in inner:
-                            self._tool_nodes(graph, each, node)
+                            self._tool_nodes(graph, each)
                     case ToolRef(name=name) | FunctionRef(name=name):
                         graph.nodes.setdefault(f"tool {name}", of(ref))
-                        graph.places.setdefault(f"tool {name}", self._context.place(node))
                     case InstanceRef(type=made):
                         graph.nodes.setdefault(f"tool {made.node.name}", of(ref))
-                        graph.places.setdefault(f"tool {made.node.name}", self._context.place(node))
 
     # Methods
 
@@ -154,29 +147,25 @@ class GraphModel:
         if isinstance(owner, GraphRef):
             return self._of_graph(owner, name, given, node, what)
         if isinstance(owner, ToolNodeRef):
-            return self.run_graph(owner, node, what) if name in RUNS else of(owner)
-        if isinstance(owner, ToolRef) and (name in RUNS or name in ("run", "arun", "func", "coroutine")):
+            return self.run_graph(owner, node, what) if name in _RUNS else of(owner)
+        if isinstance(owner, ToolRef) and (name in _RUNS or name in ("run", "arun", "func", "coroutine")):
             return self._walk.call(owner.function, Given(open=True), node, what)
-        if isinstance(owner, TaskRef) and name in RUNS:
+        if isinstance(owner, TaskRef) and name in _RUNS:
             return self._walk.call(of(owner), given, node, what)
         if isinstance(owner, FunctionRef):  # a runnable around it
             if name in ("with_retry", "with_fallbacks"):
                 return of(replace(owner, retried=True))
-            return (
-                self._walk.call(of(owner), given, node, what)
-                if name in RUNS
-                else of(owner)
-                if name in _SAME
-                else UNKNOWN
-            )
+            if name in _RUNS:
+                return self._walk.call(of(owner), given, node, what)
+            return of(owner) if name in _SAME else UNKNOWN
         return taint(given.all)
 
     def _of_graph(self, graph: GraphRef, name: str, given: Given, node: ast.expr, what: str) -> Value:
         match name:
             case "add_node":
-                self._add_node(graph, given, node)
+                self._add_node(graph, given)
             case "add_sequence":
-                self._add_sequence(graph, given.get(0, "nodes") or UNKNOWN, node)
+                self._add_sequence(graph, given.get(0, "nodes") or UNKNOWN)
             case "add_edge":
                 start, end = given.get(0, "start_key", "start"), given.get(1, "end_key", "end")
                 self._edge(graph, start, end)
@@ -188,14 +177,14 @@ class GraphModel:
                 return self._compile(graph, given, node)
             case "final" | "task":
                 return UNKNOWN
-            case _ if name in RUNS:
+            case _ if name in _RUNS:
                 self._observe_run(graph, given, node, what)
                 return self.run_graph(graph, node, what)
             case _ if name == "as_tool":
                 return of(graph)
         return of(graph) if name.startswith(("add_", "set_")) or name in _SAME else taint(given.all)
 
-    def _add_node(self, graph: GraphRef, given: Given, node: ast.expr) -> None:
+    def _add_node(self, graph: GraphRef, given: Given) -> None:
         first, second = given.get(0, "node"), given.get(1, "action")
         if first is None:
             return
@@ -207,14 +196,13 @@ class GraphModel:
         if graph.nodes.get(label, action) != action:  # its name isn't known whole, and two begin alike
             label = f"{label} ({len(graph.nodes) + 1})"
         graph.nodes[label] = action
-        graph.places[label] = self._context.place(node)
 
-    def _add_sequence(self, graph: GraphRef, nodes: Value, node: ast.expr) -> None:
+    def _add_sequence(self, graph: GraphRef, nodes: Value) -> None:
         for item in nodes.items or ():
             if item.items is not None and len(item.items) == 2:
-                self._add_node(graph, Given(item.items), node)
+                self._add_node(graph, Given(item.items))
             else:
-                self._add_node(graph, Given((item,)), node)
+                self._add_node(graph, Given((item,)))
 
     def _edge(self, graph: GraphRef, start: Value | None, end: Value | None) -> None:
         if start is None or end is None or end.text is None:
@@ -276,35 +264,27 @@ class GraphModel:
             case ToolRef(function=value) | TaskRef(function=value):
                 return next((r for r in value.refs if isinstance(r, FunctionRef)), None)
             case InstanceRef():
-                for name in ("__call__", "invoke", "ainvoke", "_run", "_arun", "run"):
-                    for ancestor in ref.type.ancestors():
-                        if isinstance(ancestor, ClassRef) and name in ancestor.names:
-                            made = next((r for r in ancestor.names[name].refs if isinstance(r, FunctionRef)), None)
-                            if made is not None:
-                                return FunctionRef(made.node, made.scope, made.name, binding=of(ref))
+                return _called_method(ref)
         return None
 
     def summary_of(self, ref: Ref) -> Summary:
         """Return what is known of running something as a node or tool, with nothing known of what it is given."""
-        match ref:
-            case FunctionRef():
-                return self._walk.follow(ref, Given((STATE,), open=True))
-            case ToolRef(function=function) | TaskRef(function=function):
-                functions = [inner for inner in function.refs if isinstance(inner, FunctionRef)]
-                return self._walk.follow(functions[0], Given(open=True)) if functions else Summary()
-            case InstanceRef():
-                return self._instance_summary(ref)
-            case _:
-                return Summary()
+        function = self.function_of(ref)
+        if function is None:
+            return Summary()
+        args = () if isinstance(ref, ToolRef | TaskRef) else (STATE,)
+        return self._walk.follow(function, Given(args, open=True))
 
-    def _instance_summary(self, ref: InstanceRef) -> Summary:
-        for name in ("__call__", "invoke", "ainvoke", "_run", "_arun", "run"):
-            for ancestor in ref.type.ancestors():
-                found = getattr(ancestor, "names", {}).get(name)
-                for inner in found.refs if found is not None else ():
-                    if isinstance(inner, FunctionRef):
-                        return self._walk.follow(replace(inner, binding=of(ref)), Given((STATE,), open=True))
-        return Summary()
+
+def _called_method(ref: InstanceRef) -> FunctionRef | None:
+    """Return what runs when an object is a node or tool."""
+    for name in ("__call__", "invoke", "ainvoke", "_run", "_arun", "run"):
+        for ancestor in ref.type.ancestors():
+            if isinstance(ancestor, ClassRef) and name in ancestor.names:
+                made = next((r for r in ancestor.names[name].refs if isinstance(r, FunctionRef)), None)
+                if made is not None:
+                    return replace(made, binding=of(ref))
+    return None
 
 
 def _label(value: Value) -> str:

@@ -270,23 +270,8 @@ def _mutated_in(function: ast.AST) -> set[str]:
 
 
 CHANGERS: Final = frozenset(
-    [
-        "append",
-        "extend",
-        "add",
-        "insert",
-        "update",
-        "pop",
-        "popitem",
-        "remove",
-        "discard",
-        "clear",
-        "setdefault",
-        "appendleft",
-        "extendleft",
-        "popleft",
-    ]
-)
+    ["append", "extend", "add", "insert", "update", "pop", "popitem", "remove", "discard", "clear", "setdefault"]
+) | {"appendleft", "extendleft", "popleft"}
 """Methods that change the container they are called on."""
 
 

@@ -75,7 +75,7 @@ class StateChanges:
         return replace(got, sources=got.sources | held.sources, from_state=got.from_state or held.from_state)
 
     def held_by(self, node: ast.expr) -> Value:
-        """Return what something stands for before it is changed: a name of a module is no value that differs."""
+        """Return what is known of what is changed; a name is looked up as it was bound."""
         if isinstance(node, ast.Name):
             holder = self._context.frame.scope.holder(node.id)
             return holder.names[node.id] if holder else of(External("?"))

@@ -97,6 +97,24 @@ def test_a_node_that_breaks_another_rule_is_no_good_node(tmp_path: Path) -> None
     assert [line.split()[-1] for line in report_lines(report) if line.startswith("  t")] == ["HT001", "ok"]
 
 
+def test_a_retried_object_is_no_good_node(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import tenacity
+
+        class Ask:
+            @tenacity.retry()
+            def __call__(self, state):
+                return {"name": interrupt("?")}
+
+        builder = StateGraph(State).add_node("ask", Ask())
+        """,
+    )
+    assert [finding.rule.id for finding in report.findings] == ["HT001"]
+    assert [(row.node, row.verdict) for row in report.rows] == [("ask", "fault")]
+
+
 def test_nodes_that_are_added_in_a_loop_are_all_there(tmp_path: Path) -> None:
     report = checked(
         tmp_path,
