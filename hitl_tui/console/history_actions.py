@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.safe_text import safe_text
@@ -20,15 +21,13 @@ from hitl_tui.wording.status_words import history_said, number_of, status_words
 from hitl_tui.wording.times import clock_words, day_words
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.keymap import Keymap
+    from hitl_tui.console.services import Console
     from hitl_tui.threads.session_history import CheckpointInfo
 
 
-Ask = Callable[[str, str, str], Awaitable[bool]]
-Push = Callable[["Screen[Any]"], Awaitable[Any]]
+Say = Callable[[str], None]
 
 _TEXTS_COMPARED = 5
 
@@ -102,44 +101,44 @@ async def checkpoint_rows(link: SessionHandle, info: CheckpointInfo, keymap: Key
     return [*map(text_row, rows), *led, text_row(""), *todos, text_row(said)]
 
 
-async def show_steps(push: Push, link: SessionHandle, todo: SupervisorTodo | None, say: Callable[[str], None]) -> bool:
+async def show_steps(
+    console: Console, link: SessionHandle, todo: SupervisorTodo | None, say: Say, say_after: Say
+) -> bool:
     """Show the steps of a TODO's team; return whether the team is to go on from one of them (D13).
 
     Args:
-        push: shows a screen and returns what it was left with.
+        console: the app.
         link: the session.
         todo: as it is, or as it was; None when there is none.
-        say: shows one line.
+        say: shows one safe line.
+        say_after: shows one where the session is shown.
     """
-    from hitl_tui.console.screens.steps_screen import StepsScreen
+    from hitl_tui.console.screens.steps_view import StepsScreen, StepsView
 
     if todo is None or not todo.thread:
         number = number_of(todo.id) if todo is not None else ""
         say(_("{todo} has not run, so its team has no steps.").format(todo=number))
         return False
-    chosen: bool = await push(StepsScreen(link, todo))
-    return chosen
+    return await console.push_screen_wait(StepsScreen(StepsView(console, link, todo, say_after)))
 
 
-async def go_back(ask: Ask, link: SessionHandle, info: CheckpointInfo) -> CommandResult | None:
+async def go_back(console: Console, link: SessionHandle, info: CheckpointInfo) -> CommandResult | None:
     """Say what going back to a checkpoint would change and what it wouldn't undo; go when that is confirmed.
 
     Args:
-        ask: asks with a title, a text and the word for yes.
+        console: the app.
         link: the session.
         info: the checkpoint.
 
     Returns:
         what the command answered; None when it wasn't confirmed.
     """
-    then, now = (
-        await link.thread.state_at(info.checkpoint_id),
-        await link.thread.state_at(link.face.snapshot.checkpoint_id),
-    )
-    number, shape = await link.thread.place(info.checkpoint_id), await link.thread.shape()
-    said = restore_words(info, number, shape.total, consequences(then, now), await link.thread.effects())
+    past, head = link.thread, link.face.snapshot.checkpoint_id
+    then, now = await past.state_at(info.checkpoint_id), await past.state_at(head)
+    number, shape = await past.place(info.checkpoint_id), await past.shape()
+    said = restore_words(info, number, shape.total, consequences(then, now), await past.effects())
     title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
-    if not await ask(title, said, _("Restore")):
+    if not await confirm(console, title, said, _("Restore")):
         return None
     result = await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")
     if result.status != "restored":

@@ -220,15 +220,21 @@ _LETTERS = "AB"
 
 @dataclass(frozen=True, slots=True)
 class CheckpointMarks:
-    """The marked checkpoints, at most two, in the order they were marked."""
+    """The marked checkpoints, in the order they were marked.
+
+    Args:
+        infos: the checkpoints.
+        most: so many at most, one or two; the one that was marked first gives way.
+    """
 
     infos: tuple[CheckpointInfo, ...] = ()
+    most: int = 2
 
     def toggled(self, info: CheckpointInfo) -> CheckpointMarks:
         """Return the marks after one was set, or taken away if it was there."""
         known = {c.checkpoint_id: c for c in (*self.infos, info)}
-        kept = last_two(self.ids, info.checkpoint_id)
-        return CheckpointMarks(tuple(known[ident] for ident in kept))
+        kept = last_two(self.ids, info.checkpoint_id)[-self.most :]
+        return CheckpointMarks(tuple(known[ident] for ident in kept), self.most)
 
     @property
     def ids(self) -> tuple[str, ...]:

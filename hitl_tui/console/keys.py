@@ -264,10 +264,10 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec(
         "replay.show", REPLAY, "enter", "select_cursor", "show", "In the plan: show the TODO with its result", "Enter"
     ),
-    KeySpec("steps.view", STEPS, "1", "view(False)", "state", "The state at the step", "1"),
-    KeySpec("steps.diff", STEPS, "2", "view(True)", "diff", "What differs from the step before, or from the mark", "2"),
+    KeySpec("steps.view", STEPS, "1", "act(1)", "state", "The state at the step", "1"),
+    KeySpec("steps.diff", STEPS, "2", "act(2)", "diff", "What differs from the step before, or from the mark", "2"),
     KeySpec("steps.mark", STEPS, "m", "mark", "mark", "Mark a step to compare with", "m"),
-    KeySpec("steps.restore", STEPS, "4", "restore", "restore", "Let the team go on from it, after a preview", "4"),
+    KeySpec("steps.restore", STEPS, "4", "act(4)", "restore", "Let the team go on from it, after a preview", "4"),
     KeySpec("steps.pane", STEPS, "f6", "next_pane", "pane", "Next pane", "F6", True),
     KeySpec("steps.leave", STEPS, "escape", "leave", "back", "Back", "Esc", True),
     KeySpec("store.open", STORE, "enter", "select_cursor", "open", "Show the thread's history and state", "Enter"),

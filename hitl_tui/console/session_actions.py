@@ -285,7 +285,7 @@ class SessionActions:
         self._on(partial(self._restore, info))
 
     async def _restore(self, info: CheckpointInfo, link: SessionHandle) -> None:
-        result = await go_back(partial(confirm, self._console), link, info)
+        result = await go_back(self._console, link, info)
         if result is not None:
             self._report(result)
 
@@ -314,7 +314,8 @@ class SessionActions:
         self._on(partial(self._show_steps, todo_id))
 
     async def _show_steps(self, todo_id: str, link: SessionHandle) -> None:
-        await show_steps(self._console.push_screen_wait, link, link.face.snapshot.todo(todo_id), self._display.say)
+        say = self._display.say
+        await show_steps(self._console, link, link.face.snapshot.todo(todo_id), say, say)
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""

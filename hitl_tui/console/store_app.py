@@ -67,7 +67,7 @@ class StoreApp(ConsoleApp):
         from hitl_tui.console.screens.history_screen import HistoryScreen
         from hitl_tui.console.screens.thread_view import ThreadView
 
-        self.push_screen(HistoryScreen(ThreadView(self._store, thread, title, self._graph, self._forked)))
+        self.push_screen(HistoryScreen(ThreadView(self, self._store, thread, title, self._graph, self._forked)))
 
     def _forked(self, thread: str, checkpoint_id: str) -> None:
         self.wanted = (thread, checkpoint_id)

@@ -14,7 +14,7 @@ from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.row_layout import layout
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.session_screen import SessionScreen
-from hitl_tui.console.screens.steps_screen import StepsScreen
+from hitl_tui.console.screens.steps_view import StepsScreen
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
@@ -37,8 +37,8 @@ async def marked(c: Console, *rows: int) -> PlanTable:
 
 
 def step_of(c: Console) -> int:
-    assert isinstance(c.app.screen, StepsScreen) and c.app.screen.selected is not None
-    return c.app.screen.selected.step
+    assert isinstance(c.app.screen, StepsScreen) and c.app.screen.place is not None
+    return c.app.screen.place.info.step
 
 
 async def added(c: Console, todo_id: str) -> None:
@@ -155,6 +155,9 @@ async def test_a_teams_own_steps_are_stepped_through_and_gone_back_to(tmp_path: 
         await c.press("down", "down")
         third = int(str(steps.get_row_at(2)[0]).split()[0])
         await c.until(lambda: step_of(c) == third, "its step")
+        await c.pilot.press("down", "down", "up", "down", "up", "up")
+        await c.until(lambda: isinstance(c.app.screen, StepsScreen) and c.app.screen.settled, "where a burst led")
+        assert (steps.cursor_row, step_of(c)) == (2, third)
         await c.press("2", "m", "4")
         await confirmed(c)
         assert c.status("todo_002") == Status.COMPLETED

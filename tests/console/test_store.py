@@ -26,7 +26,7 @@ from langgraph.types import Command
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.screens.history_panes import HistoryPanes
+from hitl_tui.console.screens.history_panes import ThreadPanes
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.store_screen import StoreScreen
 from hitl_tui.console.store_app import StoreApp
@@ -280,7 +280,7 @@ async def test_a_subgraph_goes_on_with_the_graph_around_it(store_file: Path) -> 
     async with opened(store_file, graph="agent.py:graph") as o:
         await o.open("done")
         spaces = o.thread.query_one("#history-spaces", DataTable)
-        o.thread.query_one(HistoryPanes).show("history-spaces", focus=True)
+        o.thread.query_one(ThreadPanes).show("history-spaces", focus=True)
         spaces.move_cursor(row=1)
         await o.press("enter", "3")
         assert "goes on with the graph around it" in o.message
@@ -291,7 +291,7 @@ async def test_subgraphs_have_a_pane_of_their_own(store_file: Path, size: tuple[
     async with opened(store_file, size=size) as o:
         await o.open("done")
         spaces = o.thread.query_one("#history-spaces", DataTable)
-        o.thread.query_one(HistoryPanes).show("history-spaces", focus=True)
+        o.thread.query_one(ThreadPanes).show("history-spaces", focus=True)
         names = [str(spaces.get_row_at(n)[0]) for n in range(spaces.row_count)]
         assert [name.split("  ")[0] for name in names if name.startswith("▸")] == ["▸ the graph"]
         assert "check" in names[1]

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.widget import Widget
+from textual.widgets import Static
 
+from hitl_tui.console.screens.history_view import DIFF, FORK, RESTORE, VIEW, HistoryFrame, HistoryPanes
+from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.history_table import GraphTable
+from hitl_tui.console.widgets.layout import fold
 from hitl_tui.console.widgets.lists import Listing, Reader
 from hitl_tui.console.widgets.panes import Tab, TabStrip
 from hitl_tui.console.widgets.plan_table import PlanTable
@@ -37,31 +41,39 @@ PAST = mark(
 )
 
 
-class HistoryPanes(Container):
+_ACTIONS = {VIEW: mark("View"), DIFF: mark("Diff"), FORK: mark("Fork"), RESTORE: mark("Restore")}
+
+
+class ThreadPanes(HistoryPanes):
     """Shows one pane, or with the class `-wide` on the screen all that there is something in.
 
     Args:
         panes: widget ids with their titles; the first is in front at the beginning.
-        id: widget id.
     """
 
-    def __init__(self, panes: Sequence[tuple[str, str]], id: str | None = None) -> None:
-        super().__init__(id=id)
-        for name, looks in ((PLAN, "-with-plan"), (SPACES, "-with-spaces")):
-            self.set_class(name in dict(panes), looks)
+    def __init__(self, panes: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
         self._panes = panes
         self._spaces: tuple[Sequence[Namespace], str] = ((), "")
         self._chosen = panes[0][0]
 
     def compose(self) -> ComposeResult:
-        yield TabStrip(self._panes, id="history-tabs")
-        for name, title in self._panes:
-            pane = _pane(name)
-            pane.add_class("history-pane")
-            pane.border_title = Content(_(title))
-            with pane:
-                if name == MOMENT:
-                    yield Rows(id="history-text")
+        yield Static(id="history-where")
+        with Container(id="history-panes") as room:
+            for name, looks in ((PLAN, "-with-plan"), (SPACES, "-with-spaces")):
+                room.set_class(name in dict(self._panes), looks)
+            yield TabStrip(self._panes, id="history-tabs")
+            for name, title in self._panes:
+                pane = _pane(name)
+                pane.add_class("history-pane")
+                pane.border_title = Content(_(title))
+                with pane:
+                    if name == MOMENT:
+                        yield Rows(id="history-text")
+        with Horizontal(id="history-actions"):
+            for number, label in _ACTIONS.items():
+                yield ReplayAction(number, _(label))
+            yield Static(id="history-marks")
 
     def on_mount(self) -> None:
         for spaces in self.query(f"#{SPACES}").results(Listing):
@@ -71,6 +83,41 @@ class HistoryPanes(Container):
     def filled(self) -> list[str]:
         """The panes that there is something in."""
         return [name for name, _title in self._panes if name != SPACES or len(self._spaces[0]) > 1]
+
+    def draw(self, frame: HistoryFrame) -> None:
+        shown = frame.shown
+        style = "bold" if shown.ours else "bold $text-warning"
+        where = Content.assemble((f" {shown.where}", style), "\n", f" {shown.decided}")
+        self.query_one("#history-where", Static).update(where)
+        self.query_one("#history-text", Rows).show(shown.rows)
+        self.query_one(f"#{MOMENT}").border_title = Content(frame.title)
+        self.query_one(StateTree).show_value(shown.state)
+        for plan in self.query(PlanTable):
+            plan.update_rows(shown.plan)
+            at = clock_words(shown.place.info.timestamp)
+            plan.border_title = Content(_("Plan at {time}").format(time=at))
+        self._show_spaces(shown.spaces, shown.ns)
+        self._draw_graph(frame)
+        for number, why_not in frame.why_not.items():
+            self.query_one(f"#replay-{number}", ReplayAction).show(why_not, chosen=number == frame.mode)
+        self.query_one("#history-marks", Static).update(Content(frame.marked))
+
+    def _draw_graph(self, frame: HistoryFrame) -> None:
+        shown, cursor, graph = frame.shown, frame.cursor, self.query_one(GraphTable)
+        graph.follow(cursor, frame.signs, index=cursor.index, first=shown.first)
+        title = _("Graph · {number} of {total}").format(number=shown.place.number, total=shown.place.total)
+        nodes = next((space.nodes for space in shown.spaces if space.ns == shown.ns), ())
+        inside = " › ".join(map(in_line, nodes))
+        graph.border_title = Content(f"{title} · {inside}" if inside else title)
+
+    def look(self, mode: int) -> None:
+        self.query_one(f"#{MOMENT}", Reader).scroll_home(animate=False)
+        if mode == DIFF:
+            self.show(MOMENT, focus=True)
+
+    def share_room(self) -> None:
+        fold(self.screen)
+        self.show()
 
     def show(self, pane: str = "", *, focus: bool = False) -> None:
         """Bring a pane to the front; with none named the one that was there stays, as far as there is something in it.
@@ -88,13 +135,11 @@ class HistoryPanes(Container):
             self.screen.set_focus(self.query_one(f"#{self._chosen}"))
 
     def follow_focus(self, focused: Widget | None) -> None:
-        """Bring the pane to the front that has the focus."""
         pane = (focused.id if focused is not None else "") or ""
         if pane in dict(self._panes) and pane != self._chosen:
             self.show(pane)
 
     def focus_next(self, focused: Widget | None) -> None:
-        """Give the focus to the pane after the one that has it."""
         names = self.filled
         here = (focused.id if focused is not None else "") or ""
         self.show(names[(names.index(here) + 1) % len(names)] if here in names else self._chosen, focus=True)
@@ -103,13 +148,8 @@ class HistoryPanes(Container):
         event.stop()
         self.show(event.pane, focus=True)
 
-    def show_spaces(self, spaces: Sequence[Namespace], here: str) -> None:
-        """List the graph and its subgraphs, where there are any.
-
-        Args:
-            spaces: in the order in which they began.
-            here: the one whose history is shown.
-        """
+    def _show_spaces(self, spaces: Sequence[Namespace], here: str) -> None:
+        """List the graph and its subgraphs, where there are any; one of them is shown."""
         if (spaces, here) == self._spaces:
             return
         self._spaces = spaces, here

@@ -15,33 +15,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.history_cursor import CheckpointMarks, current_line, on_line
+from hitl_tui.console.history_cursor import current_line, on_line
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import SingleResultScreen
-from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PAST, PLAN, SPACES, HistoryPanes
-from hitl_tui.console.services import console_of
+from hitl_tui.console.screens.history_panes import GRAPH, PAST, PLAN, SPACES
+from hitl_tui.console.screens.history_view import DIFF, VIEW, HistoryFrame
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
-from hitl_tui.console.widgets.layout import fold
 from hitl_tui.console.widgets.plan_table import PlanTable
-from hitl_tui.console.widgets.state_tree import StateTree
-from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark
+from hitl_tui.language import _
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace
 from hitl_tui.wording.history_rows import obstacle_words
 from hitl_tui.wording.rows import Row, text_row
-from hitl_tui.wording.times import clock_words, error_words, failure_words
+from hitl_tui.wording.times import error_words, failure_words
 
 if TYPE_CHECKING:
     from hitl_tui.console.history_cursor import HistoryCursor
@@ -49,10 +44,6 @@ if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import CheckpointInfo
 
 log = logging.getLogger(__name__)
-
-VIEW, DIFF, FORK, RESTORE = 1, 2, 3, 4
-_ACTIONS = {VIEW: mark("View"), DIFF: mark("Diff"), FORK: mark("Fork"), RESTORE: mark("Restore")}
-_CAPABILITIES = {FORK: Capability.FORK, RESTORE: Capability.RESTORE}
 
 Work = Callable[[], Awaitable[None]]
 
@@ -96,8 +87,8 @@ class Errands:
             self._running = False
 
 
-class HistoryScreen(SingleResultScreen[None]):
-    """Steps through the checkpoints of a thread.
+class HistoryScreen(SingleResultScreen[bool]):
+    """Steps through the checkpoints of a thread. Its result says whether it was left because of something done there.
 
     Args:
         view: what is shown of them, and what can be done there.
@@ -106,14 +97,17 @@ class HistoryScreen(SingleResultScreen[None]):
     CSS_PATH: ClassVar[list[str | PurePath]] = ["../widgets/tabs.tcss", "history.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
     AUTO_FOCUS = ".history-pane"
+    PART: ClassVar[str] = keys.REPLAY
+    """The part of the map that its keys stand in."""
 
     def __init__(self, view: HistoryView) -> None:
         super().__init__()
         self._view = view
         self._errands = Errands(lambda run: self.run_worker(run(), group="history"), self._load, self._guarded)
+        self._panes = view.panes()
         self._mode = VIEW
         self._shown: ShownCheckpoint | None = None
-        self._marks = CheckpointMarks()
+        self._marks = view.marks
         self._numbers: dict[str, int] = {}
 
     @property
@@ -137,14 +131,9 @@ class HistoryScreen(SingleResultScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
-        if self._view.banner:
+        if self._view.banner():
             yield Static(id="history-banner")
-        yield Static(id="history-where")
-        yield HistoryPanes(self._view.panes, id="history-panes")
-        with Horizontal(id="history-actions"):
-            for number, label in _ACTIONS.items():
-                yield ReplayAction(number, _(label))
-            yield Static(id="history-marks")
+        yield self._panes
         yield MessageLine(id="message")
         yield KeyLine(id="keys")
 
@@ -153,19 +142,16 @@ class HistoryScreen(SingleResultScreen[None]):
         self._view.entitle(header)
         self._view.live(header)
         self._draw_banner()
-        shown = [s._replace(label=labels.get(s.id, s.label)) for s in keys.of(keys.REPLAY, line=True)]
+        shown = [s._replace(label=labels.get(s.id, s.label)) for s in keys.of(self.PART, line=True)]
         self.query_one(KeyLine).show([*shown, *keys.of(keys.ANYWHERE, line=True)[:1]])
-        self._arrange()
-        self.set_interval(self._view.interval, self._look)
+        self._panes.share_room()
+        if self._view.interval:
+            self.set_interval(self._view.interval, self._look)
         self._errands.do(self._view.begin)
 
     def say(self, text: str, *, error: bool = False) -> None:
         """Show one safe line."""
         self.query_one(MessageLine).say(text, error=error)
-
-    async def ask(self, title: str, text: str, yes: str) -> bool:
-        """Ask before something that can't be taken back by a key."""
-        return await confirm(console_of(self.app), title, text, yes)
 
     async def _guarded(self, work: Work) -> None:
         try:
@@ -193,52 +179,29 @@ class HistoryScreen(SingleResultScreen[None]):
     # What is shown -----------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
-        place, shape = await self._cursor.look(), self._cursor.shape
-        if place is None or shape is None:
+        cursor = self._cursor
+        place, form = await cursor.look(), cursor.shape
+        if place is None or form is None:
             self._shown = None
             self.say(_(self._view.empty))
             return
-        ours = on_line(place.info.checkpoint_id, current_line(shape.head, shape.turns))
+        ours = on_line(place.info.checkpoint_id, current_line(form.head, form.turns))
         shown = await self._view.load(place, self, ours=ours)
-        looks = self._mode == VIEW
-        title = _("Moment") if looks else await self._diff_title(place)
-        rows = await (self._view.moment_rows(shown, self) if looks else self._diff_rows(place))
-        why_not = {number: await self._why_not(number, place) for number in _ACTIONS}
+        if self._mode == VIEW and not self._view.listed:
+            title, rows = _("Moment"), await self._view.moment_rows(shown, self)
+        else:
+            title, rows = await self._difference(place)
+        why_not = {number: await self._why_not(number, place) for number in (VIEW, DIFF, *self._view.acts)}
         # From here on nothing is waited for: what is shown is of one moment.
         self._shown = replace(shown, rows=rows)
-        self.query_one("#history-text", Rows).show(rows)
-        self.query_one(f"#{MOMENT}").border_title = Content(title)
-        self.query_one(StateTree).show_value(shown.state)
-        for plan in self.query(PlanTable):
-            plan.update_rows(shown.plan)
-            at = clock_words(place.info.timestamp)
-            plan.border_title = Content(_("Plan at {time}").format(time=at))
-        where = (f" {shown.where}", "bold" if ours else "bold $text-warning")
-        self.query_one("#history-where", Static).update(Content.assemble(where, "\n", f" {shown.decided}"))
-        self.query_one(HistoryPanes).show_spaces(self._view.spaces, self._view.ns)
+        signs = self._marks.glyphs(place.info.checkpoint_id)
+        marked = self._marks.words(lambda info: self._view.name(info, self._numbers[info.checkpoint_id]))
+        self._panes.draw(HistoryFrame(self._shown, cursor, signs, marked, title, self._mode, why_not))
         self._draw_banner()
-        self._draw_graph(place)
-        self._draw_actions(why_not)
 
     def _draw_banner(self) -> None:
-        newest = _(" · the newest moment") if self._cursor.at_head else ""
         for banner in self.query("#history-banner").results(Static):
-            banner.update(Content(f" {_(self._view.banner)}{newest}"))
-
-    def _draw_graph(self, place: HistoryPlace) -> None:
-        shape, table = self._cursor.shape, self.query_one(GraphTable)
-        assert shape is not None
-        marks = self._marks.glyphs(place.info.checkpoint_id)
-        first = place.number + self._cursor.index if self._view.numbered else 0
-        table.show(self._cursor.infos, self._cursor.index, head=shape.head, turns=shape.turns, marks=marks, first=first)
-        title = _("Graph · {number} of {total}").format(number=place.number, total=place.total)
-        table.border_title = Content(self._view.graph_title(title))
-
-    def _draw_actions(self, why_not: dict[int, str]) -> None:
-        for number, why in why_not.items():
-            self.query_one(f"#replay-{number}", ReplayAction).show(why, chosen=number == self._mode)
-        marked = self._marks.words(lambda info: self._view.name(info, self._numbers[info.checkpoint_id]))
-        self.query_one("#history-marks", Static).update(Content(marked))
+            banner.update(Content(f" {self._view.banner()}"))
 
     # Differences -------------------------------------------------------------------------------------------------
 
@@ -258,22 +221,21 @@ class HistoryScreen(SingleResultScreen[None]):
             self._numbers[key] = await self._view.reader.place(key)
         return self._numbers[key]
 
-    async def _diff_title(self, place: HistoryPlace) -> str:
+    async def _difference(self, place: HistoryPlace) -> tuple[str, Sequence[Row]]:
+        """Return what is compared, in words, and what differs."""
         older, newer = await self._pair(place)
-        return _("Diff · {which} → {newer}").format(
-            which=self._view.name(older, await self._number(older)) if older else _("nothing"),
-            newer=self._view.name(newer, await self._number(newer)),
-        )
-
-    async def _diff_rows(self, place: HistoryPlace) -> Sequence[Row]:
-        older, newer = await self._pair(place)
+        which = self._view.name(older, await self._number(older)) if older else _("nothing")
+        name = self._view.name(newer, await self._number(newer))
+        title = _("Diff · {which} → {newer}").format(which=which, newer=name)
         rows = await self._view.difference_rows(older, newer)
-        which = _("between the two marks") if len(self._marks.infos) == 2 else _("mark and this moment")
+        if self._view.listed:
+            return title, rows
         before = await self._view.before(place)
         alone = older is None or (before is not None and older.checkpoint_id == before.checkpoint_id)
-        said = _(self._view.beside) if alone and len(self._marks.infos) < 2 else which
+        said = _("between the two marks") if len(self._marks.infos) == 2 else _("mark and this moment")
+        said = _(self._view.beside) if alone and len(self._marks.infos) < 2 else said
         how = keymap_of(self.app).named(_("{said}; {replay.mark} marks another to compare")).replace("{said}", said)
-        return [text_row(how, "$text-muted"), *rows]
+        return title, [text_row(how, "$text-muted"), *rows]
 
     # Keys --------------------------------------------------------------------------------------------------------
 
@@ -315,33 +277,31 @@ class HistoryScreen(SingleResultScreen[None]):
         why_not = await self._why_not(number, place)
         if why_not or place is None:
             self.say(why_not)
-        elif number in _CAPABILITIES:
-            act = self._view.fork if number == FORK else self._view.restore
-            self._begin(partial(self._leave_after, partial(act, place, self)))
+        elif number in self._view.acts:
+            self._begin(partial(self._do, self._view.acts[number], place))
         else:
             self._mode = number
-            self.query_one(f"#{MOMENT}", VerticalScroll).scroll_home(animate=False)
-            if number == DIFF:
-                self.query_one(HistoryPanes).show(MOMENT, focus=True)
+            self._panes.look(number)
 
-    async def _leave_after(self, act: Callable[[], Awaitable[bool]]) -> None:
-        if await act():
-            self.dismiss(None)
+    async def _do(self, capability: Capability, place: HistoryPlace) -> None:
+        if await self._view.act(capability, place, self):
+            self.dismiss(True)
 
     async def _why_not(self, number: int, place: HistoryPlace | None) -> str:
         if place is None:
             return _(self._view.empty)
         keymap = keymap_of(self.app)
-        if number == DIFF and not place.info.parent_id and (await self._pair(place))[0] is None:
+        alone = number == DIFF and not self._view.listed and not place.info.parent_id
+        if alone and (await self._pair(place))[0] is None:
             said = _("The first checkpoint has none before it; mark another one with {replay.mark} to compare.")
             return keymap.named(said)
-        if number in _CAPABILITIES:
-            obstacle = self._view.reader.obstacle(_CAPABILITIES[number], newest=self._cursor.at_head)
+        if number in self._view.acts:
+            obstacle = self._view.reader.obstacle(self._view.acts[number], newest=self._cursor.at_head)
             return keymap.named(obstacle_words(obstacle)) if obstacle is not None else ""
         return ""
 
     def action_leave(self) -> None:
-        self.dismiss(None)
+        self.dismiss(False)
 
     async def action_select_cursor(self) -> None:
         """Choose the line at the cursor of the pane that has the focus."""
@@ -359,7 +319,8 @@ class HistoryScreen(SingleResultScreen[None]):
         table = self.query_one(GraphTable)
         chosen, current = table.selected, self._cursor.current
         own = event.data_table is table and table.has_focus and event.cursor_row == table.cursor_row
-        if not own or not self.settled or chosen is None or current is None:
+        leads = self.settled or self._view.listed
+        if not own or not leads or chosen is None or current is None:
             return
         if chosen.checkpoint_id != current.checkpoint_id:
             self._errands.do(partial(self._go, chosen.checkpoint_id))
@@ -379,7 +340,7 @@ class HistoryScreen(SingleResultScreen[None]):
 
     async def _enter(self, space: str) -> None:
         """Show the history of a subgraph, or of the graph around it: marks are checkpoints of one and the same."""
-        self._marks = CheckpointMarks()
+        self._marks = self._view.marks
         self._numbers.clear()
         await self._choose(SPACES, space)
 
@@ -407,22 +368,18 @@ class HistoryScreen(SingleResultScreen[None]):
     async def _show_steps(self, todo_id: str) -> None:
         """Show the team's own steps of the run that the TODO had then; going on from one means back to the session."""
         shown = self._shown
-        if shown is not None and await self._view.show_steps(shown, todo_id, self.app.push_screen_wait, self):
-            self.dismiss(None)
+        if shown is not None and await self._view.show_steps(shown, todo_id, self):
+            self.dismiss(True)
 
     def on_plan_table_held(self, event: PlanTable.Held) -> None:
         event.stop()
         self.say(keymap_of(self.app).named(_(event.why)))
 
     def action_next_pane(self) -> None:
-        self.query_one(HistoryPanes).focus_next(self.focused)
+        self._panes.focus_next(self.focused)
 
     def on_resize(self, event: Resize) -> None:
-        self._arrange()
-
-    def _arrange(self) -> None:
-        fold(self)
-        self.query_one(HistoryPanes).show()
+        self._panes.share_room()
 
     def on_descendant_focus(self) -> None:
-        self.query_one(HistoryPanes).follow_focus(self.focused)
+        self._panes.follow_focus(self.focused)

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from textual.containers import Container
+
+from hitl_tui.console.history_cursor import CheckpointMarks
+from hitl_tui.threads.thread_reader import Capability
+
 if TYPE_CHECKING:
-    from hitl_tui.console.history_actions import Push
+    from textual.widget import Widget
+
     from hitl_tui.console.history_cursor import HistoryCursor
+    from hitl_tui.console.services import Speaker
     from hitl_tui.console.widgets.bars import HeaderBar
     from hitl_tui.threads.session_diff import Difference
     from hitl_tui.threads.thread_model import CheckpointInfo, FullCheckpoint, Namespace
@@ -18,14 +25,8 @@ if TYPE_CHECKING:
     from hitl_tui.wording.status_words import PlanRow
 
 
-class Host(Protocol):
-    """Talks to the person at the screen."""
-
-    async def ask(self, title: str, text: str, yes: str) -> bool:
-        """Ask before something that can't be taken back by a key."""
-
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one safe line."""
+VIEW, DIFF, FORK, RESTORE = 1, 2, 3, 4
+"""Numbers of what can be done at a checkpoint: its keys, unless they are mapped otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,12 @@ class ShownCheckpoint:
         decided: what was decided or asked there, one line.
         state: what the tree shows.
         rows: what the pane of the moment shows.
+        first: which of all checkpoints the first one of the graph is; 0 to show supersteps.
         plan: the plan as it was, of a session.
         difference: what differs from the checkpoint before, of a session.
         full: the checkpoint whole, of a foreign store.
+        spaces: the graph and the subgraphs that have a history of their own, of a foreign store.
+        ns: which of them is shown.
     """
 
     place: HistoryPlace
@@ -50,75 +54,129 @@ class ShownCheckpoint:
     decided: str
     state: Mapping[str, Any]
     rows: Sequence[Row] = ()
+    first: int = 0
     plan: Sequence[PlanRow] = ()
     difference: Difference | None = None
     full: FullCheckpoint | None = None
+    spaces: Sequence[Namespace] = ()
+    ns: str = ""
 
 
-class HistoryView:
+@dataclass(frozen=True, slots=True)
+class HistoryFrame:
+    """All that is drawn of a history at one moment.
+
+    Args:
+        shown: the checkpoint.
+        cursor: the checkpoints around it.
+        signs: what stands before checkpoints, by id: marks, and a pointer.
+        marked: which ones are marked, in a line.
+        title: of the pane of the moment.
+        mode: what is looked at: the moment, or what differs.
+        why_not: why actions aren't possible, by number; empty where one is.
+    """
+
+    shown: ShownCheckpoint
+    cursor: HistoryCursor
+    signs: Mapping[str, str]
+    marked: str
+    title: str
+    mode: int
+    why_not: Mapping[int, str]
+
+
+class HistoryPanes(Container):
+    """The panes of a history screen."""
+
+    def draw(self, frame: HistoryFrame) -> None:
+        """Show a checkpoint."""
+        raise NotImplementedError
+
+    def look(self, mode: int) -> None:
+        """Bring to the front what is looked at: the moment, or what differs."""
+        raise NotImplementedError
+
+    def share_room(self) -> None:
+        """Share the room anew."""
+        raise NotImplementedError
+
+    def focus_next(self, focused: Widget | None) -> None:
+        """Give the focus to the pane after the one that has it."""
+        raise NotImplementedError
+
+    def follow_focus(self, focused: Widget | None) -> None:
+        """Bring the pane to the front that has the focus."""
+
+
+class HistoryView(Protocol):
     """One kind of thread on a history screen. Texts of the class are marked for translation."""
 
-    panes: ClassVar[Sequence[tuple[str, str]]]
-    """Widget ids of the panes, with their titles; the first is in front at the beginning."""
-    banner: ClassVar[str] = ""
+    acts: ClassVar[Mapping[int, Capability]] = MappingProxyType({FORK: Capability.FORK, RESTORE: Capability.RESTORE})
+    """What can be done besides looking, by the number of its key."""
+    listed: ClassVar[bool] = False
+    """The cursor of a list leads; the state and what differs stand beneath it."""
+    marks: ClassVar[CheckpointMarks] = CheckpointMarks()
     empty: ClassVar[str]
     """What is said where there is no checkpoint."""
-    ends: ClassVar[tuple[str, str]]
+    ends: ClassVar[tuple[str, str]] = ("", "")
     """What is said at the first and at the newest checkpoint."""
-    beside: ClassVar[str]
+    beside: ClassVar[str] = ""
     """What is compared when none is marked."""
     labels: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Keys that do something else here, by id."""
-    numbered: ClassVar[bool] = True
-    """Rows of the graph show which checkpoint each is, else its superstep."""
-    interval: ClassVar[float]
-    """Seconds after which it is looked whether the thread went on."""
+    interval: ClassVar[float] = 0
+    """Seconds after which it is looked whether the thread went on; 0 for never."""
 
     cursor: HistoryCursor
     reader: ThreadReader
-    spaces: Sequence[Namespace] = ()
-    """The graph and the subgraphs that have a history of their own."""
-    ns = ""
-    """Which of them is shown."""
+
+    def panes(self) -> HistoryPanes:
+        """Return the widget with the panes."""
+        ...
+
+    def banner(self) -> str:
+        """Return the line below the header; empty for none."""
+        return ""
 
     async def begin(self) -> None:
         """Go to the checkpoint that is shown first."""
-        raise NotImplementedError
+        ...
 
     def entitle(self, header: HeaderBar) -> None:
         """Say in the header whose history it is."""
-        raise NotImplementedError
+        ...
 
     def live(self, header: HeaderBar) -> None:
         """Say in the header how the thread stands now, where that is known."""
+        return
 
     async def changed(self) -> bool:
         """Return whether the thread went on."""
-        raise NotImplementedError
+        return False
 
     async def refresh(self) -> None:
         """Take note of how the thread went on."""
-        raise NotImplementedError
+        return
 
-    async def load(self, place: HistoryPlace, host: Host, *, ours: bool) -> ShownCheckpoint:
+    async def load(self, place: HistoryPlace, host: Speaker, *, ours: bool) -> ShownCheckpoint:
         """Return what is shown of a checkpoint, the rows of the moment aside."""
-        raise NotImplementedError
+        ...
 
-    async def moment_rows(self, shown: ShownCheckpoint, host: Host) -> Sequence[Row]:
+    async def moment_rows(self, shown: ShownCheckpoint, host: Speaker) -> Sequence[Row]:
         """Return what is known of the moment."""
-        raise NotImplementedError
+        return ()
 
     async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
         """Return what a checkpoint is compared with when none is marked."""
-        raise NotImplementedError
+        ...
 
     def name(self, info: CheckpointInfo, number: int) -> str:
         """Return a checkpoint's name among others, safe."""
-        raise NotImplementedError
+        ...
 
     async def difference_rows(self, older: CheckpointInfo | None, newer: CheckpointInfo) -> Sequence[Row]:
         """Return what differs; where there is no older one everything is new."""
-        raise NotImplementedError
+        ...
 
     async def seek(self, by: int) -> str:
         """Go to the next (1) or previous (-1) checkpoint where something was decided or asked; else say there is none.
@@ -126,19 +184,11 @@ class HistoryView:
         Returns:
             what to say; empty when there was one.
         """
-        raise NotImplementedError
+        return ""
 
-    def graph_title(self, title: str) -> str:
-        """Return the title of the graph, with what is shown of the thread."""
-        return title
-
-    async def fork(self, place: HistoryPlace, host: Host) -> bool:
-        """Begin another session at a checkpoint when that is confirmed; return whether the screen is left."""
-        raise NotImplementedError
-
-    async def restore(self, place: HistoryPlace, host: Host) -> bool:
-        """Go back to a checkpoint when that is confirmed; return whether the screen is left."""
-        raise NotImplementedError
+    async def act(self, capability: Capability, place: HistoryPlace, host: Speaker) -> bool:
+        """Do something at a checkpoint when that is confirmed; return whether the screen is left."""
+        ...
 
     async def choose(self, shown: ShownCheckpoint, pane: str, row: str) -> tuple[str, Sequence[Row]] | None:
         """Carry out that a row of a pane was chosen.
@@ -152,6 +202,6 @@ class HistoryView:
         """Return a value of the state whole, with its name; None where the tree shows all of it."""
         return None
 
-    async def show_steps(self, shown: ShownCheckpoint, todo_id: str, push: Push, host: Host) -> bool:
+    async def show_steps(self, shown: ShownCheckpoint, todo_id: str, host: Speaker) -> bool:
         """Show the steps of a TODO's team; return whether the team is to go on from one."""
         return False

@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hitl_tui.console.history_actions import Push, difference_between, go_back, show_steps, todo_then
+from hitl_tui.console.dialogs.prompt_dialogs import confirm
+from hitl_tui.console.history_actions import difference_between, go_back, show_steps, todo_then
 from hitl_tui.console.history_cursor import PAGE, HistoryCursor
-from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE
-from hitl_tui.console.screens.history_view import HistoryView, Host, ShownCheckpoint
+from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE, ThreadPanes
+from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, ShownCheckpoint
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, render
 from hitl_tui.threads.session_diff import Difference, compare
-from hitl_tui.threads.thread_reader import HistoryPlace, LastRead
+from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
 from hitl_tui.wording.history_rows import decision_words, fork_words, moment_rows, place_words, plan_at, todos_at
 from hitl_tui.wording.status_words import PlanLines, status_of_session
 from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
+    from hitl_tui.console.services import SessionConsole, Speaker
+    from hitl_tui.console.session_display import SessionDisplay
     from hitl_tui.console.session_handle import SessionHandle
     from hitl_tui.console.widgets.bars import HeaderBar
     from hitl_tui.threads.thread_model import CheckpointInfo
     from hitl_tui.wording.rows import Row
 
+_PANES = ((PLAN, mark("Plan")), (GRAPH, mark("Graph")), (MOMENT, mark("Moment")), (STATE, mark("State")))
 _STATES_KEPT = 12
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayCallbacks:
-    """What going back and going elsewhere mean outside the history.
-
-    Args:
-        fork: makes a session that begins at a checkpoint; returns its id.
-        open_session: shows a session.
-        restored: says what was restored, in safe words.
-        named: puts the keys in place that a text names by id.
-    """
-
-    fork: Callable[[str], Awaitable[str]]
-    open_session: Callable[[str], None]
-    restored: Callable[[str], None]
-    named: Callable[[str], str]
 
 
 class ReplayView(HistoryView):
@@ -50,14 +36,12 @@ class ReplayView(HistoryView):
 
     Args:
         link: the session.
-        callbacks: what is done outside the history.
-        by: who looks.
+        console: the app.
+        display: shows the session.
         at: checkpoint to begin at; empty for the newest.
         page: checkpoints that are read at once.
     """
 
-    panes = ((PLAN, mark("Plan")), (GRAPH, mark("Graph")), (MOMENT, mark("Moment")), (STATE, mark("State")))
-    banner = mark("VIEWING THE PAST · nothing runs from here")
     empty = mark("This session has no checkpoint yet.")
     ends = (
         mark("This is the first checkpoint."),
@@ -67,16 +51,24 @@ class ReplayView(HistoryView):
     interval = 1.0
 
     def __init__(
-        self, link: SessionHandle, callbacks: ReplayCallbacks, by: str, at: str = "", page: int = PAGE
+        self, link: SessionHandle, console: SessionConsole, display: SessionDisplay, at: str = "", page: int = PAGE
     ) -> None:
         self.reader = link.thread
         self.cursor = HistoryCursor(self.reader, page)
         self._link = link
-        self._callbacks = callbacks
-        self._by = by
+        self._console = console
+        self._display = display
         self._at = at
         self._states = LastRead(self.reader.state_at, _STATES_KEPT)
         self._lines = PlanLines()
+
+    def panes(self) -> HistoryPanes:
+        return ThreadPanes(_PANES)
+
+    def banner(self) -> str:
+        return _("VIEWING THE PAST · nothing runs from here") + (
+            _(" · the newest moment") if self.cursor.at_head else ""
+        )
 
     async def begin(self) -> None:
         await self.cursor.open(self._at)
@@ -90,7 +82,7 @@ class ReplayView(HistoryView):
         header.read_only = self._link.setup.read_only
 
     def live(self, header: HeaderBar) -> None:
-        header.status = status_of_session(self._link.face.snapshot, self._by)
+        header.status = status_of_session(self._link.face.snapshot, self._console.options.by)
 
     async def changed(self) -> bool:
         shape = self.cursor.shape
@@ -99,16 +91,18 @@ class ReplayView(HistoryView):
     async def refresh(self) -> None:
         await self.cursor.refresh()
 
-    async def load(self, place: HistoryPlace, host: Host, *, ours: bool) -> ShownCheckpoint:
+    async def load(self, place: HistoryPlace, host: Speaker, *, ours: bool) -> ShownCheckpoint:
         state = await self._states.get(place.info.checkpoint_id)
         before = await self._states.get(place.before.checkpoint_id) if place.before is not None else {}
         # In a thread: with ten thousand TODOs keys and countdowns would stand still meanwhile.
         plan = await asyncio.to_thread(plan_at, state, place.info.timestamp, self._lines)
         here = await asyncio.to_thread(compare, before, state)
         where, decided = place_words(place, ours=ours), decision_words(place, here)
-        return ShownCheckpoint(place, ours, where, decided, state, plan=plan, difference=here)
+        return ShownCheckpoint(
+            place, ours, where, decided, state, first=place.number + self.cursor.index, plan=plan, difference=here
+        )
 
-    async def moment_rows(self, shown: ShownCheckpoint, host: Host) -> Sequence[Row]:
+    async def moment_rows(self, shown: ShownCheckpoint, host: Speaker) -> Sequence[Row]:
         return moment_rows(shown.place, shown.state, shown.difference or Difference(), ours=shown.ours)
 
     async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
@@ -129,11 +123,15 @@ class ReplayView(HistoryView):
     async def choose(self, shown: ShownCheckpoint, pane: str, row: str) -> tuple[str, Sequence[Row]] | None:
         return await todo_then(self._link, shown.place, shown.state, row) if pane == PLAN else None
 
-    async def show_steps(self, shown: ShownCheckpoint, todo_id: str, push: Push, host: Host) -> bool:
-        return await show_steps(push, self._link, todos_at(shown.state).get(todo_id), host.say)
+    async def show_steps(self, shown: ShownCheckpoint, todo_id: str, host: Speaker) -> bool:
+        todo = todos_at(shown.state).get(todo_id)
+        return await show_steps(self._console, self._link, todo, host.say, self._display.say)
 
-    async def restore(self, place: HistoryPlace, host: Host) -> bool:
-        result = await go_back(host.ask, self._link, place.info)
+    async def act(self, capability: Capability, place: HistoryPlace, host: Speaker) -> bool:
+        return await (self._fork if capability is Capability.FORK else self._restore)(place, host)
+
+    async def _restore(self, place: HistoryPlace, host: Speaker) -> bool:
+        result = await go_back(self._console, self._link, place.info)
         if result is None:
             host.say(_("Nothing was changed."))
             return False
@@ -141,25 +139,28 @@ class ReplayView(HistoryView):
         if result.failed:
             host.say(message, error=True)
         else:
-            self._callbacks.restored(message)
+            self._display.say(message)
+            self._display.note(message)
         return not result.failed
 
-    async def fork(self, place: HistoryPlace, host: Host) -> bool:
+    async def _fork(self, place: HistoryPlace, host: Speaker) -> bool:
         """Begin another session at a checkpoint when that is confirmed; then offer to open it."""
         name, when = safe_text(self._link.face.id, multiline=False), clock_words(place.info.timestamp)
         title = _("Fork {name} at {when}").format(name=name, when=when)
-        if not await host.ask(title, fork_words(place, name), _("Fork")):
+        if not await confirm(self._console, title, fork_words(place, name), _("Fork")):
             host.say(_("Nothing was made."))
             return False
-        made = await self._callbacks.fork(place.info.checkpoint_id)
+        admin = await self._console.engine.admin()
+        by = self._console.options.by
+        made = (await admin.fork(self._link.face.id, place.info.checkpoint_id, by=by)).session.id
         fresh = safe_text(made, multiline=False)
         goes_on = _(" What runs in {name} goes on meanwhile.").format(name=name) if self._link.face.owned else ""
         said = _("{fresh} was created and nothing runs in it.\nOpen it now?{goes_on}")
         host.say("")  # what was said of another fork isn't true of this one
         offer = said.format(fresh=fresh, goes_on=goes_on)
-        if await host.ask(_("Open {fresh}").format(fresh=fresh), offer, _("Open it")):
-            self._callbacks.open_session(made)
+        if await confirm(self._console, _("Open {fresh}").format(fresh=fresh), offer, _("Open it")):
+            self._console.sessions.open(made)
         else:
             said = _("{fresh} begins at this moment; {console.home} on the session's screen lists it.")
-            host.say(self._callbacks.named(said).replace("{fresh}", fresh))
+            host.say(self._console.keymap.named(said).replace("{fresh}", fresh))
         return False

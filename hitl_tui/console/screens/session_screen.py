@@ -356,7 +356,7 @@ class SessionScreen(PromptScreen):
     def action_replay(self) -> None:
         """Step through the past, from the checkpoint at the cursor when the history has the focus."""
         from hitl_tui.console.screens.history_screen import HistoryScreen
-        from hitl_tui.console.screens.replay_view import ReplayCallbacks, ReplayView
+        from hitl_tui.console.screens.replay_view import ReplayView
 
         link = self.link
         if link is None:
@@ -364,18 +364,8 @@ class SessionScreen(PromptScreen):
             return
         history = self.query_one(HistoryTable)
         chosen = history.selected if self.focused is history else None
-        by = self.hitl.options.by
-
-        async def fork(checkpoint_id: str) -> str:
-            return (await (await self.hitl.engine.admin()).fork(link.face.id, checkpoint_id, by=by)).session.id
-
-        callbacks = ReplayCallbacks(fork, self.hitl.sessions.open, self._restored, self.hitl.keymap.named)
         at = chosen.checkpoint_id if chosen is not None else ""
-        self.app.push_screen(HistoryScreen(ReplayView(link, callbacks, by, at)))
-
-    def _restored(self, message: str) -> None:
-        self.say(message)
-        self.note(message)
+        self.app.push_screen(HistoryScreen(ReplayView(link, self.hitl, self, at)))
 
     def action_question(self) -> None:
         panel = self.query_one(QuestionPanel)

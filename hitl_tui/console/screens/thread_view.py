@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.history_cursor import PAGE, HistoryCursor
-from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, SPACES, STATE
-from hitl_tui.console.screens.history_view import HistoryView, Host, ShownCheckpoint
+from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, SPACES, STATE, ThreadPanes
+from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, ShownCheckpoint
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
@@ -21,17 +22,21 @@ from hitl_tui.wording.rows import in_line
 from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
+    from hitl_tui.console.services import Console, Speaker
     from hitl_tui.console.widgets.bars import HeaderBar
-    from hitl_tui.threads.thread_model import CheckpointInfo
-    from hitl_tui.threads.thread_reader import HistoryPlace
+    from hitl_tui.threads.thread_model import CheckpointInfo, Namespace
+    from hitl_tui.threads.thread_reader import Capability, HistoryPlace
     from hitl_tui.threads.thread_store import ThreadStore
     from hitl_tui.wording.rows import Row
+
+_PANES = ((GRAPH, mark("Graph")), (MOMENT, mark("Moment")), (SPACES, mark("Subgraphs")), (STATE, mark("State")))
 
 
 class ThreadView(HistoryView):
     """The history of a thread in a store that is only read.
 
     Args:
+        console: the app.
         store: where it lies.
         thread: its id.
         title: what it is about, any text.
@@ -39,40 +44,44 @@ class ThreadView(HistoryView):
         forked: called with thread and checkpoint where a session shall begin with a copy.
     """
 
-    panes = (
-        (GRAPH, mark("Graph")),
-        (MOMENT, mark("Moment")),
-        (SPACES, mark("Subgraphs")),
-        (STATE, mark("State")),
-    )
     empty = mark("There is no checkpoint here.")
     ends = (mark("This is the first checkpoint."), mark("This is the newest checkpoint."))
     beside = mark("this moment and the one it came from")
     labels = MappingProxyType({"replay.decision_after": mark("later question"), "replay.leave": mark("threads")})
-    numbered = False
     interval = 2.0
 
     def __init__(
-        self, store: ThreadStore, thread: str, title: str, graph: str, forked: Callable[[str, str], None]
+        self,
+        console: Console,
+        store: ThreadStore,
+        thread: str,
+        title: str,
+        graph: str,
+        forked: Callable[[str, str], None],
     ) -> None:
+        self._console = console
         self._store = store
         self._thread = thread
         self._title = title
         self._graph = graph
         self._forked = forked
+        self._spaces: list[Namespace] = []
         self._newest = ("", 0)
         self._turn_to("")
 
     def _turn_to(self, ns: str) -> None:
         """Show the history of a subgraph, or that of the graph around it."""
-        self.ns = ns
+        self._ns = ns
         self.reader: StoreThread = StoreThread(self._store, self._thread, ns, forks=bool(self._graph))
         self.cursor = HistoryCursor(self.reader, PAGE)
 
+    def panes(self) -> HistoryPanes:
+        return ThreadPanes(_PANES)
+
     async def begin(self) -> None:
-        self.spaces = await self._store.namespaces(self._thread)
-        if self.spaces and self.ns not in {space.ns for space in self.spaces}:
-            self._turn_to(self.spaces[0].ns)  # a thread of which only subgraphs are left
+        self._spaces = await self._store.namespaces(self._thread)
+        if self._spaces and self._ns not in {space.ns for space in self._spaces}:
+            self._turn_to(self._spaces[0].ns)  # a thread of which only subgraphs are left
         self._newest = await self.reader.newest()
         await self.cursor.open()
 
@@ -92,15 +101,16 @@ class ThreadView(HistoryView):
         await self.cursor.refresh()
         if newest:  # who looks at the newest moment goes on looking at it
             await self.cursor.last()
-        self.spaces = await self._store.namespaces(self._thread)
+        self._spaces = await self._store.namespaces(self._thread)
 
-    async def load(self, place: HistoryPlace, host: Host, *, ours: bool) -> ShownCheckpoint:
+    async def load(self, place: HistoryPlace, host: Speaker, *, ours: bool) -> ShownCheckpoint:
         full = await self._read(place.info, host, fresh=self.cursor.at_head)
         where = thread_rows.where_words(place.info, place.number, place.total, ours=ours)
         tree = await asyncio.to_thread(thread_rows.tree_of, full)
-        return ShownCheckpoint(place, ours, where, thread_rows.asked_line(full), tree, full=full)
+        asked = thread_rows.asked_line(full)
+        return ShownCheckpoint(place, ours, where, asked, tree, full=full, spaces=self._spaces, ns=self._ns)
 
-    async def _read(self, info: CheckpointInfo, host: Host, *, fresh: bool = False) -> FullCheckpoint:
+    async def _read(self, info: CheckpointInfo, host: Speaker, *, fresh: bool = False) -> FullCheckpoint:
         """Return a checkpoint whole; of one that can't be read, why."""
         try:
             return await self.reader.moment(info.checkpoint_id, fresh=fresh)
@@ -108,12 +118,12 @@ class ThreadView(HistoryView):
             host.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
             return FullCheckpoint(info.checkpoint_id, {}, at=info.timestamp, notes=(error.message,))
 
-    async def moment_rows(self, shown: ShownCheckpoint, host: Host) -> Sequence[Row]:
+    async def moment_rows(self, shown: ShownCheckpoint, host: Speaker) -> Sequence[Row]:
         info, full = shown.place.info, shown.full
         assert full is not None
         parent = await self.reader.info(info.parent_id)
         led = (await self._read(parent, host)).tasks if parent is not None else ()
-        inside = [s for s in self.spaces if s.parent == info.checkpoint_id and s.ns.rpartition("|")[0] == self.ns]
+        inside = [s for s in self._spaces if s.parent == info.checkpoint_id and s.ns.rpartition("|")[0] == self._ns]
         return thread_rows.moment_rows(info, full, led, inside, ours=shown.ours)
 
     async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
@@ -137,17 +147,12 @@ class ThreadView(HistoryView):
             return ""
         return _("Nothing was asked after this.") if by > 0 else _("Nothing was asked before this.")
 
-    def graph_title(self, title: str) -> str:
-        nodes = next((space.nodes for space in self.spaces if space.ns == self.ns), ())
-        inside = " › ".join(map(in_line, nodes))
-        return f"{title} · {inside}" if inside else title
-
-    async def fork(self, place: HistoryPlace, host: Host) -> bool:
+    async def act(self, capability: Capability, place: HistoryPlace, host: Speaker) -> bool:
         """Leave the store, when that is confirmed, for a session that goes on with a copy."""
         info, at_end = place.info, self.cursor.at_head
         text = thread_rows.fork_words(info, in_line(self._graph), at_end=at_end)
         title = _("Go on in a copy from {name}").format(name=thread_rows.name_of(info))
-        if await host.ask(title, text, _("Copy and begin")):
+        if await confirm(self._console, title, text, _("Copy and begin")):
             self._forked(self._thread, info.checkpoint_id)
         else:
             host.say(_("Nothing was made."))

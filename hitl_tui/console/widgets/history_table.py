@@ -15,9 +15,9 @@ from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.history_cursor import current_line, on_line
+from hitl_tui.console.history_cursor import HistoryCursor, current_line, on_line
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark
+from hitl_tui.language import _, mark, render
 from hitl_tui.wording.status_words import history_said
 from hitl_tui.wording.times import clock_words
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _NODE, _LONG_NODE = 13, 17
 """Cells of a node's name, and of the longest of ours where there is room."""
+_STEPS_NODE = 28
 _CLOCK, _MINUTES = 8, 5
 _ROOMY = 56
 _LANES = 5
@@ -271,6 +272,12 @@ class GraphTable(DataTable[Text]):
                 self.update_cell(info.checkpoint_id, "row", self._text(number))
         self.move_cursor(row=index, animate=False)
 
+    def follow(self, cursor: HistoryCursor, signs: Mapping[str, str], *, index: int, first: int = 0) -> None:
+        """Show the part of a history that is around a cursor; see `show`."""
+        if cursor.shape is not None:
+            head, turns = cursor.shape.head, cursor.shape.turns
+            self.show(cursor.infos, index, head=head, turns=turns, marks=signs, first=first)
+
     def _fill(self, index: int | None = None) -> None:
         here = self.selected.checkpoint_id if self.selected and self.cursor_row else ""
         self._graph = branch_graph(self._checkpoints, self._head, self._turns)
@@ -306,6 +313,17 @@ class GraphTable(DataTable[Text]):
         gap = " " * (room - cell_width(said) + 1)
         style = "" if row.ours else "dim"
         return Text.assemble((head + said, style), (f"{gap}{clock}" if clock else "", "dim"))
+
+
+class StepsTable(GraphTable):
+    """A team's own steps, one a row, which are one line."""
+
+    def _text(self, number: int) -> Text:
+        info = self._checkpoints[number]
+        sign = "A" if "A" in self._marks.get(info.checkpoint_id, "") else " "
+        node = one_line(safe_text(render(info.node) if info.node in ("start", "ended") else info.node), _STEPS_NODE)
+        gap = " " * (_STEPS_NODE - cell_width(node))
+        return Text(f"{sign} {info.step:>4}  {node}{gap}  {clock_words(info.timestamp)}")
 
 
 class HistoryTable(GraphTable):
