@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,34 +46,34 @@ _NAME = 28
 _EFFECTS = {"started": mark("begun"), "done": mark("done")}
 _ASKED = {"plan": mark("the plan"), "proposal": mark("a proposal")}
 _DECIDED = {
-    "approve": mark("approve {todo}"),
-    "reject": mark("reject {todo}"),
-    "skip": mark("skip {todo}"),
-    "respond": mark("respond to {todo}"),
-    "edit": mark("edit and approve {todo}"),
-    "ignore": mark("ignore {todo}"),
-    "retry": mark("retry {todo}"),
-    "stop": mark("stop {todo}"),
-    "use_as_done": mark("use {todo} as done"),
-    "do_again": mark("do {todo} again"),
+    "approve": mark("approved {what}"),
+    "reject": mark("rejected {what}"),
+    "skip": mark("skipped {what}"),
+    "respond": mark("answered {what}"),
+    "edit": mark("edited and approved {what}"),
+    "ignore": mark("ignored {what}"),
+    "retry": mark("retried {what}"),
+    "stop": mark("stopped {what}"),
+    "use_as_done": mark("took {what} as done"),
+    "do_again": mark("did {what} again"),
 }
 _ORDERED = {
-    "skip": mark("skip {todo}"),
-    "add": mark("add {team}: {name}"),
-    "remove": mark("remove {todo}"),
+    "skip": mark("skipped {todo}"),
+    "add": mark("added {team}: {name}"),
+    "remove": mark("removed {todo}"),
     "update": mark("set {todo} to {value}"),
-    "priority": mark("set the priority of {todo} to {value}"),
-    "before": mark("move {todo} before {anchor}"),
-    "after": mark("move {todo} after {anchor}"),
-    "edit": mark("edit the input of {todo}"),
+    "priority": mark("{todo} is {value}"),
+    "before": mark("moved {todo} before {anchor}"),
+    "after": mark("moved {todo} after {anchor}"),
+    "edit": mark("edited {todo}"),
     "bound": mark("read the files of {todo} anew"),
-    "cancel": mark("cancel {todo}"),
+    "cancel": mark("cancelled {todo}"),
     "rewind": mark("let {todo} go on from an earlier step"),
     "finished": mark("{todo} finished"),
     "failed": mark("{todo} failed"),
     "interrupted": mark("{todo} asked from inside"),
     "doubt": mark("in doubt whether {todo} happened"),
-    "stop": mark("stop everything"),
+    "stop": mark("stopped everything"),
     "configured": mark("settings read"),
     "mode": mark("set the mode to {value}"),
     "restored": mark("went back to {value}"),
@@ -130,7 +131,7 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
 
 
 def event_words(posted: Posted, request: Request | None = None, cells: int = 0) -> str:
-    """Return what an event of the inbox was, by whom and when: `approve 001 measure · by ops (console) · 14:03:09`.
+    """Return what an event of the inbox was, by whom and when: `approved 001 measure · by ops (console) · 14:03:09`.
 
     Args:
         posted: the event.
@@ -161,7 +162,7 @@ def event_words(posted: Posted, request: Request | None = None, cells: int = 0) 
 
 
 def deed(kind: str, data: Mapping[str, Any]) -> str:
-    """Return what an event was, in words that aren't safe yet: `approve 001`.
+    """Return what an event was, in words that aren't safe yet: `approved 001`.
 
     Args:
         kind: of the event.
@@ -171,7 +172,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     if kind == "decided":
         asked, verdict = str(data.get("asked", "")), said_of(str(data.get("verdict", "")), str(data.get("action", "")))
         what = todo or (_(_ASKED[asked]) if asked in _ASKED else asked)
-        return expired_words(what, verdict) if data.get("outcome") == Outcome.EXPIRED else _verdict(verdict, what)
+        return _decision(verdict, what, expired=data.get("outcome") == Outcome.EXPIRED)
     if kind == "move":
         kind = str(data.get("where", ""))
     if kind not in _ORDERED:
@@ -187,7 +188,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     said = _(_ORDERED[kind]).format(
         todo=todo,
         value=values.get(kind, ""),
-        team=added.get("agent_name", ""),
+        team=str(added.get("agent_name", "")).removesuffix("_team"),
         name=added.get("name", ""),
         anchor=number_of(str(data.get("anchor", ""))),
     )
@@ -199,8 +200,11 @@ def expired_words(what: str, verdict: str) -> str:
     return _("{what} expired: {verdict}").format(what=what, verdict=render(verdict))
 
 
-def _verdict(verdict: str, what: str) -> str:
-    return _(_DECIDED[verdict]).format(todo=what) if verdict in _DECIDED else f"{verdict} {what}"
+def _decision(verdict: str, what: str, *, expired: bool = False) -> str:
+    """Return what was decided about something: `approved 001`."""
+    if expired:
+        return expired_words(what, verdict)
+    return _(_DECIDED[verdict]).format(what=what) if verdict in _DECIDED else f"{verdict} {what}"
 
 
 def given_words(place: HistoryPlace, here: Difference) -> list[str]:
@@ -212,7 +216,7 @@ def given_words(place: HistoryPlace, here: Difference) -> list[str]:
 def _given(decision: Given) -> str:
     who = _("by {who}").format(who=who_words(decision.by, decision.channel)) if decision.by else ""
     why = f"“{render(decision.reason)}”" if decision.reason else ""
-    said = _verdict(str(decision.verdict), number_of(decision.todo_id))
+    said = _decision(str(decision.verdict), number_of(decision.todo_id))
     return in_line(joined(said, who, clock_words(decision.at), why))
 
 
@@ -400,31 +404,6 @@ def _names(todos: Sequence[SupervisorTodo]) -> str:
     return shown + (_(" and {n:,} more").format(n=len(todos) - _NAMED) if len(todos) > _NAMED else "")
 
 
-_ORDERED_DEEDS: Mapping[str, str] = MappingProxyType(
-    {
-        "move": mark("moved {todo}"),
-        "priority": mark("{todo} is {value}"),
-        "add": mark("added {value}"),
-        "remove": mark("removed {todo}"),
-        "edit": mark("edited {todo}"),
-        "skip": mark("skipped {todo}"),
-        "cancel": mark("cancelled {todo}"),
-    }
-)
-_SAID: Mapping[str, str] = MappingProxyType(
-    {
-        "approve": mark("approved {what}"),
-        "reject": mark("rejected {what}"),
-        "skip": mark("skipped {what}"),
-        "respond": mark("answered {what}"),
-        "edit": mark("edited and approved {what}"),
-        "ignore": mark("ignored {what}"),
-        "retry": mark("retried {what}"),
-        "stop": mark("stopped {what}"),
-        "use_as_done": mark("took {what} as done"),
-        "do_again": mark("did {what} again"),
-    }
-)
 _OWN = frozenset({Verdict.RESPOND, "edit"})
 """Answers that say more than yes or no."""
 _LONGEST_NAME = 40
@@ -495,7 +474,7 @@ def _deed(events: Sequence[Posted], request: Request | None) -> CheckpointCause:
     carried = first.event.get("data")
     data: Mapping[str, Any] = carried if isinstance(carried, Mapping) else first.event
     inner = kind == "decided" and data.get("asked") == Kind.INTERRUPT
-    forms = _answers(data, request) if kind == "decided" else [_words(kind, data)]
+    forms = _answers(data, request) if kind == "decided" else [deed(kind, data)]
     ending = f" +{len(more)}" if more else ""
     said = [f"{in_line(form)[:_LONGEST]}{ending}" for form in forms]
     said_first = inner or kind != "decided" or data.get("asked") == Kind.PROPOSAL
@@ -512,27 +491,16 @@ def _answers(data: Mapping[str, Any], request: Request | None) -> list[str]:
         request: the question, as far as it is on record.
     """
     verdict = said_of(str(data.get("verdict", "")), str(data.get("action", "")))
-    said = _(_SAID[verdict]) if verdict in _SAID else f"{verdict} {{what}}"
-    if data.get("outcome") == Outcome.EXPIRED:
-        said = expired_words("{what}", verdict)
+    say = partial(_decision, verdict, expired=data.get("outcome") == Outcome.EXPIRED)
     about = one_line(in_line(asked_about(request)), _LONGEST_NAME) if request is not None else ""
     kind = str(data.get("asked", ""))
     if not data.get("todo_id"):
         named = [_("the plan")] if kind == Kind.PLAN else [_("a proposal")]
         named = [_("a proposal: {what}").format(what=about), *named] if about and kind == Kind.PROPOSAL else named
-        return [said.format(what=name) for name in named]
+        return [say(name) for name in named]
     todo = number_of(str(data["todo_id"]))
-    forms = [said.format(what=name) for name in ([f"{todo} {about}", todo] if about else [todo])]
+    forms = [say(name) for name in ([f"{todo} {about}", todo] if about else [todo])]
     if data.get("value") is None or verdict not in _OWN:
         return forms
     value = json_line(data["value"])
     return [f"{forms[0]}: {value}", f"{forms[-1]}: {value}", *forms]
-
-
-def _words(kind: str, data: Mapping[str, Any]) -> str:
-    if kind not in _ORDERED_DEEDS:
-        return deed(kind, data)
-    added = data.get("todo")
-    name = str(added.get("name", "")) if isinstance(added, Mapping) else ""
-    value = render(str(data.get("priority", ""))) if kind == "priority" else name
-    return _(_ORDERED_DEEDS[kind]).format(todo=number_of(str(data.get("todo_id", ""))), value=value)

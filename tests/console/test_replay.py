@@ -129,18 +129,18 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
 async def test_decisions_are_found_and_say_who(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         await r.press("left_square_bracket")
-        assert "approve 002 분석: 집주인이 전세금 3억을… · by ops (console)" in r.where
+        assert "approved 002 분석: 집주인이 전세금 3억을… · by ops (console)" in r.where
         await r.press("left_square_bracket")
-        assert "approve 001 " in r.where and "… · by ops (console)" in r.where
+        assert "approved 001 " in r.where and "… · by ops (console)" in r.where
         decided = next(line for line in r.text.split("\n") if line.startswith("decided"))
-        assert decided.startswith("decided approve 001 ") and "by ops (console)" in r.text
+        assert decided.startswith("decided approved 001 ") and "by ops (console)" in r.text
         assert "? asks → ○ approved" in r.text
         here = r.number
         await r.press("left_square_bracket")
         assert r.number == here
         assert r.console.message == "Nothing was decided before this."
         await r.press("right_square_bracket")
-        assert "approve 002" in r.where
+        assert "approved 002" in r.where
 
 
 @pytest.mark.long
@@ -280,7 +280,7 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
         await c.press("f5")
         await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
         await r.settle()
-        while not ("approve 001 " in r.where and "by ops (console)" in r.where):
+        while not ("approved 001 " in r.where and "by ops (console)" in r.where):
             assert c.message == ""
             await r.press("left_square_bracket")
         await c.press("escape")
@@ -413,7 +413,7 @@ async def test_small_pages_lead_through_the_whole_history(tmp_path: Path) -> Non
             assert place is not None
             found += [event_words(e).split(" · ")[0].split(" ")[0] for e in place.events if is_decision(e)]
         # The newest checkpoint is the restore itself.
-        assert found == ["approve", "approve"]
+        assert found == ["approved", "approved"]
 
 
 # The graph --------------------------------------------------------------------------------------------------------
@@ -471,6 +471,6 @@ def test_events_are_told_in_safe_words() -> None:
     event = {"kind": "decided", "asked": "todo", "todo_id": "todo_001", "verdict": "reject", "by": "o\x1b[31mps"}
     said = event_words(Posted(1, "e", 0, {**event, "channel": "console", "reason": "no\nway"}))
     assert "\x1b" not in said and "\n" not in said
-    assert said.startswith("reject 001 · by o")
+    assert said.startswith("rejected 001 · by o")
     skipped = {"kind": "skip", "data": {"todo_id": "todo_002", "reason": "User skipped"}, "by": "ops"}
-    assert event_words(Posted(2, "e", 0, skipped)) == "skip 002 · by ops · “User skipped”"
+    assert event_words(Posted(2, "e", 0, skipped)) == "skipped 002 · by ops · “User skipped”"
