@@ -11,7 +11,8 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts, asks_for_deed
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+from hitl_tui.planning.rule_planner.command_requests import asks_for_deed
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 

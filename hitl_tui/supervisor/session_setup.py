@@ -159,7 +159,7 @@ def planner_of(
     # Looking at what there is needs no planner, and its rules take a while to load.
     from hitl_tui.planning.agent import PlanningAgent
     from hitl_tui.planning.graph_input import AttachedPlanner
-    from hitl_tui.planning.rule_planner.command_requests import command_facts
+    from hitl_tui.planning.rule_planner.command_facts import command_facts
     from hitl_tui.planning.rule_planner.planner import RulePlanner
     from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 

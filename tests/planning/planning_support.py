@@ -8,7 +8,7 @@ from typing import Any
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Risk
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 
 
 def bind_search(text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

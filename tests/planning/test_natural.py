@@ -9,7 +9,7 @@ from planning_support import agent
 
 from hitl_tui.core.errors import PlanError
 from hitl_tui.planning.proposals import Planned
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 
 TEAMS = {name: agent(name) for name in ("search_team", "analysis_team", "document_team", "command_team")}

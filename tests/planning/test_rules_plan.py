@@ -10,7 +10,8 @@ from planning_support import COMMANDS, agents
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.agent import Planned, PlanningAgent
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts, calls_in
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+from hitl_tui.planning.rule_planner.command_requests import calls_in
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 

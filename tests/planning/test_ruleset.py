@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from hitl_tui.core.errors import ConfigError
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts, command_facts
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts, command_facts
 from hitl_tui.planning.rule_planner.rule_file import LANGUAGES, Need, load_rules, parse_rules
 
 

@@ -14,7 +14,7 @@ from planning_support import agents
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.planning.agent import Planned, PlanningAgent
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 

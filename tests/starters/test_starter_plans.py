@@ -7,7 +7,7 @@ from starter_support import starter
 
 from hitl_tui.config.loader import load_config
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.rule_planner.command_requests import command_facts
+from hitl_tui.planning.rule_planner.command_facts import command_facts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.teams.registry import TeamRegistry
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.parameter_words import PAIR, bind, refuse_missing
 from hitl_tui.planning.rule_planner.query_reader import Clause, Span, clauses, split, terms_of, unread
 from hitl_tui.planning.rule_planner.rule_file import CommandRules, Expression, Rules
@@ -135,57 +136,6 @@ def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _ITEM = re.compile(r"(?m)(?:^|(?<=[\s:]))(\d{1,2})([.)])(?=\s)")
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterFacts:
-    """A parameter of a declared command.
-
-    Args:
-        type: `string`, `integer`, `number`, `boolean`, `path` or `choice`.
-        default: what it takes when not given; None makes it required.
-        choices: of a choice.
-    """
-
-    type: str = "string"
-    default: Any = None
-    choices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CommandFacts:
-    """What planning knows of a declared command."""
-
-    name: str
-    description: str = ""
-    parameters: Mapping[str, ParameterFacts] = field(default_factory=dict)
-
-
-class Declared(Protocol):
-    """A declaration of a command; its `parameters` have `type`, `default` and `choices`."""
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def parameters(self) -> Mapping[str, Any]: ...
-
-
-def command_facts(declarations: Mapping[str, Declared]) -> dict[str, CommandFacts]:
-    """Return the facts of declared commands, by name."""
-    return {
-        name: CommandFacts(
-            name=name,
-            description=declared.description,
-            parameters={key: _parameter_facts(parameter) for key, parameter in declared.parameters.items()},
-        )
-        for name, declared in declarations.items()
-    }
-
-
-def _parameter_facts(parameter: Any) -> ParameterFacts:
-    choices = tuple(str(c) for c in getattr(parameter, "choices", None) or ())
-    return ParameterFacts(type=str(parameter.type), default=parameter.default, choices=choices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from hitl_tui.planning.rule_planner.query_reader import Span
 from hitl_tui.planning.rule_planner.rule_file import CommandRules
 
 if TYPE_CHECKING:
-    from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts
+    from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 
 PAIR = re.compile(
     r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""

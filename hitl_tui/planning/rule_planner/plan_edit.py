@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts, ExecutionStep
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.order_grammar import Order
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules

@@ -12,7 +12,8 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter
 from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed, SetPriority
 from hitl_tui.planning.rule_planner.broader_search import follow_up_search
-from hitl_tui.planning.rule_planner.command_requests import CommandFacts, asked_in
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+from hitl_tui.planning.rule_planner.command_requests import asked_in
 from hitl_tui.planning.rule_planner.plan_edit import Scene
 from hitl_tui.planning.rule_planner.plan_revision import remarks, revise_text
 from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, finished, intent_of, reference, usable
