@@ -324,12 +324,12 @@ class Given:
         return [*self.args, *self.names.values()]
 
 
-def of(*refs: Ref) -> Value:
+def value_of(*refs: Ref) -> Value:
     """Return a value that is one of these."""
     return Value(refs=frozenset(refs))
 
 
-def external(value: Value) -> str:
+def external_name(value: Value) -> str:
     """Return the dotted name that a value stands for; empty for none."""
     if len(value.refs) == 1:
         (ref,) = value.refs
@@ -357,7 +357,7 @@ def brief_name(name: str) -> str:
     return one_line(brief, 60)
 
 
-def in_order(refs: Iterable[Ref]) -> list[Ref]:
+def sorted_refs(refs: Iterable[Ref]) -> list[Ref]:
     """Return them in an order that is the same in every process."""
     return sorted(refs, key=_order)
 
@@ -387,7 +387,7 @@ def join(values: Iterable[Value]) -> Value:
     refs = frozenset().union(*(value.refs for value in given))
     return replace(
         taint(given),
-        refs=refs if len(refs) <= MOST_REFS else frozenset(in_order(refs)[:MOST_REFS]),
+        refs=refs if len(refs) <= MOST_REFS else frozenset(sorted_refs(refs)[:MOST_REFS]),
         kinds=frozenset().union(*(value.kinds for value in given)),
         inside=frozenset().union(*(value.inside for value in given)),
         unordered=next((value.unordered for value in given if value.unordered), None),
@@ -418,7 +418,7 @@ def element(value: Value) -> Value:
     return replace(base, kinds=value.inside, inside=value.inside, raw=value.raw)
 
 
-def contained(
+def container_of(
     values: Iterable[Value],
     *,
     items: tuple[Value, ...] | None = None,

@@ -17,7 +17,7 @@ from hitl_tui.lint.abstract_values import (
     External,
     Given,
     Value,
-    external,
+    external_name,
 )
 
 
@@ -181,7 +181,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class CallEffect:
     """An effect of a call.
 
     Args:
@@ -193,24 +193,24 @@ class Doing:
     idempotent: str = ""
 
 
-def effect_of(call: Call) -> Doing | None:
+def effect_of(call: Call) -> CallEffect | None:
     """Return what a call does to the world; None for nothing that is known."""
     name, last = call.name, call.name.rpartition(".")[2]
     if last == "open" and _opens(name):
-        return Doing() if any(letter in call.mode for letter in "wax+") else None
+        return CallEffect() if any(letter in call.mode for letter in "wax+") else None
     if name in _FILE_EFFECTS or (is_path(name) and last in _PATH_WRITERS):
-        return Doing(idempotent="by its form" if call.harmless or last == "touch" else "")
+        return CallEffect(idempotent="by its form" if call.harmless or last == "touch" else "")
     if name in _PROCESS_EFFECTS and _LOOKING.match(" ".join(call.argv)):
         return None
     if name in _PROCESS_EFFECTS or _HTTP_WRITER.match(name) or _MAIL.match(name):
-        return Doing()
+        return CallEffect()
     if _HTTP_OPEN.match(name):
         writes = call.has_data or (call.method or "GET").upper() not in ("GET", "HEAD", "OPTIONS")
-        return Doing() if writes else None
+        return CallEffect() if writes else None
     if _DATABASE.match(name):
         return _sql(call, last, certain=True)
     if _CLOUD.match(name) or _STORES.match(name) or name in _MODULE_CHANGERS:
-        return Doing()
+        return CallEffect()
     return _by_name(call, last)
 
 
@@ -225,16 +225,16 @@ def is_path(name: str) -> bool:
     return re.match(r"(?:pathlib\.(?:Posix|Windows)?Path|anyio\.Path)\b[^?]*\(\)", name) is not None
 
 
-def _sql(call: Call, last: str, *, certain: bool) -> Doing | None:
+def _sql(call: Call, last: str, *, certain: bool) -> CallEffect | None:
     if last in ("commit", "flush"):  # without an ORM, what it commits is named where it is executed
-        return Doing(certain) if _ORM.match(call.name) else None
+        return CallEffect(certain) if _ORM.match(call.name) else None
     if _SELECTS.match(call.first_name):
         return None
     if call.first is not None:
         if _READING_SQL.match(call.first) and not re.search(r"\b(?:insert|update|delete)\b", call.first, re.I):
             return None
-        return Doing(certain, "by its form" if _IDEMPOTENT_SQL.search(call.first) else "")
-    return None if last.startswith(("fetch", "scalar", "query")) else Doing(certain)
+        return CallEffect(certain, "by its form" if _IDEMPOTENT_SQL.search(call.first) else "")
+    return None if last.startswith(("fetch", "scalar", "query")) else CallEffect(certain)
 
 
 def runs_tool(name: str) -> bool:
@@ -242,21 +242,21 @@ def runs_tool(name: str) -> bool:
     return bool(_TOOL.match(name))
 
 
-def _by_name(call: Call, last: str) -> Doing | None:
+def _by_name(call: Call, last: str) -> CallEffect | None:
     if _KEYED.match(call.name):
-        return Doing(idempotent="by its form")
+        return CallEffect(idempotent="by its form")
     if (last in _SURE_METHODS and "." in call.name) or runs_tool(call.name):
-        return Doing(certain=False, idempotent="")
+        return CallEffect(certain=False, idempotent="")
     if not call.name.startswith("?") or _SAFE_WORD.search(last):
         return None
     if (last == "commit" and _ORM.match(call.name)) or _MANAGER.match(call.name):
-        return Doing(certain=False)
+        return CallEffect(certain=False)
     base = call.name[1:].rpartition(".")[0]
     if not base:
-        return Doing(certain=False) if _TELLING_FUNCTION.match(last) else None
+        return CallEffect(certain=False) if _TELLING_FUNCTION.match(last) else None
     if not _TELLING_BASE.search(base) or not _TELLING_METHOD.match(last):
         return None
-    return _sql(call, last, certain=False) if last in ("execute", "commit") else Doing(certain=False)
+    return _sql(call, last, certain=False) if last in ("execute", "commit") else CallEffect(certain=False)
 
 
 def source_of(call: Call) -> str:
@@ -391,19 +391,19 @@ def kind_of(name: str) -> Message | None:
     return next((kind for pattern, kind in _KINDS if pattern.match(name)), None)
 
 
-def retried(name: str, given: Given) -> bool:
+def retries_any_error(name: str, given: Given) -> bool:
     """Whether a decorator's call calls again after any error."""
     if not RETRIES.match(name):
         return False
     told = [v for v in (*given.args, *given.names.values()) if v.refs]
-    names = [external(v) for v in told]
+    names = [external_name(v) for v in told]
     if any(n == "narrow()" for n in names):
         return False
     errors = [n for v in told for n in _error_names(v)]
     return not errors or any(n in BROAD_ERRORS for n in errors)
 
 
-def narrow(name: str, given: Given) -> bool:
+def lets_questions_through(name: str, given: Given) -> bool:
     """Whether a retry's condition lets a question through."""
     last = name.rpartition(".")[2]
     broad = any(n in BROAD_ERRORS for v in given.all for n in _error_names(v))

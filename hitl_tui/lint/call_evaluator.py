@@ -25,11 +25,11 @@ from hitl_tui.lint.abstract_values import (
     ToolNodeRef,
     ToolRef,
     Value,
-    contained,
+    container_of,
     element,
-    external,
-    in_order,
+    external_name,
     join,
+    sorted_refs,
     taint,
 )
 from hitl_tui.lint.call_catalogue import (
@@ -104,17 +104,17 @@ class CallEvaluator:
             return changed
         if not function.refs:
             if runs_tool(f"?{what.removesuffix('()')}"):
-                self._context.uses(given.all)
-                self._context.acts(what.removesuffix("()"), node, certain=False)
+                self._context.note_use(given.all)
+                self._context.note_effect(what.removesuffix("()"), node, certain=False)
             return replace(taint([function, *given.all]), raw=function.raw, unordered=function.unordered)
-        results = [self._call_of(ref, function, given, node, what) for ref in in_order(function.refs)]
+        results = [self._call_of(ref, function, given, node, what) for ref in sorted_refs(function.refs)]
         return join(results)
 
     def _call_of(self, ref: Ref, function: Value, given: Given, node: ast.expr, what: str) -> Value:
         match ref:
             case FunctionRef():
                 summary = self._walk.follow(ref, given)
-                self._context.happened(summary, node, what)
+                self._context.note_call(summary, node, what)
                 return summary.value
             case ClassRef():
                 return self._expressions.make_object(ref, given, node)
@@ -140,7 +140,7 @@ class CallEvaluator:
             if isinstance(inner, FunctionRef):
                 summary = self._walk.follow(inner, given)
                 done = tuple(replace(d, effect=replace(d.effect, idempotent="task")) for d in summary.done)
-                self._context.happened(replace(summary, done=done), node, what)
+                self._context.note_call(replace(summary, done=done), node, what)
         return UNKNOWN
 
     def _outside(self, name: str, function: Value, given: Given, node: ast.expr, what: str) -> Value:
@@ -161,9 +161,9 @@ class CallEvaluator:
         call = _described(name, given)
         doing = effect_of(call)
         if doing is not None:
-            self._context.uses(given.all)
+            self._context.note_use(given.all)
             idempotent = doing.idempotent if not any(v.sources for v in given.all) else ""
-            self._context.acts(name.removeprefix("?"), node, certain=doing.certain, idempotent=idempotent)
+            self._context.note_effect(name.removeprefix("?"), node, certain=doing.certain, idempotent=idempotent)
         self._context.observe(OutsideCalled(name, given, node, self._context.place(node)))
         self._shuffles(name, given, node)
         return self._result(name, last, call, function, given, node)
@@ -185,7 +185,7 @@ class CallEvaluator:
             kinds = frozenset({kind} if kind else ())
             inside = frozenset().union(*(v.inside for v in given.all)) if given.all else frozenset()
             if name == "dict" and not given.args and not given.open:
-                return contained(given.names.values(), fields=tuple(given.names.items()))
+                return container_of(given.names.values(), fields=tuple(given.names.items()))
             return replace(made, unordered=order, items=items, kinds=kinds, inside=inside)
         if name in _SCALARS:
             inside = given.args[0].inside if name == "sorted" and given.args else frozenset()
@@ -215,8 +215,8 @@ class CallEvaluator:
         payload = given.get(0, "value") or UNKNOWN
         site = Site(self._context.place(node), what if len(what) < 60 else "interrupt()")
         self._context.observe(PayloadGiven(site, payload))
-        self._context.asks(site)
-        self._context.show(payload.sources)
+        self._context.note_question(site)
+        self._context.note_shown(payload.sources)
         return Value(answer=True, raw=True)
 
     def _passed_on(self, name: str, given: Given, node: ast.expr, what: str) -> None:
@@ -242,7 +242,7 @@ class CallEvaluator:
         if isinstance(ref, External):
             self._ask(rest, node, what)
         else:
-            self._context.happened(self._walk.follow(ref, rest), node, what)
+            self._context.note_call(self._walk.follow(ref, rest), node, what)
         if elsewhere and len(self._context.frame.sites) > before:
             self._context.observe(AskedElsewhere(self._context.place(node), what))
 
@@ -287,7 +287,7 @@ def _described(name: str, given: Given) -> Call:
     elif first is not None and not _COMPOSED.search(first):
         words = first.split()
     file_mode = (mode.text or "") if mode else ""
-    return Call(name, first, file_mode, first, "data" in given.names, harmless, external(start), tuple(words))
+    return Call(name, first, file_mode, first, "data" in given.names, harmless, external_name(start), tuple(words))
 
 
 def _encloses(node: ast.expr, site: Site) -> bool:

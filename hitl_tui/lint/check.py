@@ -26,9 +26,9 @@ from hitl_tui.lint.abstract_values import (
     ToolNodeRef,
     ToolRef,
     Value,
-    in_order,
     name_of,
-    of,
+    sorted_refs,
+    value_of,
 )
 from hitl_tui.lint.evaluation_context import Frame
 from hitl_tui.lint.evaluator import Evaluator
@@ -90,13 +90,13 @@ class _Check:
         """Walk everything; return what was found."""
         module = self._sources.first
         self._evaluator.module_scope(module)
-        self._build(module)
-        wanted = self._wanted(module)
+        self._build_graphs(module)
+        wanted = self._wanted_graphs(module)
         self._context.checking = True
         for graph in wanted:
-            self._graph(graph)
+            self._check_graph(graph)
         if not self._target.attribute or not wanted:
-            self._alone(module)
+            self._check_lone_functions(module)
         notes = list(self._sources.notes)
         if self._context.exhausted:
             notes.append(Message("The module is so large that not every call was followed."))
@@ -106,7 +106,7 @@ class _Check:
 
     # Which graphs
 
-    def _build(self, module: Module) -> None:
+    def _build_graphs(self, module: Module) -> None:
         """Call what builds graphs and hasn't been called."""
         evaluator = self._evaluator
         scope = evaluator.module_scope(module)
@@ -126,10 +126,10 @@ class _Check:
                     owner = InstanceRef(cls, lasting=True)
                     if name != "__init__":
                         self._evaluator.call(Value(refs=frozenset({cls})), Given(open=True), _nowhere(cls.node), name)
-                    bound = FunctionRef(ref.node, ref.scope, ref.name, binding=of(owner))
+                    bound = FunctionRef(ref.node, ref.scope, ref.name, binding=value_of(owner))
                     self._evaluator.follow(bound, Given(open=True))
 
-    def _wanted(self, module: Module) -> list[GraphRef]:
+    def _wanted_graphs(self, module: Module) -> list[GraphRef]:
         graphs = self._graphs.built
         attribute = self._target.attribute.partition(".")[0]
         if not attribute:
@@ -155,28 +155,28 @@ class _Check:
 
     # Nodes
 
-    def _graph(self, graph: GraphRef) -> None:
+    def _check_graph(self, graph: GraphRef) -> None:
         key = (graph.place, tuple(graph.nodes))
         if key in self._done:  # a function that builds graphs may be called several times
             return
         self._done.add(key)
         for name, value in list(graph.nodes.items()):
-            for ref in in_order(value.refs):
-                self._node(graph, name, ref)
+            for ref in sorted_refs(value.refs):
+                self._check_node(graph, name, ref)
         for start in [source for source, _ in graph.routers if source not in graph.nodes]:
-            self._node(graph, start, None)
+            self._check_node(graph, start, None)
         self._context.observe(GraphBuilt(graph, self._graphs))
 
-    def _node(self, graph: GraphRef, name: str, ref: Ref | None) -> None:
+    def _check_node(self, graph: GraphRef, name: str, ref: Ref | None) -> None:
         match ref:
             case GraphRef():
                 self._context.observe(SubgraphAdded(ref, self._graphs))
                 self._rows.append(NodeRow(graph.name, name, self._graphs.may_ask(ref), None, Position.NONE))
-                self._graph(ref)
+                self._check_graph(ref)
             case ToolNodeRef():
                 for tool in ref.tools:
                     for inner in tool.refs:
-                        self._node(graph, f"{name}/{name_of(inner)}", inner)
+                        self._check_node(graph, f"{name}/{name_of(inner)}", inner)
                 self._context.observe(ToolNodeAdded(ref, self._graphs))
             case External():
                 self._rows.append(NodeRow(graph.name, name, False, None, Position.NONE))
@@ -195,10 +195,10 @@ class _Check:
                 of_tool = isinstance(ref, ToolRef) and step is function
                 summary = self._evaluator.follow(step, Given(() if of_tool else (STATE,), open=True))
                 frame.scope = step.scope
-                self._context.happened(summary, step.node, f"{step.name}()")
+                self._context.note_call(summary, step.node, f"{step.name}()")
         return frame
 
-    def _alone(self, module: Module) -> None:
+    def _check_lone_functions(self, module: Module) -> None:
         """Check functions that ask and that no graph was found to use."""
         scope = self._evaluator.module_scope(module)
         named = [ref for value in list(scope.names.values()) for ref in value.refs]

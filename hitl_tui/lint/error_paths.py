@@ -16,15 +16,15 @@ from hitl_tui.lint.abstract_values import (
     Given,
     InstanceRef,
     Value,
-    external,
-    of,
+    external_name,
+    value_of,
 )
 from hitl_tui.lint.call_catalogue import (
     BROAD_ERRORS,
 )
 from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
-from hitl_tui.lint.expression_evaluator import ExpressionEvaluator, met
-from hitl_tui.lint.flow_state import Catch, Flow, merged
+from hitl_tui.lint.expression_evaluator import ExpressionEvaluator, join_names
+from hitl_tui.lint.flow_state import Catch, Flow, join_flows
 from hitl_tui.lint.observations import EffectInFinally
 
 ATTEMPT: Final = "one of several attempts"
@@ -60,16 +60,16 @@ class ErrorPaths:
         ways: list[Ways] = []
         for handler in node.handlers:
             held = frame.flow.effects
-            frame.flow, frame.scope.names = joined([start, (ended[0].copy(), dict(ended[1]))])
+            frame.flow, frame.scope.names = join_ways([start, (ended[0].copy(), dict(ended[1]))])
             frame.flow.alive, frame.flow.effects = True, {**frame.flow.effects, **held}
             if handler.name:
-                frame.scope.names[handler.name] = of(External("Exception()"))
+                frame.scope.names[handler.name] = value_of(External("Exception()"))
             self._walk.block(handler.body)
             ways.append((frame.flow, frame.scope.names))
         frame.flow, frame.scope.names = ended
         self._walk.block(node.orelse)
         ways.append((frame.flow, frame.scope.names))
-        frame.flow, frame.scope.names = joined(ways)
+        frame.flow, frame.scope.names = join_ways(ways)
         self._finally(node, start[0])
 
     def _finally(self, node: ast.Try | ast.TryStar, start: Flow) -> None:
@@ -107,7 +107,7 @@ class ErrorPaths:
         if handler.type is None:
             return []
         made = self._expressions.value(handler.type)
-        return [external(part).removeprefix("?") for part in (made.items or (made,))]
+        return [external_name(part).removeprefix("?") for part in (made.items or (made,))]
 
     def walk_with(self, node: ast.With | ast.AsyncWith) -> None:
         """Walk a with: what its context managers catch."""
@@ -126,15 +126,15 @@ class ErrorPaths:
         caught = len(frame.catches) > around  # an ExitStack may have got more within
         del frame.catches[around:]
         if caught:
-            frame.flow, frame.scope.names = joined([start, (frame.flow, frame.scope.names)])
+            frame.flow, frame.scope.names = join_ways([start, (frame.flow, frame.scope.names)])
 
     def managed(self, node: ast.expr, made: Value) -> Catch | None:
         """Return what a context manager catches."""
-        name = external(made)
+        name = external_name(made)
         if name == ATTEMPT:
             return Catch(self._context.place(node), Message("a retry"))
         if name in _SUPPRESS and isinstance(node, ast.Call):
-            broad = [external(self._expressions.value(part)) for part in node.args]
+            broad = [external_name(self._expressions.value(part)) for part in node.args]
             if any(part in BROAD_ERRORS for part in broad):
                 return Catch(self._context.place(node), "suppress()")
         for instance in made.refs:
@@ -147,12 +147,12 @@ class ErrorPaths:
         return None
 
 
-def joined(ways: Sequence[Ways]) -> Ways:
+def join_ways(ways: Sequence[Ways]) -> Ways:
     """Return what may have happened, and what names stand for, where several ways meet."""
     alive = [(flow, names) for flow, names in ways if flow.alive]
     if not alive:
         return Flow(alive=False), dict(ways[0][1]) if ways else {}
-    return merged(flow for flow, _ in alive), met([dict(names) for _, names in alive])
+    return join_flows(flow for flow, _ in alive), join_names([dict(names) for _, names in alive])
 
 
 def _leaves_quietly(instance: InstanceRef) -> bool:

@@ -126,14 +126,14 @@ class EvaluationContext:
 
     # What happens
 
-    def acts(self, what: str, node: ast.AST, *, certain: bool = True, idempotent: str = "") -> None:
+    def note_effect(self, what: str, node: ast.AST, *, certain: bool = True, idempotent: str = "") -> None:
         """Note that something is done to the world here."""
         frame = self.frame
         place = self.place(node)
         if frame.idempotent or self._is_declared(node):
             idempotent = "declared"
         effect = Effect(brief_name(what), place, idempotent, certain)
-        self._acted(effect, None, before=False, after=bool(frame.flow.asked))
+        self._note_done(effect, None, before=False, after=bool(frame.flow.asked))
 
     def _is_declared(self, node: ast.AST) -> bool:
         declared = self.frame.module.declared
@@ -141,7 +141,7 @@ class EvaluationContext:
         last = getattr(node, "end_lineno", None) or first
         return bool(declared) and any(line in declared for line in range(first, last + 1))
 
-    def _acted(self, effect: Effect, call: Place | None, *, before: bool, after: bool) -> None:
+    def _note_done(self, effect: Effect, call: Place | None, *, before: bool, after: bool) -> None:
         frame = self.frame
         if frame.idempotent and not effect.idempotent:
             effect = replace(effect, idempotent="declared")
@@ -150,22 +150,22 @@ class EvaluationContext:
         if frame.flow.alive:
             frame.flow.effects.setdefault(effect, call)
 
-    def happened(self, summary: Summary, node: ast.AST, what: str) -> None:
+    def note_call(self, summary: Summary, node: ast.AST, what: str) -> None:
         """Note what a call did and asked, in an order that its own walk has judged already."""
         place = self.place(node)
         self.frame.rules |= summary.rules
         after = bool(self.flow.asked)
         if summary.sites:
-            self.asks(Site(place, what, summary.sites[0].nested), low=summary.low, high=summary.high)
-            self.show(summary.shown)
+            self.note_question(Site(place, what, summary.sites[0].nested), low=summary.low, high=summary.high)
+            self.note_shown(summary.shown)
         declared = self._is_declared(node)
         for done in summary.done:
             effect = done.effect
             if declared and not effect.idempotent:
                 effect = replace(effect, idempotent="declared")
-            self._acted(effect, place, before=done.before, after=after or done.after)
+            self._note_done(effect, place, before=done.before, after=after or done.after)
 
-    def asks(self, site: Site, *, low: int = 1, high: int = 1) -> None:
+    def note_question(self, site: Site, *, low: int = 1, high: int = 1) -> None:
         """Note that the node may stop and ask here; what was done before may be done again."""
         frame, flow = self.frame, self.flow
         for effect in flow.effects:
@@ -175,12 +175,12 @@ class EvaluationContext:
         flow.asked[site] = None
         flow.low, flow.high = min(MANY, flow.low + low), min(MANY, flow.high + high)
 
-    def show(self, sources: frozenset[Source]) -> None:
+    def note_shown(self, sources: frozenset[Source]) -> None:
         """Note what a question shows that may differ another time."""
         self.frame.shown |= sources
         self.flow.shown |= sources
 
-    def uses(self, values: Sequence[Value]) -> None:
+    def note_use(self, values: Sequence[Value]) -> None:
         """Note values that leave the node or act on the world: they must be what was shown."""
         for value in values:
             for source in value.sources & self.flow.shown:

@@ -87,23 +87,23 @@ class Evaluator:
         key = (node, function.scope, function.binding, function.fixed, function.fixed_names, given.args,
                tuple(given.names.items()), given.open, self.context.checking)  # fmt: skip
         if key in self._known:
-            return self._again(function, self._known[key])
+            return self._observe_retry(function, self._known[key])
         if node in self._following or len(self._following) >= _DEEPEST or self.context.exhausted:
             return Summary()
         self._following.append(node)
         try:
-            summary = self._walked(function, given)
+            summary = self._walk_body(function, given)
         finally:
             self._following.pop()
         self._known[key] = summary
-        return self._again(function, summary)
+        return self._observe_retry(function, summary)
 
-    def _again(self, function: FunctionRef, summary: Summary) -> Summary:
+    def _observe_retry(self, function: FunctionRef, summary: Summary) -> Summary:
         if function.retried and summary.sites:
             self.context.observe(FunctionRetried(function.name, summary.sites[0]))
         return summary
 
-    def _walked(self, function: FunctionRef, given: Given) -> Summary:
+    def _walk_body(self, function: FunctionRef, given: Given) -> Summary:
         node = function.node
         self.reached.add(node)
         if self.context.checking:
@@ -114,7 +114,7 @@ class Evaluator:
             self._bind(function, given)
             if isinstance(node, ast.Lambda):
                 made = self._expressions.value(node.body)
-                self.context.uses([made])
+                self.context.note_use([made])
                 frame.returns.append(made)
             else:
                 self.block(node.body)

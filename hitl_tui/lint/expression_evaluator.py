@@ -34,16 +34,16 @@ from hitl_tui.lint.abstract_values import (
     ToolNodeRef,
     ToolRef,
     Value,
-    contained,
+    container_of,
     element,
-    external,
+    external_name,
     join,
-    of,
     taint,
+    value_of,
 )
 from hitl_tui.lint.call_catalogue import A_DATE, A_DECIMAL, A_FRAME, A_PATH, AN_ARRAY, BYTES, kind_of
 from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
-from hitl_tui.lint.flow_state import Flow, Guard, Loop, merged
+from hitl_tui.lint.flow_state import Flow, Guard, Loop, join_flows
 
 _BUILTINS: Final = frozenset(dir(builtins))
 
@@ -127,7 +127,7 @@ class ExpressionEvaluator:
             case ast.BinOp():
                 return self._binary(node)
             case ast.Lambda():
-                return of(FunctionRef(node, self._context.frame.scope, "lambda"))
+                return value_of(FunctionRef(node, self._context.frame.scope, "lambda"))
             case ast.IfExp():
                 test = self.value(node.test)
                 return self.either(test, [lambda: self.value(node.body), lambda: self.value(node.orelse)])
@@ -147,7 +147,7 @@ class ExpressionEvaluator:
     def _other(self, node: ast.expr) -> Value:
         parts = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         if isinstance(node, ast.Yield | ast.YieldFrom):
-            self._context.uses(parts)
+            self._context.note_use(parts)
             caught = [catch for catch in self._context.frame.catches if not catch.misses]
             self._context.frame.yields = self._context.frame.yields or (caught[-1] if caught else None)
             if parts:
@@ -175,8 +175,8 @@ class ExpressionEvaluator:
         while scope is not None and scope.parent is not None:
             scope = scope.parent
         if scope is not None and "*" in scope.names and name in STARS:
-            return of(External(STARS[name]))
-        return of(External(name if name in _BUILTINS else f"?{name}"))
+            return value_of(External(STARS[name]))
+        return value_of(External(name if name in _BUILTINS else f"?{name}"))
 
     # Containers
 
@@ -193,18 +193,18 @@ class ExpressionEvaluator:
                 fields[label.text] = made
             else:
                 others += [made, replace(label, refs=frozenset())]
-        return contained([_plain(v) for v in (*fields.values(), *others)], fields=tuple(fields.items()))
+        return container_of([_plain(v) for v in (*fields.values(), *others)], fields=tuple(fields.items()))
 
     def _sequence(self, node: ast.List | ast.Tuple) -> Value:
         items: list[Value] = []
         for part in node.elts:
             made = self.value(part)
             items += made.items or [element(made)] if isinstance(part, ast.Starred) else [made]
-        return contained([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
+        return container_of([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
 
     def _set(self, node: ast.Set) -> Value:
         items = [self.value(part) for part in node.elts]
-        made = contained([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
+        made = container_of([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
         return replace(made, kinds=frozenset({A_SET}), unordered=A_SET)
 
     def _subscript(self, node: ast.Subscript) -> Value:
@@ -221,7 +221,7 @@ class ExpressionEvaluator:
         if base.items and isinstance(index, int) and -len(base.items) <= index < len(base.items) and not base.unordered:
             return base.items[index]
         got = element(base)
-        name = external(base)
+        name = external_name(base)
         refs = got.refs or (frozenset({External(f"{name}[]")}) if name else frozenset())
         return replace(taint([got, base, key]), refs=refs, kinds=got.kinds, inside=got.inside, raw=base.raw or got.raw)
 
@@ -284,10 +284,10 @@ class ExpressionEvaluator:
     def _meet(self, start: Flow, test: Value, ends: Sequence[tuple[Flow, dict[str, Value]]]) -> None:
         frame = self._context.frame
         alive = [(flow, names) for flow, names in ends if flow.alive]
-        frame.flow = merged(flow for flow, _ in ends)
+        frame.flow = join_flows(flow for flow, _ in ends)
         if not alive:
             return
-        frame.scope.names = met([names for _, names in alive])
+        frame.scope.names = join_names([names for _, names in alive])
         if len(alive) == len(ends):  # which way was taken no longer decides what is reached
             frame.flow.guards = start.guards
             counts = {(flow.low, flow.high) for flow, _ in alive}
@@ -312,10 +312,10 @@ class ExpressionEvaluator:
             for test in part.ifs:
                 self.value(test)
         if isinstance(node, ast.DictComp):
-            made = contained([self.value(node.key), _plain(self.value(node.value))])
+            made = container_of([self.value(node.key), _plain(self.value(node.value))])
         else:
             item = self.value(node.elt)
-            made = contained([_plain(item)])
+            made = container_of([_plain(item)])
             if item.refs:
                 made = replace(made, items=(item,))
         del frame.loops[len(frame.loops) - loops :]
@@ -391,7 +391,7 @@ class ExpressionEvaluator:
             case External(name=path):
                 kept = path if len(path) < LONGEST_NAME else f"?{path.rpartition('.')[2]}"
                 kind = kind_of(f"{kept}.{name}")
-                yield replace(of(External(f"{kept}.{name}")), kinds=frozenset({kind} if kind else ()))
+                yield replace(value_of(External(f"{kept}.{name}")), kinds=frozenset({kind} if kind else ()))
             case InstanceRef():
                 yield self.member_of(ref, name, node)
             case ClassRef():
@@ -399,11 +399,11 @@ class ExpressionEvaluator:
             case ModuleRef(module=module):
                 names = self._walk.module_scope(module).names
                 other = None if name in names else self._context.sources.imported(name, 1, module)
-                yield names[name] if name in names else of(ModuleRef(other) if other else External(f"?{name}"))
+                yield names[name] if name in names else value_of(ModuleRef(other) if other else External(f"?{name}"))
             case GraphRef() | ToolRef() | TaskRef() | ToolNodeRef() | MethodRef():
-                yield of(MethodRef(ref, name))
+                yield value_of(MethodRef(ref, name))
             case FunctionRef():
-                yield of(MethodRef(ref, name))
+                yield value_of(MethodRef(ref, name))
 
     def member_of(self, ref: InstanceRef, name: str, node: ast.expr) -> Value:
         """Return an attribute of an object, a method bound to it."""
@@ -412,7 +412,7 @@ class ExpressionEvaluator:
         for ancestor in ref.type.ancestors():
             if isinstance(ancestor, ClassRef) and name in ancestor.names:
                 return self._bound(ref, ancestor.names[name], node)
-        return of(External(f"?self.{name}"))
+        return value_of(External(f"?self.{name}"))
 
     def _bound(self, ref: InstanceRef, found: Value, node: ast.expr) -> Value:
         refs: set[Ref] = set()
@@ -421,9 +421,9 @@ class ExpressionEvaluator:
                 refs.add(member)
                 continue
             decorators = {_last(d) for d in member.node.decorator_list}
-            bound = member if "staticmethod" in decorators else replace(member, binding=of(ref))
+            bound = member if "staticmethod" in decorators else replace(member, binding=value_of(ref))
             if decorators & {"property", "cached_property"}:
-                return self._walk.call(of(bound), Given(), node, f"{member.name}")
+                return self._walk.call(value_of(bound), Given(), node, f"{member.name}")
             refs.add(bound)
         return replace(found, refs=frozenset(refs))
 
@@ -431,7 +431,7 @@ class ExpressionEvaluator:
         """Call a class."""
         names = [a.name if isinstance(a, External) else "" for a in ref.ancestors()]
         if any(name in _RECORDS for name in names):
-            return contained(given.all, fields=tuple(given.names.items()))
+            return container_of(given.all, fields=tuple(given.names.items()))
         instance = InstanceRef(ref, lasting=not self._context.checking)
         if any(_is_dataclass(a) for a in ref.ancestors()) or "pydantic.BaseModel" in names:
             fields = [
@@ -453,7 +453,7 @@ def given_by(source: Source) -> Message:
     return Message("what {source} gives this time", source=source.described())
 
 
-def met(all_names: Sequence[dict[str, Value]]) -> dict[str, Value]:
+def join_names(all_names: Sequence[dict[str, Value]]) -> dict[str, Value]:
     """Return what names stand for where several ways meet."""
     if len(all_names) == 1:
         return all_names[0]
@@ -494,7 +494,7 @@ def _plain(item: Value) -> Value:
 def _combined(left: Value, right: Value) -> Value:
     made = replace(taint([left, right]), raw=left.raw or right.raw, unordered=left.unordered or right.unordered)
     for side in (left, right):
-        name = external(side)
+        name = external_name(side)
         if name and kind_of(name) in _KEEPING_KINDS:
             return replace(made, refs=frozenset({External(name)}), kinds=side.kinds)
     if left.items is not None and right.items is not None:
@@ -537,7 +537,7 @@ def _of_class(ref: ClassRef, name: str) -> Value:
             if bases & _ENUMS and not bases & _TEXT_ENUMS and not found.refs:
                 return Value(kinds=frozenset({Message("a member of {name}", name=ref.node.name)}))
             return found
-    return of(External(f"?{ref.node.name}.{name}"))
+    return value_of(External(f"?{ref.node.name}.{name}"))
 
 
 def _is_dataclass(ref: ClassRef | External) -> bool:

@@ -79,7 +79,7 @@ class Flow:
         )
 
 
-def merged(flows: Iterable[Flow]) -> Flow:
+def join_flows(flows: Iterable[Flow]) -> Flow:
     """Return what may have happened when one of several ways was taken; ways that end are left out."""
     given = [flow for flow in flows if flow.alive]
     if not given:

@@ -22,11 +22,11 @@ from hitl_tui.lint.abstract_values import (
     ToolNodeRef,
     ToolRef,
     Value,
-    external,
-    of,
+    external_name,
     taint,
+    value_of,
 )
-from hitl_tui.lint.call_catalogue import is_langgraph, keyword_is, narrow, retried
+from hitl_tui.lint.call_catalogue import is_langgraph, keyword_is, lets_questions_through, retries_any_error
 from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
 from hitl_tui.lint.flow_state import Site, Summary
 from hitl_tui.lint.observations import GraphRun
@@ -61,20 +61,20 @@ class GraphModel:
         last = name.rpartition(".")[2]
         ours = name.startswith(("langgraph", "langchain", "deepagents"))
         if ours and last in ("StateGraph", "MessageGraph", "Graph"):
-            return of(self._new_graph("graph", node))
+            return value_of(self._new_graph("graph", node))
         if ours and last in _AGENTS:
             return self._agent(last, given, node)
         if ours and last == "ToolNode":
             tools = given.get(0, "tools") or UNKNOWN
-            return of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
+            return value_of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
         if ours and last in ("RunnableLambda", "RunnableCallable", "coerce_to_runnable") and given.args:
             return given.args[0]
         if ours and last in ("tool", "from_function", "Tool", "StructuredTool", "task", "entrypoint"):
             return self._wrapped(name, last, given, node)
-        if retried(name, given):
+        if retries_any_error(name, given):
             functions = [v for v in given.args if any(isinstance(r, FunctionRef) for r in v.refs)]
-            return self.decorated(name, functions[0], node) if functions else of(External("retry()"))
-        return of(External("narrow()")) if narrow(name, given) else None
+            return self.decorated(name, functions[0], node) if functions else value_of(External("retry()"))
+        return value_of(External("narrow()")) if lets_questions_through(name, given) else None
 
     def _wrapped(self, name: str, last: str, given: Given, node: ast.expr) -> Value:
         function = given.get(0, "func", "coroutine") or given.get(-1, "func", "coroutine") or UNKNOWN
@@ -83,23 +83,23 @@ class GraphModel:
         if any(isinstance(r, FunctionRef) for r in function.refs):
             return self.decorated(name, function, node)
         off = last == "entrypoint" and keyword_is(node, "checkpointer", False)
-        return of(External(f"{name}(off)" if off else f"{name}()"))
+        return value_of(External(f"{name}(off)" if off else f"{name}()"))
 
     def decorated(self, name: str, function: Value, node: ast.AST) -> Value:
         """Return what a decorator of another package makes of a function."""
         called = name.removesuffix("()").removesuffix("(off)")
         label = next((r.name for r in function.refs if isinstance(r, FunctionRef)), "")
         if is_langgraph(called, "tool") or called.rpartition(".")[2] in ("from_function", "Tool", "StructuredTool"):
-            return of(ToolRef(function, label))
+            return value_of(ToolRef(function, label))
         if is_langgraph(called, "task"):
-            return of(TaskRef(function, label))
+            return value_of(TaskRef(function, label))
         if is_langgraph(called, "entrypoint"):
             graph = GraphRef("entrypoint", self._context.place(node), name=label)
             graph.nodes[label] = function
             graph.compiled.append((self._context.place(node), name.endswith("(off)")))
             self.built.append(graph)
-            return of(graph)
-        if called == "retry" or retried(called, Given()):
+            return value_of(graph)
+        if called == "retry" or retries_any_error(called, Given()):
             return Value(
                 refs=frozenset(replace(r, retried=True) if isinstance(r, FunctionRef) else r for r in function.refs)
             )
@@ -116,16 +116,17 @@ class GraphModel:
         tools = given.get(1, "tools") or UNKNOWN
         version = given.names.get("version")
         if last == "create_react_agent" and version is not None and version.text == "v1":
-            graph.nodes["tools"] = of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
+            graph.nodes["tools"] = value_of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
         else:
             self._tool_nodes(graph, tools)
         if any(
-            external(v).rstrip("()").endswith("HumanInTheLoopMiddleware") for v in _flat(given.names.get("middleware"))
+            external_name(v).rstrip("()").endswith("HumanInTheLoopMiddleware")
+            for v in _flat(given.names.get("middleware"))
         ):
             graph.stops = True
         graph.compiled.append((self._context.place(node), keyword_is(node, "checkpointer", False)))
         graph.stops = graph.stops or bool({"interrupt_before", "interrupt_after", "interrupt_on"} & set(given.names))
-        return of(graph)
+        return value_of(graph)
 
     def _tool_nodes(self, graph: GraphRef, tools: Value) -> None:
         for tool in _flat(tools):
@@ -135,9 +136,9 @@ class GraphModel:
                         for each in inner:
                             self._tool_nodes(graph, each)
                     case ToolRef(name=name) | FunctionRef(name=name):
-                        graph.nodes.setdefault(f"tool {name}", of(ref))
+                        graph.nodes.setdefault(f"tool {name}", value_of(ref))
                     case InstanceRef(type=made):
-                        graph.nodes.setdefault(f"tool {made.node.name}", of(ref))
+                        graph.nodes.setdefault(f"tool {made.node.name}", value_of(ref))
 
     # Methods
 
@@ -147,17 +148,17 @@ class GraphModel:
         if isinstance(owner, GraphRef):
             return self._of_graph(owner, name, given, node, what)
         if isinstance(owner, ToolNodeRef):
-            return self.run_graph(owner, node, what) if name in _RUNS else of(owner)
+            return self.run_graph(owner, node, what) if name in _RUNS else value_of(owner)
         if isinstance(owner, ToolRef) and (name in _RUNS or name in ("run", "arun", "func", "coroutine")):
             return self._walk.call(owner.function, Given(open=True), node, what)
         if isinstance(owner, TaskRef) and name in _RUNS:
-            return self._walk.call(of(owner), given, node, what)
+            return self._walk.call(value_of(owner), given, node, what)
         if isinstance(owner, FunctionRef):  # a runnable around it
             if name in ("with_retry", "with_fallbacks"):
-                return of(replace(owner, retried=True))
+                return value_of(replace(owner, retried=True))
             if name in _RUNS:
-                return self._walk.call(of(owner), given, node, what)
-            return of(owner) if name in _SAME else UNKNOWN
+                return self._walk.call(value_of(owner), given, node, what)
+            return value_of(owner) if name in _SAME else UNKNOWN
         return taint(given.all)
 
     def _of_graph(self, graph: GraphRef, name: str, given: Given, node: ast.expr, what: str) -> Value:
@@ -181,8 +182,8 @@ class GraphModel:
                 self._observe_run(graph, given, node, what)
                 return self.run_graph(graph, node, what)
             case _ if name == "as_tool":
-                return of(graph)
-        return of(graph) if name.startswith(("add_", "set_")) or name in _SAME else taint(given.all)
+                return value_of(graph)
+        return value_of(graph) if name.startswith(("add_", "set_")) or name in _SAME else taint(given.all)
 
     def _add_node(self, graph: GraphRef, given: Given) -> None:
         first, second = given.get(0, "node"), given.get(1, "action")
@@ -207,7 +208,7 @@ class GraphModel:
     def _edge(self, graph: GraphRef, start: Value | None, end: Value | None) -> None:
         if start is None or end is None or end.text is None:
             return
-        if start.text == "__start__" or external(start).endswith(".START"):
+        if start.text == "__start__" or external_name(start).endswith(".START"):
             graph.entries.append(end.text)
 
     def _router(self, graph: GraphRef, given: Given, *, first: bool) -> None:
@@ -224,14 +225,14 @@ class GraphModel:
         graph.compiled.append((self._context.place(node), keyword_is(node, "checkpointer", False)))
         stops = [given.names.get(word) for word in ("interrupt_before", "interrupt_after")]
         graph.stops = graph.stops or any(stop is not None and stop.items != () for stop in stops)
-        return of(graph)
+        return value_of(graph)
 
     # Running one within a node
 
     def run_graph(self, ref: GraphRef | ToolNodeRef, node: ast.expr, what: str) -> Value:
         """Run a graph within a node."""
         if self._context.checking and self.may_ask(ref):
-            self._context.asks(Site(self._context.place(node), what, nested=True), low=0)
+            self._context.note_question(Site(self._context.place(node), what, nested=True), low=0)
         agent = isinstance(ref, GraphRef) and ref.kind == "agent"
         source = Source("model", what, self._context.place(node))
         return Value(sources=frozenset({source}) if agent else frozenset())
@@ -283,7 +284,7 @@ def _called_method(ref: InstanceRef) -> FunctionRef | None:
             if isinstance(ancestor, ClassRef) and name in ancestor.names:
                 made = next((r for r in ancestor.names[name].refs if isinstance(r, FunctionRef)), None)
                 if made is not None:
-                    return replace(made, binding=of(ref))
+                    return replace(made, binding=value_of(ref))
     return None
 
 
@@ -306,7 +307,7 @@ def _label(value: Value) -> str:
 def _name_of(value: Value | None) -> str:
     if value is None:
         return ""
-    return "__start__" if external(value).endswith(".START") else value.text or ""
+    return "__start__" if external_name(value).endswith(".START") else value.text or ""
 
 
 def _flat(value: Value | None) -> list[Value]:

@@ -15,10 +15,10 @@ from hitl_tui.lint.abstract_values import (
     ModuleRef,
     Ref,
     Value,
-    contained,
+    container_of,
     element,
-    of,
     taint,
+    value_of,
 )
 from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
 from hitl_tui.lint.expression_evaluator import ExpressionEvaluator
@@ -54,14 +54,14 @@ class StateChanges:
             same = method in ("discard", "update", "setdefault", "clear", "remove")
             same = same or (method == "add" and not any(v.sources for v in given.all))
             idempotent = "by its form" if same else ""
-            self._context.acts(f"{source_text(owner)}.{method}", node, idempotent=idempotent)
+            self._context.note_effect(f"{source_text(owner)}.{method}", node, idempotent=idempotent)
             return taint([held, *given.all])
         if isinstance(owner, ast.Name) and method in ("append", "add", "insert", "extend", "update", "appendleft"):
             last = given.args[-1] if given.args else UNKNOWN
             many = method in ("extend", "update")
             added = list(last.items or [element(last)]) if many else [last]
             items = (*(held.items or ()), *added)[:40]
-            flat = contained([held, *added])
+            flat = container_of([held, *added])
             merged = replace(
                 held,
                 items=items,
@@ -78,7 +78,7 @@ class StateChanges:
         """Return what is known of what is changed; a name is looked up as it was bound."""
         if isinstance(node, ast.Name):
             holder = self._context.frame.scope.holder(node.id)
-            return holder.names[node.id] if holder else of(External("?"))
+            return holder.names[node.id] if holder else value_of(External("?"))
         return self._expressions.value(node)
 
     def lasts(self, target: ast.expr) -> bool:

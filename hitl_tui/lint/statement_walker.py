@@ -18,15 +18,15 @@ from hitl_tui.lint.abstract_values import (
     ModuleRef,
     Scope,
     Value,
-    contained,
+    container_of,
     element,
-    external,
+    external_name,
     join,
-    of,
     taint,
+    value_of,
 )
-from hitl_tui.lint.call_catalogue import RETRIES, retried
-from hitl_tui.lint.error_paths import ATTEMPT, ErrorPaths, joined
+from hitl_tui.lint.call_catalogue import RETRIES, retries_any_error
+from hitl_tui.lint.error_paths import ATTEMPT, ErrorPaths, join_ways
 from hitl_tui.lint.evaluation_context import EvaluationContext, Frame, Walk
 from hitl_tui.lint.expression_evaluator import ExpressionEvaluator, given_by
 from hitl_tui.lint.flow_state import Loop, Site
@@ -59,21 +59,21 @@ class Definitions:
             self._expressions.value(default)
         function = FunctionRef(node, self._context.frame.scope, node.name)
         self.functions.append(function)
-        made = of(function)
+        made = value_of(function)
         for decorator in reversed(node.decorator_list):
             made = self._decorate(decorator, made)
         return made
 
     def _decorate(self, decorator: ast.expr, made: Value) -> Value:
         by = self._expressions.value(decorator)
-        name = external(by)
+        name = external_name(by)
         if name == "retry()":
             return self._graphs.decorated("retry", made, decorator)
         if name == "functools.wraps()" and isinstance(decorator, ast.Call) and decorator.args:
             return _named_like(made, self._expressions.value(decorator.args[0]))
         if name and name != "narrow()":
             told = isinstance(decorator, ast.Call)
-            if told and retried(name.removesuffix("()"), Given()):
+            if told and retries_any_error(name.removesuffix("()"), Given()):
                 return made  # it was told after which errors
             return self._graphs.decorated(name, made, decorator)
         if any(isinstance(ref, FunctionRef) for ref in by.refs):
@@ -97,7 +97,7 @@ class Definitions:
                 for r in member.refs
             )
             scope_names[name] = replace(member, refs=refs)
-        return of(made)
+        return value_of(made)
 
     def of_type(self, annotation: ast.expr | None) -> Value:
         """Return what is known of something by its annotation."""
@@ -110,13 +110,13 @@ class Definitions:
             for ref in self._expressions.value(node).refs:
                 if isinstance(ref, ClassRef):
                     plain = any(isinstance(a, External) and a.name.endswith("TypedDict") for a in ref.ancestors())
-                    return UNKNOWN if plain else of(InstanceRef(ref, lasting=True))
+                    return UNKNOWN if plain else value_of(InstanceRef(ref, lasting=True))
                 if (
                     isinstance(ref, External)
                     and "." in ref.name
                     and not ref.name.startswith(("typing", "langgraph", "?"))
                 ):
-                    return of(External(f"{ref.name}()"))
+                    return value_of(External(f"{ref.name}()"))
         return UNKNOWN
 
     def bind_imports(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -127,7 +127,7 @@ class Definitions:
             for alias in node.names:
                 asked = alias.name if alias.asname else alias.name.partition(".")[0]
                 found = self._context.sources.imported(asked, 0, module)
-                names[alias.asname or asked] = of(ModuleRef(found) if found else External(asked))
+                names[alias.asname or asked] = value_of(ModuleRef(found) if found else External(asked))
             return
         found = self._context.sources.imported(node.module or "", node.level, module)
         for alias in node.names:
@@ -144,8 +144,8 @@ class Definitions:
         dotted = f"{node.module}.{name}" if node.module else name
         inner = self._context.sources.imported(dotted, node.level, module)
         if inner is not None:
-            return of(ModuleRef(inner))
-        return of(External(f"?{name}" if node.level or found else dotted))
+            return value_of(ModuleRef(inner))
+        return value_of(External(f"?{name}" if node.level or found else dotted))
 
     def _public(self, module: Module) -> dict[str, Value]:
         return {
@@ -233,7 +233,7 @@ class StatementWalker:
             case ast.Delete():
                 for target in node.targets:
                     if isinstance(target, ast.Subscript) and self._changes.lasts(target):
-                        self._context.acts(f"del {source_text(target)}", target, idempotent="by its form")
+                        self._context.note_effect(f"del {source_text(target)}", target, idempotent="by its form")
 
     # Binding
 
@@ -252,7 +252,7 @@ class StatementWalker:
         match target:
             case ast.Name(id=name):
                 if name in frame.scope.outer and self._context.checking:
-                    self._context.acts(f"{name} =", target, idempotent="by its form")
+                    self._context.note_effect(f"{name} =", target, idempotent="by its form")
                 else:
                     frame.scope.names[name] = value
             case ast.Tuple() | ast.List():
@@ -276,10 +276,12 @@ class StatementWalker:
         held = self._expressions.value(owner)
         outside = any(isinstance(ref, External) and "(" not in ref.name for ref in held.refs)
         if self._changes.lasts(target) and not outside:
-            self._context.acts(f"{source_text(target)} =", target, idempotent="" if key.sources else "by its form")
+            self._context.note_effect(
+                f"{source_text(target)} =", target, idempotent="" if key.sources else "by its form"
+            )
             return
         if isinstance(owner, ast.Name) and owner.id in self._context.frame.scope.names:
-            flat = contained([held, value, replace(key, refs=frozenset())])
+            flat = container_of([held, value, replace(key, refs=frozenset())])
             fields = held.fields
             if fields is not None and key.text is not None:
                 fields = tuple({**dict(fields), key.text: value}.items())
@@ -307,10 +309,10 @@ class StatementWalker:
         named = isinstance(target, ast.Name)
         held = self._changes.held_by(target) if named else self._expressions.value(target)
         if self._changes.lasts(target) or (isinstance(target, ast.Name) and target.id in scope.outer):
-            self._context.acts(f"{source_text(target)} +=", target)
+            self._context.note_effect(f"{source_text(target)} +=", target)
             return
         added = list(made.items or [element(made)])
-        flat = contained([held, *added]) if isinstance(node.op, ast.Add) else taint([held, made])
+        flat = container_of([held, *added]) if isinstance(node.op, ast.Add) else taint([held, made])
         merged = replace(held, sources=flat.sources, from_state=flat.from_state, answer=flat.answer, text=None)
         if held.items is not None:
             merged = replace(merged, items=(*held.items, *added)[:40], inside=held.inside | flat.inside)
@@ -321,16 +323,16 @@ class StatementWalker:
 
     def _return(self, node: ast.Return) -> None:
         made = self._expressions.value(node.value) if node.value is not None else UNKNOWN
-        self._context.uses([made])
+        self._context.note_use([made])
         self._context.frame.returns.append(made)
         self._context.frame.exits.append(self._context.flow.copy())
         self._context.flow.alive = False
 
     def _raise(self, node: ast.Raise) -> None:
         made = self._expressions.value(node.exc) if node.exc is not None else UNKNOWN
-        name = external(made).removesuffix("()")
+        name = external_name(made).removesuffix("()")
         if name.startswith("langgraph") and name.endswith(".NodeInterrupt"):  # the old way to ask
-            self._context.asks(Site(self._context.place(node), "NodeInterrupt"))
+            self._context.note_question(Site(self._context.place(node), "NodeInterrupt"))
         self._context.observe(ErrorRaised(name, self._context.place(node)))
         self._context.flow.alive = False
 
@@ -386,8 +388,8 @@ class StatementWalker:
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         over = self._expressions.value(node.iter)
-        if RETRIES.match(external(over).removesuffix("()")) or external(over) == "retry()":
-            over = replace(over, items=(of(External(ATTEMPT)),))
+        if RETRIES.match(external_name(over).removesuffix("()")) or external_name(over) == "retry()":
+            over = replace(over, items=(value_of(External(ATTEMPT)),))
         self.assign(node.target, element(over))
         singles = over.items if over.items and not over.unordered and self._builds(node) else None
         if singles:  # what is added in a loop over a list that is written out
@@ -431,7 +433,7 @@ class StatementWalker:
             if target is not None:
                 self.assign(*target)
             self.block(body)
-            frame.flow, frame.scope.names = joined([(frame.flow, frame.scope.names), *loop.again])
+            frame.flow, frame.scope.names = join_ways([(frame.flow, frame.scope.names), *loop.again])
             if not frame.flow.alive:
                 break
             if test is not None:
@@ -439,7 +441,7 @@ class StatementWalker:
         frame.loops.pop()
         ways = [*loop.ends, *([] if forever else [start, (frame.flow, frame.scope.names)])]
         guards = start[0].guards
-        frame.flow, frame.scope.names = joined(ways)
+        frame.flow, frame.scope.names = join_ways(ways)
         frame.flow.guards = tuple(guard for guard in frame.flow.guards if guard in guards)
         frame.flow.low = start[0].low if not forever else frame.flow.low
 
