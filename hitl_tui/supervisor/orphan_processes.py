@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hitl_tui.teams.command.command_init import processes
-from hitl_tui.teams.command.process import GRACE, INIT, KILL_WAIT
+from hitl_tui.teams.command_init import GRACE, INIT, KILL_WAIT, processes
 
 _PAUSE = 0.05
 _MARGIN = 2.0
@@ -130,7 +129,7 @@ def _holds(pid: int, file: tuple[int, int]) -> bool:
 
 def _watches(pid: int) -> bool:
     with suppress(OSError):
-        return str(INIT).encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        return INIT.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     return False
 
 

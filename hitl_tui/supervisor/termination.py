@@ -170,7 +170,7 @@ def _nothing(_: KeyboardInterrupt) -> None:
 
 def _end_children() -> None:
     """Tell the processes that this one started to end: what watches over a command ends all of it."""
-    from hitl_tui.teams.command.command_init import processes, send
+    from hitl_tui.teams.command_init import processes, send
 
     with suppress(OSError, ValueError):
         for pid, (parent, _) in processes().items():

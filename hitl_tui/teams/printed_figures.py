@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hitl_tui.teams.analysis.number_format import number
+from hitl_tui.teams.number_format import number
 
 MAX_LINES = 5_000
 MAX_LABEL = 200

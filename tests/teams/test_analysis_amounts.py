@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.calendar_dates import add_months, parse_dates, span
-from hitl_tui.teams.analysis.number_format import korean_places, money, percent
+from hitl_tui.teams.number_format import korean_places, money, percent
 
 EOK = 10**8
 

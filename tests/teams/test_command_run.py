@@ -247,7 +247,7 @@ async def test_the_environment_is_exactly_the_one_given(tmp_path: Path) -> None:
 @on_linux
 def test_without_a_subreaper_what_was_seen_is_ended(tmp_path: Path) -> None:
     driver = (
-        "import os, sys; from hitl_tui.teams.command.command_init import CommandInit;"
+        "import os, sys; from hitl_tui.teams.command_init import CommandInit;"
         "CommandInit(int(sys.argv[1]), 0.3, 2.0, False).run(sys.argv[2:], dict(os.environ))"
     )
     pid = tmp_path / "pid"

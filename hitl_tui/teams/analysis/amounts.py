@@ -27,6 +27,7 @@ from hitl_tui.teams.analysis.units import (
     scale_after,
     unit_after,
 )
+from hitl_tui.teams.number_format import shown
 
 _WORD = "|".join(ENGLISH)
 _PART = "|".join(PARTS)
@@ -98,6 +99,11 @@ class Amount:
     def year_like(self) -> bool:
         """Whether it could as well be a year: a bare number 1900 to 2100."""
         return not self.unit and self.scale == 1 and len(self.text) == 4 and 1900 <= self.value <= 2100
+
+
+def shown_amount(amount: Amount, language: str) -> str:
+    """Return an amount as `shown` writes it."""
+    return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
 
 
 def parse_amounts(text: str) -> tuple[Amount, ...]:

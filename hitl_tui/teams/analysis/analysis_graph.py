@@ -20,10 +20,10 @@ from hitl_tui.teams.analysis.computation import compute, with_insights
 from hitl_tui.teams.analysis.computation_steps import say
 from hitl_tui.teams.analysis.csv_tables import Table, TableSummary, parse_table
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
-from hitl_tui.teams.analysis.number_format import rounded
 from hitl_tui.teams.analysis.table_steps import measured_steps
 from hitl_tui.teams.analysis.table_summary import summarise
 from hitl_tui.teams.contract import BRIEF, TeamContext, TeamResult, TeamTask, language_of
+from hitl_tui.teams.number_format import rounded
 from hitl_tui.teams.printed_figures import Run, run_of
 
 MAX_BYTES = 5 * 1024 * 1024

@@ -8,17 +8,17 @@ from fractions import Fraction
 from typing import Any
 
 from hitl_tui.teams.analysis.amount_changes import FALL, RISE, SUBJECTS, Change, concepts, find_changes, language_of
-from hitl_tui.teams.analysis.amounts import parse_amounts
+from hitl_tui.teams.analysis.amounts import parse_amounts, shown_amount
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.computation_steps import change_steps, compare, say
 from hitl_tui.teams.analysis.csv_tables import Table, TableSummary
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
-from hitl_tui.teams.analysis.number_format import number, shown_amount
 from hitl_tui.teams.analysis.question_computations import answer, hold
 from hitl_tui.teams.analysis.stated_changes import Stated, stated_change, stated_shift
 from hitl_tui.teams.analysis.table_steps import not_compared, table_steps
 from hitl_tui.teams.analysis.table_summary import summarise
 from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.number_format import number
 
 MAX_LIMITS = 20
 MAX_NOTES = 4

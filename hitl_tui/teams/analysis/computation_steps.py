@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hitl_tui.teams.analysis.amount_changes import Change, language_of
-from hitl_tui.teams.analysis.amounts import Amount
+from hitl_tui.teams.analysis.amounts import Amount, shown_amount
 from hitl_tui.teams.analysis.analysis_model import QUERY, Finding, LimitUse, Source, Step
 from hitl_tui.teams.analysis.limits import APPLIES_FROM, Limit, relevance
-from hitl_tui.teams.analysis.number_format import exact, number, percent, shown, shown_amount
+from hitl_tui.teams.number_format import exact, number, percent, shown
 
 
 def say(language: str, korean: str, english: str) -> str:

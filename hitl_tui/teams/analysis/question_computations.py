@@ -9,12 +9,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hitl_tui.teams.analysis.amount_changes import concepts, content_words
-from hitl_tui.teams.analysis.amounts import Amount
+from hitl_tui.teams.analysis.amounts import Amount, shown_amount
 from hitl_tui.teams.analysis.analysis_model import QUERY, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.calendar_dates import FoundDate, add_months, parse_dates, span
 from hitl_tui.teams.analysis.computation_steps import Verdict, say
 from hitl_tui.teams.analysis.limits import Limit
-from hitl_tui.teams.analysis.number_format import exact, korean_places, money, number, shown, shown_amount
+from hitl_tui.teams.number_format import exact, korean_places, money, number, shown
 
 BEYOND = re.compile(
     r"(?:얼마나|얼마|몇\s?[^\s]{0,8})\s{0,3}(?:더\s{0,3})?(?:초과|넘|웃돌|상회|밑돌|하회|미달|모자라|모자란|부족|벗어|높|낮|남)"

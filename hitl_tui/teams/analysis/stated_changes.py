@@ -9,13 +9,13 @@ from datetime import date
 from fractions import Fraction
 
 from hitl_tui.teams.analysis.amount_changes import FALL, RISE, Change, concepts, content_words, find_changes
-from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
+from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
 from hitl_tui.teams.analysis.analysis_model import Finding, Passage, Step
 from hitl_tui.teams.analysis.calendar_dates import parse_dates
 from hitl_tui.teams.analysis.computation_steps import change_steps, say
 from hitl_tui.teams.analysis.limits import sentences
-from hitl_tui.teams.analysis.number_format import shown, shown_amount
 from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.number_format import shown
 
 _LISTED = 6
 SENTENCE = 600  # characters of a sentence that are read

@@ -9,8 +9,8 @@ from hitl_tui.teams.analysis.analysis_model import Step
 from hitl_tui.teams.analysis.calendar_dates import relative
 from hitl_tui.teams.analysis.computation_steps import say
 from hitl_tui.teams.analysis.csv_tables import Best, ColumnStats, TableSummary
-from hitl_tui.teams.analysis.number_format import exact, number, shown
 from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.number_format import exact, number, shown
 from hitl_tui.teams.printed_figures import Run, differences
 
 _MEASURED = 12

@@ -1,6 +1,6 @@
 """Running one program: bounded output, a time limit, and nothing left behind.
 
-`command_init` stands between this process and the program, so that its whole process tree is known and ended (T11).
+`command_init` stands between this process and the program, so that its whole process tree is known and ended.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.teams.command.bounded_output import NOTES, Bounded, Lines, Masker, Notes
+from hitl_tui.teams.command_init import GRACE, INIT, KILL_WAIT
 
 OUTPUT_LIMIT = 256 * 1024
-GRACE = 3.0
-KILL_WAIT = 5.0
 DRAIN = 1.0
-INIT = Path(__file__).with_name("command_init.py")
 
 
 class StillRunning(HitlError):
@@ -257,7 +255,7 @@ async def _spawn(
         raise BadInput("A command needs a program to run.")
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
-    init = (sys.executable, "-I", "-S", "-X", "utf8", str(INIT))
+    init = (sys.executable, "-I", "-S", "-X", "utf8", INIT)
     try:
         await loop.connect_read_pipe(lambda: _Status(run), os.fdopen(reading, "rb"))
         transport, _ = await loop.subprocess_exec(

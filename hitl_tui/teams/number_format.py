@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hitl_tui.teams.analysis.amounts import Amount
 
 _DATA = (("PB", 10**15), ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _DURATIONS = {
@@ -110,11 +106,6 @@ def shown(value: Fraction, kind: str, unit: str, language: str, *, places: bool 
     if language == "ko" and places and abs(value) >= 10**4:
         return korean_places(value) + unit
     return number(value) + unit
-
-
-def shown_amount(amount: Amount, language: str) -> str:
-    """Return an amount as `shown` writes it."""
-    return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
 
 
 def exact(value: Fraction) -> str:

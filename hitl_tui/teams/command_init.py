@@ -1,4 +1,4 @@
-"""The init process of one command: starts it, tells how it ended, and ends whatever it leaves behind (T11).
+"""The init process of one command: starts it, tells how it ended, and ends whatever it leaves behind.
 
 Run as a script by `hitl_tui.teams.command.process`, with nothing but the standard library. On Linux it is a child
 subreaper: every descendant of the command stays a descendant of this process, also in a session of its own and when its
@@ -19,6 +19,12 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 WATCHED = {signal.SIGCHLD, signal.SIGTERM}
+GRACE = 3.0
+"""Seconds between SIGTERM and SIGKILL when nothing else is said."""
+KILL_WAIT = 5.0
+"""Seconds to wait after SIGKILL."""
+INIT = __file__
+"""The script itself, as it stands on its command line."""
 LOOK = 1.0
 """Seconds between looks at the descendants where there is no subreaper."""
 
