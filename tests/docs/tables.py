@@ -199,6 +199,8 @@ def import_order() -> str:
         if contract["type"] == "layers":
             order = "\n".join(layer.replace("hitl_tui.", "") for layer in contract["layers"])
             lines.append(f"{contract['name']}:\n\n```\n{order}\n```\n")
+        elif contract["type"] == "independence":
+            lines.append(f"**{contract['name']}**: {_packages(contract['modules'])}.\n")
         else:
             sources, kept = (_packages(contract[key]) for key in ("source_modules", "forbidden_modules"))
             lines.append(f"**{contract['name']}**: {sources} may not import {kept}.\n")
