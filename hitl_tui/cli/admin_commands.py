@@ -1,26 +1,57 @@
-"""`rename`, `fork`, `export`, `import`, `delete`, `prune`: what they ask and print."""
+"""`sessions`, `rename`, `fork`, `export`, `import`, `delete`, `prune`: what they ask and print."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.json_documents import copy_document
-from hitl_tui.cli.session_jobs import DONE, FAILURE, counted, looking
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import removal_words, result_of
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render
 from hitl_tui.supervisor.admin import age
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.wording.text_lines import session_lines, shown
 
+DONE, FAILURE = 0, 1
+
 _LONGEST_ANSWER = 100
+
+
+@asynccontextmanager
+async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
+    """Open the data folder for what also works where this account can't write, and say so there."""
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+        if registry.data.note and not job.arguments.json:
+            job.err.lines([shown(render(registry.data.note))])
+        yield registry
+        if not job.arguments.json:
+            job.err.lines([shown(render(said)) for said in registry.warnings])
+
+
+async def sessions(job: Job) -> int:
+    """List sessions."""
+    search = job.arguments.search
+    async with looking(job) as registry:
+        found = await registry.admin.sessions(search)
+    having = f' with "{one_line(search, 100)}"' if search.strip() else ""
+    count = f"{counted(found)}{having} in {job.data}."
+    if job.arguments.json:
+        job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
+    elif not found:
+        job.out.lines([render(f"There is no session{having or ' yet'} in {shown(str(job.data))}.")])
+    else:
+        job.out.lines(session_lines(found))
+    return DONE
 
 
 async def rename(job: Job) -> int:
@@ -102,6 +133,11 @@ async def prune(job: Job) -> int:
         job.err.lines(shown(render(why)) for why in pruned.stayed.values())
         job.out.lines([render(message)])
     return FAILURE if pruned.stayed else DONE
+
+
+def counted(found: Sequence[SessionSummary]) -> str:
+    """Return how many sessions there are, in words."""
+    return f"{len(found)} session{'' if len(found) == 1 else 's'}"
 
 
 def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:

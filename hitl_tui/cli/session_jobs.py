@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
+from hitl_tui.cli.admin_commands import DONE, FAILURE, looking
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.json_documents import do_document, run_document, show_document
 from hitl_tui.cli.settings import operator_name, operator_of, workspace_folder
@@ -17,7 +17,6 @@ from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, render
 from hitl_tui.planning.graph_input import is_structured
 from hitl_tui.policy.approver_names import checked_name
@@ -30,7 +29,6 @@ from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import LONGEST_QUERY
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
 from hitl_tui.wording.text_lines import (
     answer_lines,
@@ -38,29 +36,17 @@ from hitl_tui.wording.text_lines import (
     plan_lines,
     questions_lines,
     result_lines,
-    session_lines,
     shown,
     standing,
 )
 
-DONE, FAILURE, WAITS = 0, 1, 3
+WAITS = 3
 
 log = logging.getLogger(__name__)
 
 _MANY = 100_000
 
 _TOLD = frozenset({"started", "finished", "failed", "note"})
-
-
-@asynccontextmanager
-async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
-    """Open the data folder for what also works where this account can't write, and say so there."""
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
-        if registry.data.note and not job.arguments.json:
-            job.err.lines([shown(render(registry.data.note))])
-        yield registry
-        if not job.arguments.json:
-            job.err.lines([shown(render(said)) for said in registry.warnings])
 
 
 async def run(job: Job) -> int:
@@ -202,27 +188,6 @@ def _print_session(job: Job, snapshot: Snapshot, *, owned: bool) -> None:
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
     about = [question, workspace, *open_now, ""]
     job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
-
-
-async def sessions(job: Job) -> int:
-    """List sessions."""
-    search = job.arguments.search
-    async with looking(job) as registry:
-        found = await registry.admin.sessions(search)
-    having = f' with "{one_line(search, 100)}"' if search.strip() else ""
-    count = f"{counted(found)}{having} in {job.data}."
-    if job.arguments.json:
-        job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
-    elif not found:
-        job.out.lines([render(f"There is no session{having or ' yet'} in {shown(str(job.data))}.")])
-    else:
-        job.out.lines(session_lines(found))
-    return DONE
-
-
-def counted(found: Sequence[SessionSummary]) -> str:
-    """Return how many sessions there are, in words."""
-    return f"{len(found)} session{'' if len(found) == 1 else 's'}"
 
 
 def exit_code(snapshot: Snapshot) -> int:

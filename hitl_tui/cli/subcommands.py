@@ -229,7 +229,7 @@ _ROWS = (
     ),
     Subcommand(
         "sessions",
-        "session_jobs:sessions",
+        "admin_commands:sessions",
         "",
         "list all sessions; --search TEXT for some",
         "[--search TEXT] [--data DIR] [--json]",

@@ -1,4 +1,7 @@
-"""Administration of sessions: list, rename, fork, export, import, delete, prune. None of it executes anything."""
+"""Administration of sessions: list, rename, fork, export, import, delete, prune. None of it executes anything.
+
+LangGraph is imported only where a session is opened or copied: a list of sessions is there sooner without it.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.supervisor.checkpoint_copy import cursor_of
 from hitl_tui.supervisor.ledger_sealing import known_signatures
-from hitl_tui.supervisor.record_check import broken_record
-from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import check_title
 from hitl_tui.supervisor.session_removal import copies_with, delete
 from hitl_tui.supervisor.session_setup import secrets_of
@@ -159,6 +159,8 @@ class SessionAdmin:
             UnknownName: there is no such session; BadInput: the title can't be one.
             StorageError: its folder can't be read or written, or its record isn't as it was written.
         """
+        from hitl_tui.supervisor.record_check import broken_record
+
         store = self.store
         store.data.check_writable()
         folder = store.data.session(session_id)
@@ -222,6 +224,7 @@ class SessionAdmin:
         """
         from hitl_tui.supervisor.session_copy import export
         from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
+        from hitl_tui.supervisor.session_follower import SessionFollower
 
         if not is_for_reading(path):
             file = await export(self.store, session_id, path)
@@ -296,6 +299,8 @@ class SessionAdmin:
         return Pruned(tuple(deleted), stayed)
 
     async def _changed(self, chosen: SessionSummary) -> str:
+        from hitl_tui.supervisor.checkpoint_copy import cursor_of
+
         now = await self.summary(chosen.id)
         if now.status not in ENDED or now.owned or now.updated != chosen.updated:
             return f"Session {chosen.id} has continued in the meantime."

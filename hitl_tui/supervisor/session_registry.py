@@ -31,7 +31,6 @@ from hitl_tui.policy.trust_book import TrustBook
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.ledger_sealing import sealing_of
-from hitl_tui.supervisor.record_check import created
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_workspace, graph_title
 from hitl_tui.supervisor.session_removal import tidy
 from hitl_tui.supervisor.session_setup import (
@@ -159,6 +158,8 @@ class SessionRegistry:
         Raises:
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
         """
+        from hitl_tui.supervisor.record_check import created
+
         self.data.check_writable()
         text = check_query(query)
         real = check_workspace(workspace)

@@ -6,16 +6,18 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.activity import Activity, ActivityStream, ActivityTail
-from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 
 
 class SessionView(ABC):

@@ -270,7 +270,7 @@ def test_what_is_unexpected_is_one_sentence_and_a_log(shell: Shell, monkeypatch:
     async def broken(job: object) -> int:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("hitl_tui.cli.session_jobs.sessions", broken)
+    monkeypatch.setattr("hitl_tui.cli.admin_commands.sessions", broken)
     said = complaint(shell.run("sessions"), code=1)
     log = shell.data / "hitl-tui.log"
     assert said == f"Something went wrong that should not have (KeyError: 'surprise'); details are in {log}."
