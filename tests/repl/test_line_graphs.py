@@ -50,7 +50,7 @@ from hitl_tui.terminal.stdio_redirect import StdioRedirect
 from hitl_tui.repl import app
 
 run = app.run_line_mode
-app.run_line_mode = lambda *given: run(*given[:4], StdioRedirect)
+app.run_line_mode = lambda *given: run(*given[:3], StdioRedirect)
 sys.exit(main())
 """
 
