@@ -73,7 +73,12 @@ class EvaluationContext:
     Args:
         sources: where modules come from.
         rules: judge what happens.
+
+    Attributes:
+        frame: the function or module that is being walked; read at every name, so no property.
     """
+
+    frame: Frame
 
     def __init__(self, sources: Sources, rules: Iterable[Rule]) -> None:
         self.sources = sources
@@ -87,14 +92,9 @@ class EvaluationContext:
                 self._checks.setdefault(kind, []).append((rule, check))
 
     @property
-    def frame(self) -> Frame:
-        """Return the function or module that is being walked."""
-        return self.frames[-1]
-
-    @property
     def flow(self) -> Flow:
         """Return what may have happened on the way here."""
-        return self.frames[-1].flow
+        return self.frame.flow
 
     @property
     def exhausted(self) -> bool:
@@ -109,10 +109,13 @@ class EvaluationContext:
     def within(self, frame: Frame) -> Iterator[Frame]:
         """Walk something in a frame of its own."""
         self.frames.append(frame)
+        self.frame = frame
         try:
             yield frame
         finally:
             self.frames.pop()
+            if self.frames:
+                self.frame = self.frames[-1]
 
     def observe(self, seen: Observation) -> None:
         """Let the rules judge something while graphs are checked; a rule is broken once at a place."""
