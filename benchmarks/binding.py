@@ -86,7 +86,7 @@ async def longest_stall(root: Path, data: Path) -> dict[str, float]:
             await handler.decide(seen.questions[0], Verdict.APPROVE)
             await session.settled()
             doing = "added by a command"
-            await handler.handle("/todo add command_team mark")
+            await handler.handle_command("/todo add command_team mark")
             seen = await session.settled()
             await asyncio.to_thread(Path(root, "package_0", "module_0.py").write_text, "# other\n", encoding="utf-8")
             doing = "refused, as a file changed"

@@ -226,6 +226,6 @@ class Operator:
         ]
 
     async def _say(self, line: str) -> None:
-        result = await self.hands.handle(line)
+        result = await self.hands.handle_command(line)
         if result.failed:
             print("refused", line, result.to_dict())

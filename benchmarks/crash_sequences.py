@@ -336,7 +336,7 @@ class Operator:
     async def _say(self, line: str, *, move: bool = False) -> bool:
         self._write(line, move=move)
         self._faults.point("said.before")
-        result = await self.hands.handle(line)
+        result = await self.hands.handle_command(line)
         self._faults.point("said.after")
         if result.failed:
             print("refused", line, result.to_dict())

@@ -249,7 +249,7 @@ class Terminal:
             self._begin(self.bench.ledger.expire(late, "s1"))
 
     def command(self, line: str) -> None:
-        self._begin(self.other.handle(line))
+        self._begin(self.other.handle_command(line))
 
     def _begin(self, work: object) -> None:
         task = asyncio.ensure_future(work)  # type: ignore[call-overload]
@@ -280,7 +280,7 @@ class Terminal:
                 break
             for view in asked:
                 kind, todo = view.request.kind.value, view.request.todo_id
-                await self.other.handle(f"/todo skip {todo}" if todo else f"/{kind} reject")
+                await self.other.handle_command(f"/todo skip {todo}" if todo else f"/{kind} reject")
             await asyncio.sleep(0.3)
         if program.stood.sight.focused:
             program.press("\x1b", "escape")

@@ -361,7 +361,7 @@ class World:
     def elsewhere(self, line: str) -> None:
         """Somebody else gives a command, now."""
         assert self.other is not None
-        self._begin(self.other.handle(line))
+        self._begin(self.other.handle_command(line))
 
     def expire(self) -> None:
         """The deadline of what has one passes."""

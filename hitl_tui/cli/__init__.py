@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from hitl_tui import __version__
+from hitl_tui.version import __version__
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -115,7 +115,7 @@ async def do(job: Job) -> int:
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await session.settled()
-                result = await handler.handle(line, known, given.began)
+                result = await handler.handle_command(line, known, given.began)
                 try:
                     snapshot = await session.settled() if session.owned else session.snapshot
                 except StorageError as error:

@@ -11,11 +11,11 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from hitl_tui import __version__
 from hitl_tui.cli.fast_args import CODES, CONSOLE, MODES, OPTION
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, in_parts
+from hitl_tui.version import __version__
 
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job

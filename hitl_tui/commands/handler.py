@@ -128,7 +128,7 @@ class CommandHandler:
             since=hand.since,
         )
 
-    async def handle(self, line: str, known: Collection[str] | None = None, began: str = "") -> CommandResult:
+    async def handle_command(self, line: str, known: Collection[str] | None = None, began: str = "") -> CommandResult:
         """Carry a line out: a command, or plain text as a proposal to change the plan.
 
         Args:
@@ -255,4 +255,4 @@ async def approve_given(face: SessionView, planner: PlanningAgent, by: str, acti
     # They wrote what it asks about themselves: the command line is where they saw it.
     face.desk.showing.note([question.id], by, "command line")
     handler = CommandHandler(face, planner, by=by, channel="cli", acting=acting)
-    return await handler.handle(f"/todo approve {question.todo_id} --digest {question.digest}")
+    return await handler.handle_command(f"/todo approve {question.todo_id} --digest {question.digest}")

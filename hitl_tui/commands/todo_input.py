@@ -42,7 +42,7 @@ def manual_todo(
     task = text or query
     step = ExecutionStep(agent=facts.name, task=task, name=clip(text.split("\n")[0]) if text else facts.description)
     plan = ExecutionPlan((step,))
-    (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert(plan, taken=taken)
+    (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert_with_strategy(plan, taken=taken)
     alone = {} if facts.reads_results else {"alone": True}
     return replace(
         todo,

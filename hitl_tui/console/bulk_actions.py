@@ -59,7 +59,7 @@ class PlanOrdering:
 
     async def _put(self, link: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
         for todo_id in ids if where == "before" else reversed(ids):
-            result = await link.handler.handle(f"/todo move {todo_id} {where} {anchor}")
+            result = await link.handler.handle_command(f"/todo move {todo_id} {where} {anchor}")
             if len(ids) == 1 or result.failed:
                 self._report(result)
             if result.failed:
@@ -188,7 +188,7 @@ class BulkActions:
 
     async def _each(self, link: SessionHandle, title: str, command: str, ids: Sequence[str], said: str) -> None:
         """Carry a command out for each; `said` is what is said when all went well, else each has a line."""
-        results = [(i, await link.handler.handle(command.format(id=i))) for i in ids]
+        results = [(i, await link.handler.handle_command(command.format(id=i))) for i in ids]
         if len(results) == 1:
             self._report(results[0][1])
             return

@@ -82,7 +82,7 @@ class DecisionFlow:
         elif answer.ask == "edit":
             await self._edit(link, question)
         elif answer.ask == "rescue":
-            self._report(await link.handler.handle(question.commands[RESCUE]))
+            self._report(await link.handler.handle_command(question.commands[RESCUE]))
         elif answer.ask == "inner":
             await self._inner(link, question, answer)
         elif answer.verdict is not None:

@@ -140,7 +140,7 @@ async def go_back(console: Console, link: SessionHandle, info: CheckpointInfo) -
     title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
     if not await confirm(console, title, said, _("Restore")):
         return None
-    result = await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")
+    result = await link.handler.handle_command(f"/checkpoint restore {info.checkpoint_id}")
     if result.status != "restored":
         return result
     told = _("The session is back at checkpoint {number} of {total} ({time}, {node}); nothing was executed.")

@@ -102,7 +102,7 @@ class SessionActions:
             if identity is None:
                 return
             handler, line = handler.acting_as(identity), other[1]
-        result = await handler.handle(line, known)
+        result = await handler.handle_command(line, known)
         self.deciding.remember(link, result)
         if len(result.data.get("commands", ())) == len(SPECS):
             self._console.action_help()
@@ -120,7 +120,7 @@ class SessionActions:
         app = self._console
         trust = await app.engine.trust(Path(str(result.data["workspace"])))
         if trust.asks and await app.push_screen_wait(TrustScreen(trust, app.guard)):
-            self._report(await handler.handle(f"/trust --digest {trust.digest}"))
+            self._report(await handler.handle_command(f"/trust --digest {trust.digest}"))
 
     async def _approver(self, name: str) -> Identity | None:
         """Return the approver whose token is typed now (T8); None when nobody types one.
@@ -219,7 +219,7 @@ class SessionActions:
         return chosen if isinstance(chosen, str) else None
 
     async def _set_mode(self, link: SessionHandle, mode: str) -> None:
-        result = await link.handler.handle(f"/mode {mode}")
+        result = await link.handler.handle_command(f"/mode {mode}")
         said = render(result.message) if result.failed else mode_words(mode).capitalize() + "."
         self._display.say(said, error=result.failed)
 
@@ -257,7 +257,7 @@ class SessionActions:
         elif todo.status is Status.IN_PROGRESS:
             return await self._cancel(link, todo)
         elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
-            result = await link.handler.handle(f"/todo update {todo.id} pending")
+            result = await link.handler.handle_command(f"/todo update {todo.id} pending")
             self._report(result)
             return not result.failed
         elif todo.status is Status.COMPLETED:
@@ -277,7 +277,7 @@ class SessionActions:
         title = _("Cancel {id}").format(id=number_of(todo.id))
         if not await confirm(self._console, title, said.format(id=todo.id), _("Stop it")):
             return False
-        self._report(await link.handler.handle(f"/todo cancel {todo.id}"))
+        self._report(await link.handler.handle_command(f"/todo cancel {todo.id}"))
         return True
 
     def restore(self, info: CheckpointInfo) -> None:

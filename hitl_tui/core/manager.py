@@ -53,7 +53,7 @@ class TodoManager:
         except KeyError:
             raise UnknownName(f'There is no TODO "{todo_id}".') from None
 
-    def next_executable(self) -> SupervisorTodo | None:
+    def find_next_executable(self) -> SupervisorTodo | None:
         """Return the pending TODO to run next: dependencies met, then priority, then order."""
         ready = [
             todo
@@ -77,6 +77,6 @@ class TodoManager:
         self._todos[todo_id] = todo
         return todo
 
-    def summary(self) -> dict[str, int]:
+    def get_summary(self) -> dict[str, int]:
         """Return counts: `total` and one per status; see `summarise`."""
         return summarise(todo.status for todo in self._todos.values())

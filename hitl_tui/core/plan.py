@@ -306,7 +306,7 @@ class ExecutionPlanConverter:
     agents: Mapping[str, AgentFacts]
     now: str = ""
 
-    def convert(self, plan: ExecutionPlan, *, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
+    def convert_with_strategy(self, plan: ExecutionPlan, *, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
         """Return the TODOs of a plan: ids `todo_001`…, dependencies as ids, the rest of a step as metadata.
 
         Args:

@@ -72,16 +72,16 @@ class PlanningAgent:
         """Plan as another one does from now on."""
         self._agents, self._planner = other._agents, other._planner
 
-    async def analyse_intent(self, query: str) -> Intent:
+    async def analyze_intent(self, query: str) -> Intent:
         """Return what a query wants (D3).
 
         Raises:
             BadInput: the query is empty or asks for nothing.
             PlanError: everything it needs is disabled.
         """
-        return (await self.plan(query)).intent
+        return (await self.create_execution_plan(query)).intent
 
-    async def plan(self, query: str, feedback: str = "") -> Planned:
+    async def create_execution_plan(self, query: str, feedback: str = "") -> Planned:
         """Return intent and plan of a query.
 
         Args:
@@ -100,7 +100,7 @@ class PlanningAgent:
             plan=replace(planned.plan, notes=planned.notes),
         )
 
-    def convert(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
+    def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
         """Return the TODOs of a plan (see `ExecutionPlanConverter`).
 
         Args:
@@ -110,7 +110,7 @@ class PlanningAgent:
         Raises:
             PlanError, BadInput: the plan or a step's input can't be used.
         """
-        return self._converter().convert(planned_plan, taken=taken)
+        return self._converter().convert_with_strategy(planned_plan, taken=taken)
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], taken: Iterable[str] = ()

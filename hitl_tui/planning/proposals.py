@@ -145,7 +145,7 @@ def _added(
 ) -> list[SupervisorTodo]:
     additions = [c for c in proposed.changes if isinstance(c, AddStep)]
     inner = [replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in known)) for a in additions]
-    converted = converter.convert(ExecutionPlan(tuple(inner)), taken=taken)
+    converted = converter.convert_with_strategy(ExecutionPlan(tuple(inner)), taken=taken)
     last = max((t.rank for t in known.values()), default=0.0)
     added = []
     for number, (addition, todo) in enumerate(zip(additions, converted, strict=True), start=1):

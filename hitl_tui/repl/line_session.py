@@ -239,7 +239,7 @@ class LineSession:
 
     async def _give(self, line: str) -> None:
         assert self._session is not None and self._handler is not None
-        result = await self._handler.handle(line, self._announcer.known())
+        result = await self._handler.handle_command(line, self._announcer.known())
         if result.failed or result.status == "asked":  # it may have met what wasn't shown yet
             self._announcer.look(self._session.snapshot)
         self._refused = self._refused or result.failed
@@ -255,7 +255,7 @@ class LineSession:
         self._say([_("Type trust to trust it; Enter goes on without.")])
         line = await self._source.next()
         if line is not None and line.strip().lower() == "trust":
-            given = await handler.handle(f"/trust --digest {result.data['digest']}")
+            given = await handler.handle_command(f"/trust --digest {result.data['digest']}")
             self._refused = self._refused or given.failed
             self._say(result_lines(given, self._session.snapshot if self._session is not None else None))
         elif line is not None and line.strip():  # it was meant for the session
@@ -268,7 +268,7 @@ class LineSession:
         known = self._announcer.known()
         token = await self._token(_("Token of {name}: ").format(name=shown(name)))
         handler = self._handler.acting_as(self._options.operator.by_token(name, token))
-        result = await handler.handle(command, known)
+        result = await handler.handle_command(command, known)
         self._refused = self._refused or result.failed
         self._say(result_lines(result, self._session.snapshot))
         await self._offer_trust(handler, result)

@@ -60,9 +60,9 @@ class PlanMaker(Protocol):
     @property
     def agents(self) -> Mapping[str, AgentFacts]: ...
 
-    async def plan(self, query: str, feedback: str = "") -> Planned: ...
+    async def create_execution_plan(self, query: str, feedback: str = "") -> Planned: ...
 
-    def convert(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]: ...
+    def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]: ...
 
 
 class Artifacts(Protocol):
@@ -180,8 +180,8 @@ class TeamSupervisor:
         }
         todos: list[SupervisorTodo] = []
         try:
-            planned = await self._planner.plan(state["query"], control.feedback)
-            todos = await asyncio.to_thread(self._planner.convert, planned.plan, old)  # it binds files
+            planned = await self._planner.create_execution_plan(state["query"], control.feedback)
+            todos = await asyncio.to_thread(self._planner.convert_with_strategy, planned.plan, old)  # it binds files
             planning |= {
                 "intent": planned.intent.to_dict(),
                 "plan": await self._artifacts.put(planned.plan.to_dict()),

@@ -37,10 +37,10 @@ class _NoPlanner:
 
     agents: ClassVar[Mapping[str, AgentFacts]] = {}
 
-    async def plan(self, query: str, feedback: str = "") -> Planned:
+    async def create_execution_plan(self, query: str, feedback: str = "") -> Planned:
         raise BadInput("Nothing is planned where a session is only read.")
 
-    def convert(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
+    def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
         raise BadInput("Nothing is planned where a session is only read.")
 
 

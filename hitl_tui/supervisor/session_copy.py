@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from hitl_tui import __version__
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
@@ -38,6 +37,7 @@ from hitl_tui.supervisor.session_staging import SessionStaging, room_for
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id, is_digest
 from hitl_tui.threads.session_history import SessionHistory
+from hitl_tui.version import __version__
 
 log = logging.getLogger(__name__)
 

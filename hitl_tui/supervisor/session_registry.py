@@ -175,7 +175,7 @@ class SessionRegistry:
         graphs = (graph,) if graph is not None else ()
         await asyncio.to_thread(check_pins, trust.config, real)
         planner = await asyncio.to_thread(self._planner, trust, graphs)  # it loads its rules
-        planned = await planner.plan(text)
+        planned = await planner.create_execution_plan(text)
         beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
         if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
             raise needs_trust(wanted, trust.folder)

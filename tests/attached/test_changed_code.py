@@ -103,7 +103,7 @@ class Desk:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     async def add(self, **given: object) -> str:
-        result = await self.handler.handle(f"/todo add mailer {json.dumps({'to': 'ann', **given})}")
+        result = await self.handler.handle_command(f"/todo add mailer {json.dumps({'to': 'ann', **given})}")
         assert not result.failed, result.message
         return str(result.data["todo_id"])
 
@@ -213,17 +213,17 @@ async def test_a_refusal_counts_whatever_became_of_the_code(tmp_path: Path) -> N
 async def test_a_breakpoint_is_passed_with_the_code_that_was_there_when_it_was_asked_about(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         todo_id = await d.add()
-        assert not (await d.handler.handle(f"/break before act --todo {todo_id}")).failed
+        assert not (await d.handler.handle_command(f"/break before act --todo {todo_id}")).failed
         first = await d.asked(todo_id)
         await d.handler.decide(first, Verdict.APPROVE)
         stop = await d.asked(todo_id, first.id)
         assert stop.kind is Kind.INTERRUPT
         d.changes_at(2)
-        assert not (await d.handler.handle(f"/continue {stop.name}")).failed
+        assert not (await d.handler.handle_command(f"/continue {stop.name}")).failed
         again = await d.asked(todo_id, stop.id)
         assert (again.name, again.view.request.about["changed"]) == (stop.name, ["mail_sender.py"])
         assert d.sent == ""
-        assert not (await d.handler.handle(f"/continue {again.name}")).failed
+        assert not (await d.handler.handle_command(f"/continue {again.name}")).failed
         await d.status(todo_id, "completed")
         assert d.sent == "second "
 
@@ -276,7 +276,7 @@ async def test_going_back_to_a_step_is_asked_about_with_the_code_of_now(tmp_path
         inside = await d.asks_inside()
         (step,) = [s for s in await d.session.steps(inside.todo_id, 20) if "act" in s.node or s.node == "__start__"][:1]
         d.sends("second")
-        result = await d.handler.handle(f"/checkpoint restore {step.checkpoint_id}")
+        result = await d.handler.handle_command(f"/checkpoint restore {step.checkpoint_id}")
         assert not result.failed, result.message
         again = await d.asked(inside.todo_id, inside.id)
         while again.view.request.about.get("changed") != ["mail_sender.py"]:
@@ -306,7 +306,7 @@ async def test_a_step_that_comes_without_its_code_is_asked_about_with_it(tmp_pat
 async def test_a_standing_rule_lets_no_other_code_run(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         first = await d.asked(await d.add())
-        saved = await d.handler.handle(f"/rules allow {first.todo_id} --digest {first.digest}")
+        saved = await d.handler.handle_command(f"/rules allow {first.todo_id} --digest {first.digest}")
         assert (saved.status, len(load_rules(tmp_path / "d" / "rules.toml"))) == ("allowed", 1), saved.message
         await d.status(first.todo_id, "completed")
         await d.status(await d.add(), "completed")

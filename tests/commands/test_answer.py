@@ -32,7 +32,7 @@ class Desk:
     handler: CommandHandler
 
     async def say(self, line: str) -> dict[str, Any]:
-        result = await self.handler.handle(line)
+        result = await self.handler.handle_command(line)
         async with asyncio.timeout(LIMIT):
             await self.session.settled()
         return {**result.to_dict(), "exit_code": result.exit_code}
@@ -159,7 +159,7 @@ async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path)
         assert again["reason"] == "repeated", "the name of the first one isn't the second's"
         assert again["help"] == "To answer what is asked now, name it: todo_001.2."
         late = CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli", terminal=True)
-        result = await late.handle(f"/answer {first.id} 1 approve 2 respond blue")
+        result = await late.handle_command(f"/answer {first.id} 1 approve 2 respond blue")
         assert result.data["reason"] == "late"
         unknown = await d.say("/answer req-0000000000000000 yes")
         assert unknown["reason"] == "unknown"
@@ -180,9 +180,9 @@ async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text:
         assert view is not None and [decision.said for decision in view.decisions] == [said]
         events = [e.data["event"] for e in await ledger.entries(d.session.id) if e.kind == "event"]
         assert next(e["action"] for e in events if e.get("request_id") == question.id) == said
-        late = await CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli", terminal=True).handle(
-            f"/answer {question.id} {text}"
-        )
+        late = await CommandHandler(
+            d.session, d.handler._hand.planner, by="kim", channel="cli", terminal=True
+        ).handle_command(f"/answer {question.id} {text}")
         past = {"approve": "approved", "reject": "rejected", "respond": "answered"}[said]
         assert late.message.startswith(f"Answered already: todo_001.1 was {past} by ops at "), late.message
 
@@ -197,7 +197,7 @@ async def test_what_asks_something_else_is_not_answered(tmp_path: Path) -> None:
 async def test_the_same_answer_twice_at_once_counts_once(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompt") as d:
         (asked,) = d.questions
-        results = await asyncio.gather(*(d.handler.handle(f"/answer {asked.id} {n}") for n in (30, 31)))
+        results = await asyncio.gather(*(d.handler.handle_command(f"/answer {asked.id} {n}") for n in (30, 31)))
         assert sorted(r.failed for r in results) == [False, True]
         async with asyncio.timeout(LIMIT):
             await d.session.settled()

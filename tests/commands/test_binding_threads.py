@@ -75,18 +75,18 @@ async def test_nothing_is_bound_in_the_event_loop(tmp_path: Path, monkeypatch: p
             handler = CommandHandler(session, setup.planner, by="ann", channel="test", acting=by, terminal=True)
             await session.settled()
             for line in ("/plan reject then mark again", "/plan approve", "/todo edit 2 {}"):
-                result = await handler.handle(line)
+                result = await handler.handle_command(line)
                 assert not result.failed, result.message
                 await session.settled()
             await handler.decide(await asked(session, "todo_002"), Verdict.APPROVE)
             await session.settled()
-            assert not (await handler.handle("mark once more")).failed
-            added = await handler.handle('/todo add asker {"text": "x"}')
+            assert not (await handler.handle_command("mark once more")).failed
+            added = await handler.handle_command('/todo add asker {"text": "x"}')
             question = await asked(session, added.data["todo_id"])
             await handler.decide(question, Verdict.APPROVE)
             inside = await asked(session, question.todo_id, question.id)
             (workspace / "look.sh").write_text("false", encoding="utf-8")
-            result = await handler.handle(f"/answer {inside.name} true")
+            result = await handler.handle_command(f"/answer {inside.name} true")
             assert "look.sh changed since this was asked" in result.message
             await session.settled()
     assert len(bound) > 10 and not any(bound)

@@ -97,7 +97,7 @@ async def test_a_standing_rule_lets_no_other_program_run(tmp_path: Path, script:
     (tmp_path / "w" / "one").touch()  # what a run leaves behind is no other workspace then
     async with desk(tmp_path, Mode.RISK) as d:
         first = await d.asked(await d.add("clean file=one"))
-        await d.handler.handle(f"/rules allow {first.todo_id} --digest {first.digest}")
+        await d.handler.handle_command(f"/rules allow {first.todo_id} --digest {first.digest}")
         await d.status(first.todo_id, "completed")
         again = await d.add("clean file=one")
         await d.status(again, "completed")

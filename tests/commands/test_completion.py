@@ -43,7 +43,7 @@ class Scene:
         self.handler = CommandHandler(session, session.setup.planner, by="tester", channel="test", terminal=True)
 
     async def give(self, line: str) -> None:
-        result = await self.handler.handle(line)
+        result = await self.handler.handle_command(line)
         assert not result.failed, result.message
         await self.session.settled()
 

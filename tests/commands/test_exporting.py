@@ -111,7 +111,7 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
     place.mode = Mode.RISK
     async with place.open() as op:
         await op.rest()
-        await op.person("ben").handle("/todo approve 2")
+        await op.person("ben").handle_command("/todo approve 2")
         await op.say("/todo reject 3 too much", "/todo skip 5 no need", "/todo skip 4")
         await op.rest()
         assert set(op.statuses.values()) == {"completed", "failed", "skipped"}

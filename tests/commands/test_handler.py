@@ -351,18 +351,18 @@ async def test_away_from_a_terminal_only_what_was_shown_before_is_decided_and_hi
         seen: list[str] = []
         lines = ("/todo approve 1", "/todo approve", f"/todo approve {question.id}", "/todo reject 1 no")
         for line in (*lines, f"/todo approve 1 --digest {question.digest}"):
-            met = await away.handle(line, seen)
+            met = await away.handle_command(line, seen)
             assert (met.status, met.failed, met.data["request_ids"]) == ("asked", False, [question.id]), line
         seen.append(question.id)
         for line in ("/todo approve 1", "/todo approve"):
-            refused = await away.handle(line, seen)
+            refused = await away.handle_command(line, seen)
             assert (refused.exit_code, refused.data["reason"]) == (2, "digest"), line
             assert refused.data["give"] == [f"/todo approve {question.id}"]
-        unrecorded = await away.handle(f"/todo approve {question.id}", seen)
+        unrecorded = await away.handle_command(f"/todo approve {question.id}", seen)
         assert unrecorded.data["reason"] == "unshown", "the record knows of no showing"
         assert op.status("todo_001") == "waiting_approval" and place.world.done() == {}
         op.session.desk.showing.note([question.id], "ann", "cli")
-        assert (await away.handle(f"/todo approve {question.id}", seen)).status == "resumed"
+        assert (await away.handle_command(f"/todo approve {question.id}", seen)).status == "resumed"
         await op.rest()
     assert place.world.done() == {"todo_001": 1}
 
@@ -371,9 +371,9 @@ async def test_low_risk_is_approved_in_advance_by_its_name_anywhere(place: Place
     async with place.open() as op:
         await op.rest()
         away = CommandHandler(op.session, op.session.setup.planner, by="ann", channel="cli")
-        assert (await away.handle("/todo approve", ())).status == "asked", "which one, nobody was shown"
-        assert (await away.handle("/todo approve 1 2", ())).status == "resumed"
-        ahead = await away.handle("/todo approve 3", ())
+        assert (await away.handle_command("/todo approve", ())).status == "asked", "which one, nobody was shown"
+        assert (await away.handle_command("/todo approve 1 2", ())).status == "resumed"
+        ahead = await away.handle_command("/todo approve 3", ())
         assert ahead.failed and "high risk" in ahead.message
 
 
@@ -386,7 +386,7 @@ async def test_different_risks_are_never_approved_together(tmp_path: Path, termi
         handler = CommandHandler(op.session, planner, by="ann", channel="cli", terminal=terminal)
         assert len(asked) == 3
         for line in ("/todo approve 1 2", "/todo approve 3 1", "/todo approve 1 1 2 3", f"/todo approve {known[2]} 1"):
-            refused = await handler.handle(line, known)
+            refused = await handler.handle_command(line, known)
             assert refused.exit_code == 2 and "Different risks" in refused.message, line
         assert set(op.statuses.values()) == {"waiting_approval"}
 
@@ -395,12 +395,12 @@ async def test_a_line_typed_at_a_terminal_answers_nothing_that_came_while_it_was
     async with place.open() as op:
         first = (await op.rest()).questions[0].id
         handler = CommandHandler(op.session, op.session.setup.planner, by="ann", channel="repl", terminal=True)
-        assert (await handler.handle("/todo approve 1", [first])).status == "resumed"
+        assert (await handler.handle_command("/todo approve 1", [first])).status == "resumed"
         await op.rest()
         for line in ("/todo approve", "/todo approve 2", "/todo skip 2", "/todo reject 2 no"):
-            refused = await handler.handle(line, [first])
+            refused = await handler.handle_command(line, [first])
             assert refused.failed and "todo_002 was asked after you began that line" in refused.message, line
         assert (op.status("todo_002"), place.world.done()) == ("waiting_approval", {"todo_001": 1})
-        assert not (await handler.handle("/todos", [first])).failed
+        assert not (await handler.handle_command("/todos", [first])).failed
         second = op.now.questions[0].id
-        assert (await handler.handle("/todo approve", [first, second])).status == "resumed"
+        assert (await handler.handle_command("/todo approve", [first, second])).status == "resumed"

@@ -19,21 +19,21 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
         async with open_session(bench.store, setup) as session:
             await session.settled()
             handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
-            renamed = await handler.handle("/rename The  cap")
+            renamed = await handler.handle_command("/rename The  cap")
             assert (renamed.status, renamed.data["title"]) == ("renamed", "The cap")
             assert bench.data.session("s1").info().title == "The cap"
             target = tmp_path / "cap.hitl"
-            exported = await handler.handle(f"/export {target}")
+            exported = await handler.handle_command(f"/export {target}")
             assert exported.data["size"] == target.stat().st_size
-            again = await handler.handle(f"/export {target}")
+            again = await handler.handle_command(f"/export {target}")
             assert again.failed and target.stat().st_size == exported.data["size"]
-            forked = await handler.handle("/fork")
+            forked = await handler.handle_command("/fork")
             assert forked.data["session_id"] == "s2"
             assert [s.title for s in await bench.admin.sessions()] == ["The cap", "The cap (fork of s1)"]
-            empty = await handler.handle("/rename")
+            empty = await handler.handle_command("/rename")
             assert empty.failed
             alone = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True)
-            assert (await alone.handle("/fork")).failed
+            assert (await alone.handle_command("/fork")).failed
 
 
 async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the_one_in_use(tmp_path: Path) -> None:
@@ -46,19 +46,19 @@ async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the
         async with open_session(bench.store, setup) as session:
             await session.settled()
             handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
-            await handler.handle(f"/export {file}")
-            imported = await handler.handle(f"/import {file}")
+            await handler.handle_command(f"/export {file}")
+            imported = await handler.handle_command(f"/import {file}")
             assert (imported.status, imported.data["session_id"]) == ("imported", "s2")
-            listed = await handler.handle("/sessions CAP waiting")
+            listed = await handler.handle_command("/sessions CAP waiting")
             assert [s["session_id"] for s in listed.data["sessions"]] == ["s1", "s2"]
-            assert (await handler.handle("/sessions nowhere")).data["sessions"] == []
-            shown = await handler.handle("/delete s2")
+            assert (await handler.handle_command("/sessions nowhere")).data["sessions"] == []
+            shown = await handler.handle_command("/delete s2")
             assert shown.status == "ok" and "Nothing was deleted" in shown.message
-            assert (await handler.handle("/delete s2 s1")).failed
+            assert (await handler.handle_command("/delete s2 s1")).failed
             assert bench.data.ids() == ["s1", "s2"]
-            assert (await handler.handle("/delete s2 s2")).status == "deleted"
-            assert (await handler.handle("/delete s1 s1")).failed
-            assert (await handler.handle("/delete s2 s2")).failed
+            assert (await handler.handle_command("/delete s2 s2")).status == "deleted"
+            assert (await handler.handle_command("/delete s1 s1")).failed
+            assert (await handler.handle_command("/delete s2 s2")).failed
     assert bench.data.ids() == ["s1"] and file.exists()
 
 

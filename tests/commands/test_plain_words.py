@@ -58,44 +58,46 @@ def test_what_answers_and_what_is_said(text: str, meant: Reply | None) -> None:
 async def test_an_answer_decides_nothing_and_the_command_that_does_is_named(tmp_path: Path) -> None:
     async with at_work(tmp_path, "Find the cap.") as (handler, _):
         for words in ("1", "yes", "승인"):
-            refused = await handler.handle(words)
+            refused = await handler.handle_command(words)
             assert refused.failed and words in refused.message
             assert "/todo approve todo_001" in refused.data["help"]
-        helped = await handler.handle("help")
-        assert helped.data["commands"] == (await handler.handle("/help")).data["commands"]
-        proposed = await handler.handle("add an analysis")
+        helped = await handler.handle_command("help")
+        assert helped.data["commands"] == (await handler.handle_command("/help")).data["commands"]
+        proposed = await handler.handle_command("add an analysis")
         assert proposed.status == "proposed"
-        assert (await handler.handle(str(refused.data["help"]).split(" by ")[1].split(" or ")[0])).status == "resumed"
-        assert "/proposal accept" in (await handler.handle("yes")).data["help"]
+        assert (
+            await handler.handle_command(str(refused.data["help"]).split(" by ")[1].split(" or ")[0])
+        ).status == "resumed"
+        assert "/proposal accept" in (await handler.handle_command("yes")).data["help"]
 
 
 @pytest.mark.long
 async def test_where_nothing_waits_an_answer_says_so(tmp_path: Path) -> None:
     async with at_work(tmp_path, "Find the cap.") as (handler, _):
-        assert (await handler.handle("/todo skip 1")).status == "skipped"
-        refused = await handler.handle("ok")
+        assert (await handler.handle_command("/todo skip 1")).status == "skipped"
+        refused = await handler.handle_command("ok")
         assert refused.failed and "no question waits" in refused.message
 
 
 @pytest.mark.parametrize(("channel", "way"), [("repl", "Write /new before it"), ("cli", "Give it to hitl-tui run")])
 async def test_another_question_is_told_the_way_out_first(tmp_path: Path, channel: str, way: str) -> None:
     async with at_work(tmp_path, "Find the cap.", channel=channel) as (handler, _):
-        refused = await handler.handle("What is the hotel limit per night?")
+        refused = await handler.handle_command("What is the hotel limit per night?")
         assert refused.message.startswith(f"{way} to begin another session")
         for example in str(refused.data["help"]).split('"')[1::2]:
             assert example.isascii()
-        assert (await handler.handle("add an analysis")).status == "proposed", "as its example says"
-        too_long = await handler.handle("x" * (LONGEST_TEXT + 1))
+        assert (await handler.handle_command("add an analysis")).status == "proposed", "as its example says"
+        too_long = await handler.handle_command("x" * (LONGEST_TEXT + 1))
         assert too_long.failed and f"at most {LONGEST_TEXT:,} can be used" in too_long.message
 
 
 @pytest.mark.long
 async def test_a_graph_that_waits_for_its_next_input_takes_such_words(tmp_path: Path) -> None:
     async with at_work(tmp_path, "{}", "yes_no") as (handler, session):
-        await handler.handle("/todo approve")
+        await handler.handle_command("/todo approve")
         await session.settled()
-        waiting = await handler.handle("yes")
+        waiting = await handler.handle_command("yes")
         assert waiting.failed and "/answer todo_001" in waiting.data["help"]
-        await handler.handle("/todo skip 1")
+        await handler.handle_command("/todo skip 1")
         await session.settled()
-        assert "yes_no takes" in (await handler.handle("yes")).message, "it is judged as the graph's input"
+        assert "yes_no takes" in (await handler.handle_command("yes")).message, "it is judged as the graph's input"

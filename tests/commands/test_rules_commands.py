@@ -51,7 +51,7 @@ class Desk:
 
     async def add(self, words: str) -> str:
         """Add a command's TODO; return its id."""
-        result = await self.handler.handle(f"/todo add command_team {words}")
+        result = await self.handler.handle_command(f"/todo add command_team {words}")
         assert not result.failed, result.message
         return str(result.data["todo_id"])
 
@@ -83,7 +83,7 @@ async def desk(tmp_path: Path, mode: Mode) -> AsyncIterator[Desk]:
             assert isinstance(session, Session)
             handler = CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True)
             if mode is Mode.STEP:
-                await handler.handle("/todo skip 1")
+                await handler.handle_command("/todo skip 1")
             else:
                 seen = session.snapshot
                 while not seen.concluded:
@@ -95,14 +95,14 @@ async def test_a_rule_is_shown_first_and_written_with_the_digest_that_was_shown(
     async with desk(tmp_path, Mode.RISK) as d:
         todo = await d.add("make file=a")
         question = await d.asked(todo)
-        shown = await d.handler.handle(f"/rules allow {todo}")
+        shown = await d.handler.handle_command(f"/rules allow {todo}")
         assert 'decision = "allow"' in shown.message
         assert shown.data["digest"] == question.digest
         assert not d.rules.exists()
-        stale = await d.handler.handle(f"/rules allow {todo} --digest {'0' * 64}")
+        stale = await d.handler.handle_command(f"/rules allow {todo} --digest {'0' * 64}")
         assert (stale.failed, stale.data["reason"]) == (True, "stale")
         assert not d.rules.exists()
-        written = await d.handler.handle(f"/rules allow {todo} --digest {question.digest[:12]}")
+        written = await d.handler.handle_command(f"/rules allow {todo} --digest {question.digest[:12]}")
         assert written.status == "allowed", written.message
         await d.status(todo, "completed")
         assert (tmp_path / "w" / "a").exists()
@@ -112,7 +112,7 @@ async def test_the_same_input_passes_from_then_on_and_every_use_is_on_record(tmp
     async with desk(tmp_path, Mode.RISK) as d:
         first = await d.add("make file=a")
         question = await d.asked(first)
-        await d.handler.handle(f"/rules allow {first} --digest {question.digest}")
+        await d.handler.handle_command(f"/rules allow {first} --digest {question.digest}")
         await d.status(first, "completed")
         second, other = await d.add("make file=a"), await d.add("make file=b")
         await d.status(second, "completed")
@@ -131,11 +131,11 @@ async def test_in_mode_step_everything_asks_still_and_it_says_so(tmp_path: Path)
     async with desk(tmp_path, Mode.STEP) as d:
         todo = await d.add("make file=a")
         question = await d.asked(todo)
-        said = await d.handler.handle(f"/rules allow {todo} --digest {question.digest}")
+        said = await d.handler.handle_command(f"/rules allow {todo} --digest {question.digest}")
         assert "in mode step everything still asks" in said.message
         assert d.session.snapshot.raw[todo]["status"] == "waiting_approval"
         assert not (tmp_path / "w" / "a").exists()
-        await d.handler.handle("/mode risk")
+        await d.handler.handle_command("/mode risk")
         await d.status(todo, "completed")
 
 
@@ -143,15 +143,15 @@ async def test_a_rule_that_is_taken_back_asks_again(tmp_path: Path) -> None:
     async with desk(tmp_path, Mode.RISK) as d:
         first = await d.add("make file=a")
         question = await d.asked(first)
-        await d.handler.handle(f"/rules allow {first} --digest {question.digest}")
-        listed = await d.handler.handle("/rules")
+        await d.handler.handle_command(f"/rules allow {first} --digest {question.digest}")
+        listed = await d.handler.handle_command("/rules")
         assert [r["n"] for r in listed.data["rules"]] == [1]
         assert "touch a" in listed.message
-        wrong = await d.handler.handle("/rules revoke 2")
+        wrong = await d.handler.handle_command("/rules revoke 2")
         assert wrong.failed
         assert load_rules(d.rules)
-        assert (await d.handler.handle("/rules revoke 1")).status == "revoked"
-        assert (await d.handler.handle("/rules")).message.startswith("Nothing is always allowed.")
+        assert (await d.handler.handle_command("/rules revoke 1")).status == "revoked"
+        assert (await d.handler.handle_command("/rules")).message.startswith("Nothing is always allowed.")
         second = await d.add("make file=a")
         await d.asked(second)
 
@@ -160,7 +160,7 @@ async def test_hitl_toml_comes_first(tmp_path: Path) -> None:
     async with desk(tmp_path, Mode.RISK) as d:
         todo = await d.add("watched")
         await d.asked(todo)
-        refused = await d.handler.handle(f"/rules allow {todo}")
+        refused = await d.handler.handle_command(f"/rules allow {todo}")
         assert refused.failed
         assert "Rule 1 of hitl.toml" in refused.message
         line = '[[policy]]\nteam = "command_team"\nrisk = "medium"\ncommand = "watched"\ndecision = "allow"\n'
@@ -175,24 +175,24 @@ async def test_a_file_that_cannot_be_used_allows_nothing(tmp_path: Path) -> None
         d.rules.write_text("nonsense", encoding="utf-8")
         todo = await d.add("make file=a")
         question = await d.asked(todo)
-        said = await d.handler.handle(f"/rules allow {todo} --digest {question.digest}")
+        said = await d.handler.handle_command(f"/rules allow {todo} --digest {question.digest}")
         assert said.failed
         assert "isn't valid TOML" in said.message
         assert d.rules.read_text(encoding="utf-8") == "nonsense"
-        assert (await d.handler.handle("/rules")).failed
+        assert (await d.handler.handle_command("/rules")).failed
 
 
 async def test_a_rule_is_changed_and_that_is_on_record(tmp_path: Path) -> None:
     async with desk(tmp_path, Mode.RISK) as d:
         todo = await d.add("make file=a")
         question = await d.asked(todo)
-        await d.handler.handle(f"/rules allow {todo} --digest {question.digest}")
+        await d.handler.handle_command(f"/rules allow {todo} --digest {question.digest}")
         (before,) = load_rules(d.rules)
         for wrong in ("", "--until soon", "--input any", "--until never"):  # its risk is high, and it has no end
-            refused = await d.handler.handle(f"/rules edit 1 {wrong}")
+            refused = await d.handler.handle_command(f"/rules edit 1 {wrong}")
             assert refused.failed, wrong
             assert load_rules(d.rules) == (before,)
-        edited = await d.handler.handle(f"/rules edit {before.id} --until 8h")
+        edited = await d.handler.handle_command(f"/rules edit {before.id} --until 8h")
         (after,) = load_rules(d.rules)
         assert (edited.status, edited.data["id"], edited.data["before"]["until"]) == ("changed", after.id, "")
         assert after.until and after.input == before.input
@@ -204,7 +204,7 @@ async def test_a_rule_is_changed_and_that_is_on_record(tmp_path: Path) -> None:
 
 async def test_the_list_says_what_hitl_toml_says(tmp_path: Path) -> None:
     async with desk(tmp_path, Mode.RISK) as d:
-        said = await d.handler.handle("/rules")
+        said = await d.handler.handle_command("/rules")
         (row,) = said.data["policy"]
         assert (row["n"], row["decision"], row["command"]) == (1, "ask", "watched")
         assert said.message.endswith('1. decision = "ask"  team = "command_team"  command = "watched"')

@@ -39,12 +39,12 @@ class Desk:
         )
 
     async def trusts(self) -> str:
-        shown = await self.handler.handle("/trust")
-        return (await self.handler.handle(f"/trust --digest {shown.data['digest']}")).message
+        shown = await self.handler.handle_command("/trust")
+        return (await self.handler.handle_command(f"/trust --digest {shown.data['digest']}")).message
 
     async def runs(self, line: str, path: str) -> None:
         """Add a step by a command, approve it, and wait until it did what it does."""
-        added = await self.handler.handle(line)
+        added = await self.handler.handle_command(line)
         assert not added.failed, added.message
         todo_id, seen = added.data["todo_id"], self.session.snapshot
         while seen.raw[todo_id]["status"] != "completed":
@@ -68,13 +68,13 @@ async def desk(root: Path, settings: str = "") -> AsyncIterator[Desk]:
             session = opened.view
             assert isinstance(session, Session)
             made = Desk(bench, session, workspace)
-            await made.handler.handle("/todo approve")  # what comes after is asked once this is done
+            await made.handler.handle_command("/todo approve")  # what comes after is asked once this is done
             yield made
 
 
 async def test_what_was_withheld_works_at_once(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
-        refused = await d.handler.handle("/todo add command_team mark")
+        refused = await d.handler.handle_command("/todo add command_team mark")
         assert "works only once this folder is trusted" in refused.message
         assert await d.trusts() == f"Trusted {d.workspace} as it is now."
         await d.runs("/todo add command_team mark", "mark")
@@ -101,8 +101,8 @@ async def test_settings_that_were_edited_and_trusted_hold_at_once(tmp_path: Path
 
 async def test_nobody_trusts_by_a_name_that_nothing_proves(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
-        digest = (await d.handler.handle("/trust")).data["digest"]
-        refused = await d.person(proven=False).handle(f"/trust --digest {digest}")
+        digest = (await d.handler.handle_command("/trust")).data["digest"]
+        refused = await d.person(proven=False).handle_command(f"/trust --digest {digest}")
         assert refused.failed and "only a verified person trusts a folder" in refused.message
         assert not (await d.bench.trust.of(d.workspace)).trusted
 
@@ -110,5 +110,5 @@ async def test_nobody_trusts_by_a_name_that_nothing_proves(tmp_path: Path) -> No
 async def test_other_secrets_wait_until_the_session_is_opened_again(tmp_path: Path) -> None:
     async with desk(tmp_path, SECRET + SETTINGS.format(risk="high")) as d:
         assert "open this session again" in await d.trusts()
-        refused = await d.handler.handle("/todo add command_team mark")
+        refused = await d.handler.handle_command("/todo add command_team mark")
         assert refused.failed

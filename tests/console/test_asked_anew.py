@@ -73,7 +73,7 @@ async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(t
         link = c.session.link
         assert link is not None
         await link.handler.decide(first, Verdict.REJECT)
-        await link.handler.handle("/todo add command_team keep file=two")
+        await link.handler.handle_command("/todo add command_team keep file=two")
         await c.until(lambda: [q.todo_id for q in c.panel.questions] == ["todo_003"], "the next question")
         await c.press("e", "enter")
         await c.until(lambda: "todo_003 was asked after you began that line" in c.message, "the refusal")

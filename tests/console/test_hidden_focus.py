@@ -14,7 +14,7 @@ async def test_a_click_on_a_question_that_goes_away_meanwhile_loses_no_character
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         assert c.session.link is not None
-        await c.session.link.handler.handle("/stop")
+        await c.session.link.handler.handle_command("/stop")
         await c.until(lambda: not c.panel.display, "no question")
         c.panel.post_message(Actions.Clicked(1))  # it was made while the question stood there, and arrives now
         await c.until(lambda: c.panel.has_focus, "the focus")

@@ -54,7 +54,7 @@ async def test_undo_takes_back_nothing_of_another_session(tmp_path: Path) -> Non
         link = c.session.link
         assert link is not None
         other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli", terminal=True)
-        assert not (await other.handle("/todo skip 1 somebody else decided this")).failed
+        assert not (await other.handle_command("/todo skip 1 somebody else decided this")).failed
         await c.until(lambda: c.status("todo_001") == "skipped", "the skip in the first")
         await c.asked()
         await c.to_question()
@@ -73,7 +73,7 @@ async def test_undo_takes_back_nothing_that_somebody_else_decided(tmp_path: Path
         link = c.session.link
         assert link is not None
         other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli", terminal=True)
-        result = await other.handle("/todo skip 1 not needed")
+        result = await other.handle_command("/todo skip 1 not needed")
         assert not result.failed
         c.clock.rest()
         await c.press("n", "o")

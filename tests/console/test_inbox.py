@@ -70,7 +70,7 @@ async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
 
                 link = c.session.link
                 assert link is not None
-                await link.handler.handle("/todo add command_team keep file=one")
+                await link.handler.handle_command("/todo add command_team keep file=one")
                 await c.until(lambda: len(lines(c)) == 2, "a second one")
                 await c.press("down")
                 at = lines(c)[1]

@@ -129,7 +129,7 @@ async def test_a_question_that_was_edited_elsewhere_says_so(tmp_path: Path) -> N
         await open_dialog(c, only, "3", WordsDialog)
         link = c.session.link
         assert link is not None
-        await link.handler.handle(f"/todo edit {only.todo_id} file=other")
+        await link.handler.handle_command(f"/todo edit {only.todo_id} file=other")
         await c.until(lambda: told(c), "why it isn't asked")
         assert told(c) == await gone_words(link, only)
         assert told(c).startswith("This isn't asked any more: ") and not told(c).endswith(": .")

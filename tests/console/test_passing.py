@@ -78,7 +78,7 @@ async def test_nothing_waits_stands_there_only_while_nothing_does(tmp_path: Path
         assert c.message == "Nothing waits for you now."
         link = c.session.link
         assert link is not None
-        await link.handler.handle("also compute 3 + 4")
+        await link.handler.handle_command("also compute 3 + 4")
         await c.asked()
         assert c.message == ""
 

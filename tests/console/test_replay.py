@@ -316,7 +316,7 @@ async def test_what_is_added_meanwhile_is_counted(tmp_path: Path) -> None:
         assert link is not None
         await r.press("left")
         here, total = r.number, r.screen.place.total if r.screen.place else 0
-        await link.handler.handle("/mode risk")
+        await link.handler.handle_command("/mode risk")
         await r.console.until(lambda: r.screen.place and r.screen.place.total > total, "the new checkpoint")
         await r.settle()
         assert r.number == here
@@ -384,7 +384,7 @@ async def test_small_pages_lead_through_the_whole_history(tmp_path: Path) -> Non
         assert link is not None
         await r.press("home", "right_square_bracket", "left")
         assert r.screen.place is not None
-        await link.handler.handle(f"/checkpoint restore {r.screen.place.info.checkpoint_id}")
+        await link.handler.handle_command(f"/checkpoint restore {r.screen.place.info.checkpoint_id}")
         everything = await link.thread.older(1000)
         reel = HistoryCursor(link.thread, 3)
         await reel.open()

@@ -156,8 +156,8 @@ async def test_what_changed_since_it_was_drawn_is_not_approved(tmp_path: Path) -
         await review(c)
         link = c.session.link
         assert link is not None
-        await link.handler.handle("/todo edit 2 file=changed")
-        await link.handler.handle("/todo skip 3")
+        await link.handler.handle_command("/todo edit 2 file=changed")
+        await link.handler.handle_command("/todo skip 3")
         await c.until(lambda: text_of(c).count("not approved") == 2, "two refusals, before anything is confirmed")
         c.clock.rest()
         await c.press("1")
@@ -320,7 +320,7 @@ async def test_an_answer_to_what_was_shown_before_is_refused(tmp_path: Path) -> 
         old, link = c.panel.question, c.session.link
         assert old is not None
         assert link is not None
-        await link.handler.handle('/todo edit 1 {"query": "전세"}')
+        await link.handler.handle_command('/todo edit 1 {"query": "전세"}')
         await c.until(lambda: c.panel.question and c.panel.question.digest != old.digest, "asked anew")
         with pytest.raises(Refused):
             await link.handler.decide(old, Verdict.APPROVE)

@@ -384,7 +384,7 @@ async def test_a_question_that_was_answered_elsewhere_says_so(tmp_path: Path) ->
         await c.press("5")
         screen = await dialog(c, TextAnswerDialog)
         assert c.session.link is not None
-        await c.session.link.handler.handle("/answer 1 31")
+        await c.session.link.handler.handle_command("/answer 1 31")
         await c.until(lambda: c.app.screen.query(".dialog-over"), "who answered")
         await c.press(*"30")
         c.clock.rest()

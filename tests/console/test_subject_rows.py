@@ -25,7 +25,7 @@ def rows(arguments: dict[str, Any], task: str, workspace: str = "/srv/lease") ->
 async def test_a_search_is_asked_about_in_words_with_its_query_whole_and_its_folder(language: str) -> None:
     team = SearchTeam()
     facts = AgentFacts(team.name, team.name, team.description, True, 2, 60.0, team.bind, team.risk_of)
-    planned = await PlanningAgent({team.name: facts}).plan(QUERY[language])
+    planned = await PlanningAgent({team.name: facts}).create_execution_plan(QUERY[language])
     step = planned.plan.steps[0]
     arguments = team.bind(step.task, step.input_mapping)
     shown = rows(arguments, step.task)

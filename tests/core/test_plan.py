@@ -59,7 +59,7 @@ def step(agent: str, *dependencies: str, **changes: Any) -> ExecutionStep:
 
 
 def convert(*steps: ExecutionStep, strategy: Strategy = Strategy.PIPELINE, **options: Any) -> list[SupervisorTodo]:
-    return CONVERTER.convert(ExecutionPlan(steps, strategy), **options)
+    return CONVERTER.convert_with_strategy(ExecutionPlan(steps, strategy), **options)
 
 
 def test_steps_become_todos_with_ids_and_mapped_dependencies() -> None:

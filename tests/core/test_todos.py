@@ -176,7 +176,7 @@ def test_next_executable_is_ready_and_nothing_ready_comes_before_it(todos: list[
         waits_for = [d for d in one.dependencies if status.get(d) not in (None, Status.COMPLETED, Status.SKIPPED)]
         if one.status is Status.PENDING and not waits_for:
             ready.append((order[one.priority.value], one.rank))
-    found = manager.next_executable()
+    found = manager.find_next_executable()
     if found is None:
         assert ready == []
     else:
@@ -185,7 +185,7 @@ def test_next_executable_is_ready_and_nothing_ready_comes_before_it(todos: list[
 
 @given(st.lists(PLACED, max_size=8, unique_by=lambda t: t.id))
 def test_the_summary_counts_each_once_but_waiting_as_pending_too(todos: list[SupervisorTodo]) -> None:
-    counts = TodoManager(todos).summary()
+    counts = TodoManager(todos).get_summary()
     waiting = sum(one.status is Status.WAITING_APPROVAL for one in todos)
     assert counts["total"] == len(todos)
     assert sum(counts[s.value] for s in Status) == len(todos) + waiting

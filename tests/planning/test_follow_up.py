@@ -19,7 +19,7 @@ def agent(*disabled: str, at: str = "2026-03-01T09:00:00+00:00") -> PlanningAgen
 
 
 async def plan_of(query: str = QUERY) -> list[SupervisorTodo]:
-    todos = agent().convert((await agent().plan(query)).plan)
+    todos = agent().convert_with_strategy((await agent().create_execution_plan(query)).plan)
     return [replace(todos[0], status=Status.COMPLETED, attempt=1), *todos[1:]]
 
 

@@ -36,8 +36,8 @@ TEXTS = TALK | ANYTHING
 
 
 def check_plan(query: str, feedback: str = "") -> list[SupervisorTodo]:
-    planned = asyncio.run(AGENT.plan(query, feedback))
-    todos = AGENT.convert(planned.plan)
+    planned = asyncio.run(AGENT.create_execution_plan(query, feedback))
+    todos = AGENT.convert_with_strategy(planned.plan)
     assert todos
     refuse_cycles({t.id: t.dependencies for t in todos})
     canonical([planned.plan.to_dict(), planned.intent.to_dict(), [t.to_dict() for t in todos]])

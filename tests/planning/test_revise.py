@@ -26,7 +26,7 @@ def agent(*disabled: str, at: str = "2026-03-01T09:00:00+00:00") -> PlanningAgen
 
 
 async def plan_of(query: str) -> list[SupervisorTodo]:
-    return agent().convert((await agent().plan(query)).plan)
+    return agent().convert_with_strategy((await agent().create_execution_plan(query)).plan)
 
 
 async def revised(text: str, query: str = SEARCH_QUERY) -> Proposal:
@@ -324,19 +324,19 @@ async def test_same_words_again_are_another_proposal() -> None:
     ],
 )
 async def test_feedback_changes_the_plan_line_by_line(feedback: str, steps: list[tuple[str, tuple[str, ...]]]) -> None:
-    plan = (await agent().plan(SEARCH_QUERY, feedback)).plan
+    plan = (await agent().create_execution_plan(SEARCH_QUERY, feedback)).plan
     assert [(s.id or s.agent, s.dependencies) for s in plan.steps] == steps
-    assert len(agent().convert(plan)) == len(steps)
+    assert len(agent().convert_with_strategy(plan)) == len(steps)
 
 
 async def test_feedback_sets_strategy_and_priority() -> None:
-    plan = (await agent().plan(FULL_QUERY, "순서대로 해줘\n분석은 나중에")).plan
+    plan = (await agent().create_execution_plan(FULL_QUERY, "순서대로 해줘\n분석은 나중에")).plan
     assert plan.strategy is Strategy.SEQUENTIAL
     assert [s.priority for s in plan.steps] == [0, 2, 2]
 
 
 async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:
-    plan = (await agent().plan("A안과 B안 비교해서 보고서 작성해줘", "분석은 빼줘")).plan
+    plan = (await agent().create_execution_plan("A안과 B안 비교해서 보고서 작성해줘", "분석은 빼줘")).plan
     assert [(s.agent, s.dependencies) for s in plan.steps][-1] == ("document_team", ("search_1", "search_2"))
 
 
@@ -350,7 +350,7 @@ async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:
 )
 async def test_feedback_that_can_t_be_worked_in_is_refused(feedback: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        await agent().plan(SEARCH_QUERY, feedback)
+        await agent().create_execution_plan(SEARCH_QUERY, feedback)
 
 
 async def test_words_are_understood_beside_what_else_goes_on() -> None:

@@ -147,16 +147,16 @@ def kinds(planned: Planned) -> list[str]:
 
 @pytest.mark.parametrize(("query", "intent", "steps"), QUERIES, ids=[q for q, _, _ in QUERIES])
 async def test_query_becomes_steps(query: str, intent: str, steps: list[str]) -> None:
-    planned = await agent().plan(query)
+    planned = await agent().create_execution_plan(query)
     assert (planned.intent.type, kinds(planned)) == (intent, steps)
-    todos = agent().convert(planned.plan)
+    todos = agent().convert_with_strategy(planned.plan)
     assert [t.id for t in todos] == [f"todo_{n:03d}" for n in range(1, len(steps) + 1)]
 
 
 @pytest.mark.parametrize("query", [S1_KO, S1_EN])
 async def test_scenario_1_analysis_waits_for_the_search(query: str) -> None:
-    planned = await agent().plan(query)
-    search, analysis = agent().convert(planned.plan)
+    planned = await agent().create_execution_plan(query)
+    search, analysis = agent().convert_with_strategy(planned.plan)
     assert (search.agent_name, search.dependencies) == ("search_team", ())
     assert (analysis.agent_name, analysis.dependencies) == ("analysis_team", ("todo_001",))
     assert search.arguments["query"] == query
@@ -167,7 +167,7 @@ async def test_scenario_1_analysis_waits_for_the_search(query: str) -> None:
 
 
 async def test_scenario_1_reads_both_amounts() -> None:
-    korean, english = await agent().analyse_intent(S1_KO), await agent().analyse_intent(S1_EN)
+    korean, english = await agent().analyze_intent(S1_KO), await agent().analyze_intent(S1_EN)
     assert korean.entities == {"amount": ["3억", "10억"]}
     assert english.entities == {"amount": ["300 million won", "1 billion won"]}
     assert {"올려", "법적"} <= set(korean.keywords)
@@ -186,17 +186,17 @@ async def test_scenario_1_reads_both_amounts() -> None:
     ],
 )
 async def test_entities_by_kind(query: str, kind: str, said: list[str]) -> None:
-    intent = await agent().analyse_intent(query)
+    intent = await agent().analyze_intent(query)
     assert intent.entities[kind] == said
 
 
 async def test_an_article_number_is_no_amount() -> None:
-    assert "amount" not in (await agent().analyse_intent("주택임대차보호법 제7조 알려줘")).entities
+    assert "amount" not in (await agent().analyze_intent("주택임대차보호법 제7조 알려줘")).entities
 
 
 async def test_names_are_short_titles_in_the_query_s_language() -> None:
-    korean = (await agent().plan(S1_KO)).plan.steps[0]
-    english = (await agent().plan(S1_EN)).plan.steps[0]
+    korean = (await agent().create_execution_plan(S1_KO)).plan.steps[0]
+    english = (await agent().create_execution_plan(S1_EN)).plan.steps[0]
     assert korean.name == "자료 검색: 집주인이 전세금 3억을 10억으로 올려달래. 법적으로…"
     assert english.name == "Search the documents: The landlord wants to raise my jeonse deposit from 300…"
     for step in (korean, english):
@@ -205,19 +205,21 @@ async def test_names_are_short_titles_in_the_query_s_language() -> None:
 
 
 async def test_compared_things_are_searched_at_the_same_time() -> None:
-    plan = (await agent().plan("강남구와 서초구 아파트 시세 비교해줘")).plan
+    plan = (await agent().create_execution_plan("강남구와 서초구 아파트 시세 비교해줘")).plan
     assert [s.id for s in plan.steps] == ["search_1", "search_2", ""]
     assert [s.input_mapping["query"] for s in plan.steps[:2]] == ["강남구 아파트 시세", "서초구 아파트 시세"]
     assert plan.steps[2].dependencies == ("search_1", "search_2")
     assert plan.parallel_groups == (("search_1", "search_2"),)
-    one, two, analysis = agent().convert(plan)
+    one, two, analysis = agent().convert_with_strategy(plan)
     assert (one.dependencies, two.dependencies, analysis.dependencies) == ((), (), ("todo_001", "todo_002"))
-    alone = (await agent().plan("강남구 시세 분석")).plan
+    alone = (await agent().create_execution_plan("강남구 시세 분석")).plan
     assert plan.estimated_time == alone.estimated_time, "parallel searches take the time of one"
 
 
 async def test_report_depends_on_everything_before_it() -> None:
-    todos = agent().convert((await agent().plan("전세 시세를 조사하고 분석해서 보고서 작성해줘")).plan)
+    todos = agent().convert_with_strategy(
+        (await agent().create_execution_plan("전세 시세를 조사하고 분석해서 보고서 작성해줘")).plan
+    )
     assert todos[-1].agent_name == "document_team"
     assert todos[-1].dependencies == ("todo_001", "todo_002")
     assert todos[-1].priority == "low"
@@ -234,13 +236,13 @@ async def test_report_depends_on_everything_before_it() -> None:
     ],
 )
 async def test_strategy(query: str, strategy: Strategy) -> None:
-    assert (await agent().plan(query)).plan.strategy is strategy
+    assert (await agent().create_execution_plan(query)).plan.strategy is strategy
 
 
 async def test_sequential_has_no_parallel_groups() -> None:
-    plan = (await agent().plan("강남구와 서초구 아파트 시세를 하나씩 비교해줘")).plan
+    plan = (await agent().create_execution_plan("강남구와 서초구 아파트 시세를 하나씩 비교해줘")).plan
     assert (plan.strategy, plan.parallel_groups) == (Strategy.SEQUENTIAL, ())
-    todos = agent().convert(plan)
+    todos = agent().convert_with_strategy(plan)
     assert todos[1].dependencies == ("todo_001",)
 
 
@@ -266,7 +268,7 @@ async def test_sequential_has_no_parallel_groups() -> None:
 async def test_command_gets_the_parameters_that_are_given(
     query: str, command: str, parameters: dict[str, object]
 ) -> None:
-    (step,) = (await agent().plan(query)).plan.steps
+    (step,) = (await agent().create_execution_plan(query)).plan.steps
     assert step.input_mapping == {"command": command, "parameters": parameters}
 
 
@@ -284,7 +286,7 @@ async def test_command_gets_the_parameters_that_are_given(
 )
 async def test_command_that_can_t_be_called_is_refused_by_name(query: str, said: str) -> None:
     with pytest.raises(PlanError, match=said):
-        await agent().plan(query)
+        await agent().create_execution_plan(query)
 
 
 async def test_request_that_fits_several_commands_asks_which() -> None:
@@ -292,18 +294,22 @@ async def test_request_that_fits_several_commands_asks_which() -> None:
     twice = {**COMMANDS, "purge-logs": CommandFacts("purge-logs", logs.description, logs.parameters)}
     planner = PlanningAgent(agents(), RulePlanner(twice))
     with pytest.raises(BadInput, match="clean-logs, purge-logs; name one"):
-        await planner.plan("delete the compressed logs")
+        await planner.create_execution_plan("delete the compressed logs")
 
 
 async def test_undeclared_deed_is_said_to_be_only_looked_for() -> None:
-    planned = await agent().plan("delete user records")
+    planned = await agent().create_execution_plan("delete user records")
     assert kinds(planned) == ["search"]
     assert "No declared command" in planned.notes[0]
 
 
 async def test_order_words_order_commands_and_searches() -> None:
-    after = agent().convert((await agent().plan("run clean-logs then search for disk usage")).plan)
-    before = agent().convert((await agent().plan("search for disk usage and then run clean-logs")).plan)
+    after = agent().convert_with_strategy(
+        (await agent().create_execution_plan("run clean-logs then search for disk usage")).plan
+    )
+    before = agent().convert_with_strategy(
+        (await agent().create_execution_plan("search for disk usage and then run clean-logs")).plan
+    )
     assert [(t.agent_name, t.dependencies) for t in after] == [
         ("command_team", ()),
         ("search_team", ("todo_001",)),
@@ -316,22 +322,22 @@ async def test_order_words_order_commands_and_searches() -> None:
 
 
 async def test_two_commands_in_order() -> None:
-    plan = (await agent().plan("run clean-logs and then run backup-database target=x")).plan
+    plan = (await agent().create_execution_plan("run clean-logs and then run backup-database target=x")).plan
     assert [(s.id, s.dependencies) for s in plan.steps] == [("command_1", ()), ("command_2", ("command_1",))]
 
 
 async def test_disabled_agent_is_planned_without() -> None:
-    planned = await agent("analysis_team").plan(S1_KO)
+    planned = await agent("analysis_team").create_execution_plan(S1_KO)
     assert kinds(planned) == ["search"]
     assert planned.intent.type == "comprehensive"
     assert planned.notes == ("analysis_team 팀이 꺼져 있어 빼고 계획했습니다.",)
-    assert (await agent("analysis_team").plan(S1_EN)).notes == (
+    assert (await agent("analysis_team").create_execution_plan(S1_EN)).notes == (
         "analysis_team is disabled, so the plan goes without it.",
     )
 
 
 async def test_disabled_search_leaves_an_analysis_that_depends_on_nothing() -> None:
-    todos = agent("search_team").convert((await agent("search_team").plan(S1_EN)).plan)
+    todos = agent("search_team").convert_with_strategy((await agent("search_team").create_execution_plan(S1_EN)).plan)
     assert [(t.agent_name, t.dependencies) for t in todos] == [("analysis_team", ())]
 
 
@@ -345,13 +351,13 @@ async def test_disabled_search_leaves_an_analysis_that_depends_on_nothing() -> N
 )
 async def test_nothing_left_names_what_is_disabled(query: str, disabled: tuple[str, ...]) -> None:
     with pytest.raises(PlanError) as caught:
-        await agent(*disabled).plan(query)
+        await agent(*disabled).create_execution_plan(query)
     assert all(name in caught.value.message for name in disabled)
 
 
 async def test_agent_that_does_not_exist_counts_as_disabled() -> None:
     only = PlanningAgent({"search_team": agents()["search_team"]})
-    assert kinds(await only.plan(S1_KO)) == ["search"]
+    assert kinds(await only.create_execution_plan(S1_KO)) == ["search"]
 
 
 @pytest.mark.parametrize(
@@ -372,7 +378,7 @@ async def test_agent_that_does_not_exist_counts_as_disabled() -> None:
     ],
 )
 async def test_what_is_said_beside_a_command_keeps_its_sentences(query: str, looked_for: str) -> None:
-    planned = await agent().plan(query)
+    planned = await agent().create_execution_plan(query)
     search = next(step for step in planned.plan.steps if step.agent == "search_team")
     assert search.input_mapping["query"] == looked_for
 
@@ -397,7 +403,7 @@ async def test_what_is_said_beside_a_command_keeps_its_sentences(query: str, loo
 )
 async def test_gibberish_is_refused_with_an_example(query: str) -> None:
     with pytest.raises(BadInput) as caught:
-        await agent().plan(query)
+        await agent().create_execution_plan(query)
     assert "For example" in caught.value.help
 
 
@@ -405,12 +411,12 @@ async def test_gibberish_is_refused_with_an_example(query: str) -> None:
     "query", ["property", "poverty line", "強制執行とは", "Что такое договор", "k8s", "rhythm", "전세"]
 )
 async def test_unusual_words_are_no_gibberish(query: str) -> None:
-    assert kinds(await agent().plan(query)) == ["search"]
+    assert kinds(await agent().create_execution_plan(query)) == ["search"]
 
 
 async def test_decomposed_hangul_is_the_same_query() -> None:
-    planned = await agent().plan(unicodedata.normalize("NFD", S1_KO))
-    assert planned.intent == (await agent().plan(S1_KO)).intent
+    planned = await agent().create_execution_plan(unicodedata.normalize("NFD", S1_KO))
+    assert planned.intent == (await agent().create_execution_plan(S1_KO)).intent
 
 
 @pytest.mark.parametrize(
@@ -440,7 +446,7 @@ def test_a_list_of_deeds_becomes_commands_in_the_order_they_were_said(query: str
     ],
 )
 async def test_what_commands_change_is_computed_after_them_and_not_looked_for_in_documents(query: str) -> None:
-    todos = agent().convert((await agent().plan(query)).plan)
+    todos = agent().convert_with_strategy((await agent().create_execution_plan(query)).plan)
     assert [(t.agent_name, t.dependencies) for t in todos] == [
         ("command_team", ()),
         ("command_team", ("todo_001",)),
@@ -449,5 +455,5 @@ async def test_what_commands_change_is_computed_after_them_and_not_looked_for_in
 
 
 async def test_commands_wait_for_the_one_said_before() -> None:
-    plan = (await agent().plan("run clean-logs. Run backup-database target=x")).plan
+    plan = (await agent().create_execution_plan("run clean-logs. Run backup-database target=x")).plan
     assert [(s.id, s.dependencies) for s in plan.steps] == [("command_1", ()), ("command_2", ("command_1",))]

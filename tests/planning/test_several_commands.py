@@ -41,7 +41,7 @@ AGENT = PlanningAgent(
 
 
 def planned(query: str) -> Planned:
-    return asyncio.run(AGENT.plan(query))
+    return asyncio.run(AGENT.create_execution_plan(query))
 
 
 def calls(plan: Planned) -> list[str]:
@@ -92,7 +92,7 @@ SENTENCES = [
 def test_commands_of_a_sentence(query: str, wanted: list[str]) -> None:
     plan = planned(query)
     assert (calls(plan), plan.notes) == (wanted, ())
-    todos = AGENT.convert(plan.plan)
+    todos = AGENT.convert_with_strategy(plan.plan)
     ran = [t for t in todos if t.agent_name == "command_team"]
     assert [t.dependencies for t in ran] == [(), *((t.id,) for t in ran[:-1])][: len(ran)]
 
@@ -158,11 +158,11 @@ def test_a_part_that_nothing_was_made_of_is_said_to_whoever_is_asked(query: str,
     plan = planned(query)
     assert plan.notes == (note,)
     assert plan.intent.to_dict()["notes"] == [note]
-    assert all(t.metadata["notes"] == [note] for t in AGENT.convert(plan.plan))
+    assert all(t.metadata["notes"] == [note] for t in AGENT.convert_with_strategy(plan.plan))
 
 
 def test_a_proposal_says_what_it_leaves_out() -> None:
-    todos = AGENT.convert(planned("list-logs").plan)
+    todos = AGENT.convert_with_strategy(planned("list-logs").plan)
     proposal = asyncio.run(AGENT.revise("run archive and water the plants", "list-logs", todos))
     assert [c["kind"] for c in proposal.changes] == ["add"]
     assert proposal.reason.endswith('archive is planned without regard to "water the plants".')

@@ -22,8 +22,8 @@ async def test_each_step_waits_for_the_one_before(key: str, steps: list[str], la
     asked = starter(key, language)
     config = load_config(asked.folder)
     agent = PlanningAgent(TeamRegistry.from_config(config).agents(), RulePlanner(command_facts(config.commands)))
-    planned = await agent.plan(asked.question)
-    todos = agent.convert(planned.plan)
+    planned = await agent.create_execution_plan(asked.question)
+    todos = agent.convert_with_strategy(planned.plan)
     assert [str(t.arguments.get("command", t.agent_name)) for t in todos] == steps
     assert [list(t.dependencies) for t in todos] == [[], *([t.id] for t in todos[:-1])]
     assert planned.intent.language == language

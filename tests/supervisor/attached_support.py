@@ -37,7 +37,7 @@ class Attached:
 
     async def say(self, line: str) -> CommandResult:
         """Give a command and wait until nothing goes on by itself."""
-        result = await self.handler.handle(line)
+        result = await self.handler.handle_command(line)
         await self.session.settled()
         return result
 

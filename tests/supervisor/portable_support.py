@@ -53,7 +53,7 @@ class Person:
         async with self.at(session_id) as session:
             handler = CommandHandler(session, session.setup.planner, by="ann", channel="test", terminal=True)
             for line in lines:
-                result = (await handler.handle(line)).to_dict()
+                result = (await handler.handle_command(line)).to_dict()
                 assert not result.get("error"), (line, result)
                 await session.settled()
             return session.snapshot
@@ -62,10 +62,10 @@ class Person:
         """Approve a TODO, once more where files changed since it was asked: it is asked anew then."""
         async with self.at(session_id) as session:
             handler = CommandHandler(session, session.setup.planner, by="ann", channel="test", terminal=True)
-            result = await handler.handle(f"/todo approve {todo_id}")
+            result = await handler.handle_command(f"/todo approve {todo_id}")
             await session.settled()
             if result.to_dict().get("reason") == "stale":
-                result = await handler.handle(f"/todo approve {todo_id}")
+                result = await handler.handle_command(f"/todo approve {todo_id}")
                 await session.settled()
             assert not result.failed, result.message
 

@@ -288,7 +288,7 @@ class Driver:
 
     async def try_to(self, line: str) -> dict[str, Any]:
         async with asyncio.timeout(LIMIT):
-            return (await self.handler.handle(line)).to_dict()
+            return (await self.handler.handle_command(line)).to_dict()
 
     async def finish(self, effects: Callable[[Question], Verdict] | None = None) -> list[Question]:
         """Approve whatever asks until the session is finished; return the questions that were met."""

@@ -285,7 +285,7 @@ async def test_what_cannot_be_attached_is_one_sentence(tmp_path: Path, attribute
 
 async def test_a_cancelled_graph_that_is_tried_again_goes_on_where_it_stood(tmp_path: Path) -> None:
     async with attached(tmp_path, "slow", '{"amount": 1}') as op:
-        await op.handler.handle("/todo approve")
+        await op.handler.handle_command("/todo approve")
         async with asyncio.timeout(30):
             while not world(tmp_path)["slow"]:
                 await op.session.changed(None)
@@ -305,7 +305,7 @@ async def test_a_cancelled_graph_that_is_tried_again_goes_on_where_it_stood(tmp_
 
 async def test_a_node_cut_off_beside_one_that_asks_is_asked_about(tmp_path: Path) -> None:
     async with attached(tmp_path, "beside", '{"amount": 1}') as op:
-        await op.handler.handle("/todo approve")
+        await op.handler.handle_command("/todo approve")
         async with asyncio.timeout(30):
             while not (await op.session.graph("todo_001")).asking or not world(tmp_path)["slow"]:  # noqa: ASYNC110 - no event says so
                 await asyncio.sleep(0)

@@ -182,7 +182,7 @@ async def test_an_undo_and_a_proposal_are_heard_after_a_jump(tmp_path: Path, jum
     jumps.to(0, place)
     async with place.open() as op:
         person: CommandHandler = op.person("ann")
-        answer: dict[str, Any] = (await person.handle("/proposal accept")).to_dict()
+        answer: dict[str, Any] = (await person.handle_command("/proposal accept")).to_dict()
         assert not answer.get("error"), answer
         await op.finish()
         assert len(op.statuses) == 3

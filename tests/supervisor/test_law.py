@@ -65,7 +65,7 @@ class Open:
         await self.until(lambda s: s.raw[todo_id]["status"] == wanted)
 
     async def add(self, words: str) -> str:
-        result = await self.person("ann").handle(f"/todo add command_team {words}")
+        result = await self.person("ann").handle_command(f"/todo add command_team {words}")
         assert not result.failed, result.message
         return str(result.data["todo_id"])
 
@@ -125,7 +125,7 @@ async def opened(tmp_path: Path, text: str = COMMANDS, mode: Mode = Mode.STEP) -
             assert isinstance(session, Session)
             found = Open(bench, session, workspace)
             if mode is Mode.STEP:
-                await found.person("ann").handle("/todo skip 1")
+                await found.person("ann").handle_command("/todo skip 1")
             await found.until(lambda s: s.concluded)
             yield found
 
@@ -167,7 +167,7 @@ async def test_what_is_approved_and_waits_its_turn_is_asked_anew(tmp_path: Path)
         running = await o.add("hold")
         waits = await o.add(f"make file=a --after {running}")
         await o.person("ann").decide(await o.asked(running), Verdict.APPROVE)
-        await o.person("ann").handle(f"/todo approve {waits}")
+        await o.person("ann").handle_command(f"/todo approve {waits}")
         await o.until(lambda s: s.raw[waits].get("approval"))
         o.save(low + TWO)
         await o.until(lambda s: not s.raw[waits].get("approval"))
@@ -214,7 +214,7 @@ async def test_what_was_approved_before_it_broke_waits_and_goes_on_by_itself(tmp
         running = await o.add("hold")
         waits = await o.add(f"make file=a --after {running}")
         await o.person("ann").decide(await o.asked(running), Verdict.APPROVE)
-        await o.person("ann").handle(f"/todo approve {waits}")
+        await o.person("ann").handle_command(f"/todo approve {waits}")
         await o.begun()
         o.save("[[policy")
         await o.until(lambda s: s.problem)
@@ -280,7 +280,7 @@ async def test_what_is_declared_riskier_when_it_is_opened_again_asks_as_that(tmp
     async with opened(tmp_path, low) as o:
         first = await o.add("hold")
         todo = await o.add(f"make file=a --after {first}")
-        await o.person("ann").handle(f"/todo approve {todo}")
+        await o.person("ann").handle_command(f"/todo approve {todo}")
         await o.until(lambda s: s.raw[todo].get("approval"))
     o.save(COMMANDS)
     async with (
@@ -292,6 +292,6 @@ async def test_what_is_declared_riskier_when_it_is_opened_again_asks_as_that(tmp
         again = Open(bench, session, o.workspace)
         await again.until(lambda s: s.raw[todo]["risk"] == "high")
         assert not session.snapshot.raw[todo].get("approval"), "it was given for something else"
-        await again.person("ann").handle("/mode risk")
+        await again.person("ann").handle_command("/mode risk")
         await again.asked(first)
         assert not again.made("begun") and not again.made("a")

@@ -28,7 +28,7 @@ async def test_who_followed_goes_on_in_its_owners_place(tmp_path: Path) -> None:
             assert owner.owned and not session.owned and not session.alone
             assert not session.add_lines(["from elsewhere"])
             question = session.snapshot.questions[0].todo_id
-            assert (await handler.handle(f"/todo approve {question}")).status == "recorded"
+            assert (await handler.handle_command(f"/todo approve {question}")).status == "recorded"
         seen = session.snapshot
         with pytest.raises(OwnerGone):
             while True:
@@ -41,6 +41,6 @@ async def test_who_followed_goes_on_in_its_owners_place(tmp_path: Path) -> None:
         end()
         assert session.add_lines(["nobody listens"])
         assert heard[-1].text == "written here"
-        assert (await handler.handle("/mode plan")).status == "updated"
+        assert (await handler.handle_command("/mode plan")).status == "updated"
     async with SessionRegistry.open(data, {}) as again:
         assert not again.data.session("s1").is_owned()

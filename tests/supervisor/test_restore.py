@@ -307,7 +307,7 @@ async def test_only_one_owns_a_session_and_others_follow(place: Place) -> None:
             assert follower.snapshot.raw == op.now.raw
             assert [q.id for q in follower.snapshot.questions] == [q.id for q in op.now.questions]
             handler = CommandHandler(follower, setup.planner, by="bob", channel="test", terminal=True)
-            answer = (await handler.handle("/todo approve 1")).to_dict()
+            answer = (await handler.handle_command("/todo approve 1")).to_dict()
             assert (answer["status"], answer["intended"]) == ("recorded", "resumed")
             await op.until(lambda s: s.raw["todo_001"]["status"] == "completed")
             await op.rest()
@@ -321,7 +321,7 @@ async def test_only_one_owns_a_session_and_others_follow(place: Place) -> None:
             assert result["text"] == "todo_001 did a"
             before = await follower.checkpoints(50)
             assert before[0].checkpoint_id == op.now.checkpoint_id
-            restored = (await handler.handle(f"/checkpoint restore {before[-2].checkpoint_id}")).to_dict()
+            restored = (await handler.handle_command(f"/checkpoint restore {before[-2].checkpoint_id}")).to_dict()
             assert restored["status"] == "recorded"
             await op.until(lambda s: s.branch == 1 and s.at_rest)
 
@@ -333,8 +333,8 @@ async def test_what_a_follower_says_while_nobody_owns_the_session_is_acted_on_la
         setup = place.setup(ledger)
         async with SessionFollower.open(setup) as follower:
             handler = CommandHandler(follower, setup.planner, by="bob", channel="test", terminal=True)
-            assert (await handler.handle("/todo approve 1")).to_dict()["status"] == "recorded"
-            assert (await handler.handle("/todo priority 2 high")).to_dict()["status"] == "recorded"
+            assert (await handler.handle_command("/todo approve 1")).to_dict()["status"] == "recorded"
+            assert (await handler.handle_command("/todo priority 2 high")).to_dict()["status"] == "recorded"
     async with place.open() as op:
         seen = await op.until(lambda s: s.raw["todo_001"]["status"] == "completed")
         assert seen.raw["todo_002"]["priority"] == "high"

@@ -255,7 +255,7 @@ async def test_an_approval_in_advance_needs_its_quorum_and_survives_what_happens
         assert (await op.say("/todo approve 2"))["status"] == "recorded"
         await op.say("/todo edit 3 what=other")
     async with place.open() as op:
-        answer = (await op.person("bob").handle("/todo approve 2")).to_dict()
+        answer = (await op.person("bob").handle_command("/todo approve 2")).to_dict()
         assert answer["status"] == "resumed", answer
 
 
@@ -376,7 +376,7 @@ async def test_two_people_make_a_quorum_and_one_person_doesnt(tmp_path: Path) ->
         assert again["reason"] == "repeated"
         assert op.status("todo_001") == "waiting_approval"
         assert not place.world.done()
-        second = (await op.person("bob").handle("/todo approve 1")).to_dict()
+        second = (await op.person("bob").handle_command("/todo approve 1")).to_dict()
         assert second["status"] == "resumed"
         assert (await op.rest()).status == "finished"
 
@@ -399,13 +399,13 @@ async def test_trying_again_takes_as_many_people_as_running_it(tmp_path: Path) -
     async with place.open() as op:
         await op.rest()
         await op.say("/todo approve 1")
-        await op.person("bob").handle("/todo approve 1")
+        await op.person("bob").handle_command("/todo approve 1")
         seen = await op.until(lambda s: any(q.kind is Kind.FAILURE for q in s.questions))
         place.clock.forward(3_600)  # nothing is decided because nobody came in time
         assert (await op.say("/todo retry 1"))["status"] == "recorded"
         assert op.now.questions[0].id == seen.questions[0].id and op.status("todo_001") == "failed"
         assert not place.world.done()
-        assert (await op.person("bob").handle("/todo retry 1")).to_dict()["status"] == "resumed"
+        assert (await op.person("bob").handle_command("/todo retry 1")).to_dict()["status"] == "resumed"
         assert (await op.rest()).status == "finished"
     assert place.world.done() == {"todo_001": 1}
 
@@ -431,7 +431,7 @@ async def test_a_level_is_required_of_approvers(tmp_path: Path) -> None:
     async with place.open() as op:
         await op.rest()
         assert (await op.try_to("/todo approve 1"))["reason"] == "not_allowed"
-        high = (await op.person("carol", 2).handle("/todo approve 1")).to_dict()
+        high = (await op.person("carol", 2).handle_command("/todo approve 1")).to_dict()
         assert high["status"] == "resumed"
 
 
@@ -641,7 +641,7 @@ async def test_feedback_that_cant_be_worked_in_leaves_the_plan_and_asks_again(tm
         await op.rest()
         await op.say("/plan reject first remark")
         before = await op.rest()
-        result = await op.handler.handle("/plan reject what?")
+        result = await op.handler.handle_command("/plan reject what?")
         assert result.failed and "'what?' can't be worked in. This asks for nothing that is known." in result.message
         seen = await op.rest()
         assert not seen.concluded and seen.raw == before.raw

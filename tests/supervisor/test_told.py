@@ -57,7 +57,7 @@ async def test_what_is_asked_from_inside_is_escaped_once_in_the_stream(tmp_path:
             session = opened.view
             assert isinstance(session, Session)
             await session.settled()
-            await CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True).handle(
+            await CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True).handle_command(
                 "/todo approve"
             )
             seen = await session.settled()

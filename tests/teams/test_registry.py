@@ -61,7 +61,7 @@ def test_every_agent_is_its_team_and_a_disabled_one_is_known_as_such() -> None:
 
 def test_agents_fit_the_converter_of_plans() -> None:
     steps = (ExecutionStep("command_team", "clean-logs dir=logs"), ExecutionStep("document_team", "Report"))
-    todos = ExecutionPlanConverter(registry().agents()).convert(ExecutionPlan(steps))
+    todos = ExecutionPlanConverter(registry().agents()).convert_with_strategy(ExecutionPlan(steps))
     assert todos[0].arguments["argv"] == ["find", "logs", "-mtime", "+14", "-delete"]
     assert todos[1].arguments["path"] == "out/report.md"
     assert [todo.max_retries for todo in todos] == [0, 0]

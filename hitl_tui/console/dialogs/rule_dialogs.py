@@ -101,7 +101,7 @@ async def allow_always(app: Console, link: SessionHandle, question: Question, gu
         Refused: what is asked isn't what was shown any more.
     """
     command = f"/rules allow {question.todo_id}"
-    proposed = await link.handler.handle(command)
+    proposed = await link.handler.handle_command(command)
     if proposed.failed:
         return proposed
     if proposed.data["digest"] != question.digest:
@@ -120,7 +120,7 @@ async def allow_always(app: Console, link: SessionHandle, question: Question, gu
     if not confirmed:
         app.say(_("Nothing was written."))
         return None
-    return await link.handler.handle(f"{command} --digest {question.digest}")
+    return await link.handler.handle_command(f"{command} --digest {question.digest}")
 
 
 async def change_rule(
@@ -141,7 +141,7 @@ async def change_rule(
         app.say(_("Nothing was written."))
         return None
     wider = f" --input {ANY}" if rule.input and not fresh.input else ""
-    return await link.handler.handle(f"/rules edit {rule.id} --until {fresh.until or NEVER}{wider}")
+    return await link.handler.handle_command(f"/rules edit {rule.id} --until {fresh.until or NEVER}{wider}")
 
 
 POLICY_FILE = "hitl.toml"
@@ -292,12 +292,12 @@ async def list_rules(
     """Show the rules; there they can be changed and taken back."""
 
     async def known() -> Known:
-        data = (await link.handler.handle("/rules")).data
+        data = (await link.handler.handle_command("/rules")).data
         rules = [StandingRule.from_dict(row) for row in data.get("rules", ())]
         return Known(rules, [(row["n"], row["said"]) for row in data.get("policy", ())])
 
     async def revoke(rule: StandingRule) -> Known:
-        report(await link.handler.handle(f"/rules revoke {rule.id}"))
+        report(await link.handler.handle_command(f"/rules revoke {rule.id}"))
         return await known()
 
     async def edit(rule: StandingRule) -> Known:

@@ -167,7 +167,7 @@ class StepsView(HistoryView):
         if not await confirm(self._console, _("Go on from a step of {todo}").format(todo=number), said, _("Restore")):
             host.say(_("Nothing was changed."))
             return False
-        result = await self._link.handler.handle(f"/checkpoint restore {place.info.checkpoint_id}")
+        result = await self._link.handler.handle_command(f"/checkpoint restore {place.info.checkpoint_id}")
         message = safe_text(render(result.message), multiline=False)
         if result.failed:
             host.say(message, error=True)

@@ -134,7 +134,7 @@ def _apply_line(
         line = rules.strategy[ordered].sub(" ", line)
         plan = finished(plan.steps, type(plan.strategy)(ordered), rules)
     # Plain dependencies are what the steps say; one at a time is the strategy's business.
-    todos = ExecutionPlanConverter(agents).convert(replace(plan, strategy=type(plan.strategy).PIPELINE))
+    todos = ExecutionPlanConverter(agents).convert_with_strategy(replace(plan, strategy=type(plan.strategy).PIPELINE))
     try:
         proposed = revise_text(Scene(line, query, todos, agents, commands, rules))
     except PlanError:
