@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hitl_tui.planning.agent import PlanningAgent as PlanningAgent
     from hitl_tui.supervisor.checkpoint_saver import create_checkpointer as create_checkpointer
     from hitl_tui.supervisor.graph import TeamSupervisor as TeamSupervisor
+    from hitl_tui.supervisor.open_session import open_session as open_session
     from hitl_tui.supervisor.session_registry import SessionRegistry as SessionRegistry
 
 # LangGraph reads this once, at import: without it a crafted checkpoint can run code when it is loaded.
@@ -33,6 +34,7 @@ _PLACES = {
     "TeamSupervisor": "hitl_tui.supervisor.graph",
     "TodoManager": "hitl_tui.core.manager",
     "create_checkpointer": "hitl_tui.supervisor.checkpoint_saver",
+    "open_session": "hitl_tui.supervisor.open_session",
 }
 __all__ = [*_PLACES, "__version__"]
 
