@@ -151,8 +151,6 @@ class PaintedApp(App[int]):
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         if isinstance(renderable, CompositorUpdate):
             renderable = Changes(renderable, self._painting)
-            if self.is_headless and not self._batch_count:
-                renderable.render_segments(self.console)  # no driver asks for it
         super()._display(screen, renderable)
 
     def post_display_hook(self) -> None:
@@ -175,7 +173,9 @@ class PaintedApp(App[int]):
             return
         region = self.asked_region
         if region is not None:
-            shown = bool(region.area) and self._painting.shows(self.screen._compositor.render_strips(), region)
+            if not region.area:
+                return
+            shown = self.is_headless or self._painting.shows(self.screen._compositor.render_strips(), region)
             if shown is None:
                 self.refresh(layout=True)  # all rows are written anew, and known then
             if not shown:

@@ -72,6 +72,22 @@ def test_the_terminal_is_as_if_everything_had_been_written(
 
 
 @settings(deadline=None, max_examples=60)
+@given(screens, screens, spans)
+def test_what_counts_as_shown_stands_on_the_terminal(
+    before: list[Row], now: list[Row], where: list[tuple[int, int, int]]
+) -> None:
+    painting, region = TerminalPainter(), Region(0, 0, WIDTH, HEIGHT)
+    strips = [Strip.join(row) for row in now]
+    assert painting.shows(strips, region) is None, "nothing is known yet"
+    written = painting.changes(whole(before), CONSOLE) + painting.changes(part(now, where), CONSOLE)
+    if painting.shows(strips, region):
+        shown, wanted = cells(terminal(written)), cells(terminal(TerminalPainter().changes(whole(now), CONSOLE)))
+        assert [[cell.data for cell in row] for row in shown] == [[cell.data for cell in row] for row in wanted]
+    painting.changes(whole(now), CONSOLE)
+    assert painting.shows(strips, region)
+
+
+@settings(deadline=None, max_examples=60)
 @given(screens)
 def test_what_is_there_is_not_written_again_until_it_is_forgotten(screen: list[Row]) -> None:
     painting = TerminalPainter()

@@ -62,7 +62,7 @@ def test_every_dialog_of_a_hostile_question(tmp_path: Path) -> None:
         terminal.see("QUESTION", BEGINS)
         look(terminal, "2", "Fill in · 001", f"{PASTED}\t" * 4)
         look(terminal, "6", "Question · 001", PAGE_DOWN * 6)
-        look(terminal, "3", "Reject · 001", PASTED)
+        look(terminal, "3", "Stop step · 001", PASTED)
         answer(terminal, '{"count": 2}', "Approve", "delete")
         look(terminal, "2", "· 001", f"{PASTED}\t" * 3)
         look(terminal, "3", "· 001", PASTED)
