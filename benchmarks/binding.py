@@ -20,6 +20,7 @@ from hitl_tui.console.idle_collector import put_off
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.executable_files import Bindings, Surroundings
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
@@ -78,7 +79,7 @@ async def longest_stall(root: Path, data: Path) -> dict[str, float]:
         await bench.trust.grant(root, shown.digest, by="benchmark", how="digest")
         doing = "planned and asked"
         setup = await bench.create("mark", root)
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as session:
             assert isinstance(session, Session)
             handler = CommandHandler(session, setup.planner, by="benchmark", channel="console", terminal=True)
             seen = await session.settled()

@@ -17,6 +17,7 @@ from benchmarks.races_typed import BURSTS, FILES, NOTICES, PASTES, WORDS, Outcom
 from benchmarks.races_world import OTHER, trusted, workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.events import utc_now
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
 SIZES = ((80, 24), (100, 30), (120, 40), (90, 20))
@@ -294,7 +295,10 @@ async def terminal(folder: Path) -> AsyncIterator[Terminal]:
     program = Program(folder / "data", await trusted(folder / "data", workspace(folder / "work")))
     try:
         await program.until(lambda: "✓ finished" in program.screen, "the first step")
-        async with SessionRegistry.open(folder / "data") as bench, bench.session(await bench.setup("s1"), "") as face:
+        async with (
+            SessionRegistry.open(folder / "data") as bench,
+            open_session(bench.store, await bench.setup("s1")) as face,
+        ):
             planner = (await bench.setup("s1")).planner
             yield Terminal(program, CommandHandler(face, planner, by=OTHER, channel="cli", terminal=True), bench)
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, distributions
 
@@ -17,8 +17,19 @@ from hitl_tui.teams.withheld import WithheldTeam
 GROUP = "hitl_tui.teams"
 """Group of entry points; each names a function that takes `TeamSources` and returns teams."""
 _OWN = "hitl_tui."
-_HERE = os.path.realpath(".")
-_PLACES = tuple(place for place in sys.path if place and os.path.realpath(place) != _HERE)
+
+
+def _places() -> Iterator[str]:
+    try:
+        here = os.path.realpath(".")
+    except FileNotFoundError:  # the folder is gone
+        here = ""
+    for place in sys.path:
+        if os.path.isabs(place) and os.path.realpath(place) != here:
+            yield place
+
+
+_PLACES = tuple(_places())
 """Where packages are looked for: as it is before graphs of a workspace are imported, and never the current folder."""
 
 log = logging.getLogger(__name__)

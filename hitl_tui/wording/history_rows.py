@@ -59,7 +59,7 @@ _DECIDED = {
 }
 _ORDERED = {
     "skip": mark("skipped {todo}"),
-    "add": mark("added {team}: {name}"),
+    "add": mark("added {name}"),
     "remove": mark("removed {todo}"),
     "update": mark("set {todo} to {value}"),
     "priority": mark("{todo} is {value}"),
@@ -188,7 +188,6 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     said = _(_ORDERED[kind]).format(
         todo=todo,
         value=values.get(kind, ""),
-        team=str(added.get("agent_name", "")).removesuffix("_team"),
         name=added.get("name", ""),
         anchor=number_of(str(data.get("anchor", ""))),
     )

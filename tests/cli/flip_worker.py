@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui import cli
-from hitl_tui.supervisor import session, session_summary, transfer  # noqa: F401 - loaded once, for all children
+from hitl_tui.supervisor import session, session_copy, session_summary  # noqa: F401 - loaded once, for all children
 
 UNSEEN = ("lock", "-shm", "-wal", ".log", ".staging", ".toml")
 """Not what a session is made of: locks, what SQLite makes anew, the stream of what was said, people's own files."""

@@ -193,7 +193,7 @@ def test_pruning_shows_what_would_go_first(begun: Shell) -> None:
     assert begun.run("prune", "--keep", "1", "--dry-run").out == "There is nothing to prune.\n"
     refused = begun.process("prune", "--keep", "0")
     assert refused.code == 2
-    assert refused.out.startswith("s1  finished"), "it is shown before anything is asked"
+    assert refused.out.startswith("s1  ✓ finished"), "it is shown before anything is asked"
     assert listed(begun) == ["s1", "s2"]
     pruned = begun.process("prune", "--keep", "0", "--yes", "--json")
     assert (pruned.code, pruned.json["deleted"], pruned.json["stayed"]) == (0, ["s1"], {})

@@ -13,9 +13,7 @@ from pathlib import Path
 from portable_worker import act
 
 from hitl_tui.core.errors import HitlError
-from hitl_tui.supervisor import (
-    transfer,  # noqa: F401 - reading bytecode caches mustn't fail later
-)
+from hitl_tui.supervisor import session_copy  # noqa: F401 - reading bytecode caches mustn't fail later
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
 

@@ -24,9 +24,7 @@ from hitl_tui.config.starters import examples_folder, materialise, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.ledger import sqlite_database
 from hitl_tui.ledger.audit import verify
-from hitl_tui.supervisor import (
-    transfer,  # noqa: F401 - loaded once, for all children
-)
+from hitl_tui.supervisor import session_copy  # noqa: F401 - loaded once, for all children
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
 DONE = 17
