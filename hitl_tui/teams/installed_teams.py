@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, distributions
+from pathlib import Path
 
 from hitl_tui.config.workspace import TEAMS
 from hitl_tui.core.errors import BadInput, StorageError
@@ -25,7 +26,7 @@ def _places() -> Iterator[str]:
     except FileNotFoundError:  # the folder is gone
         here = ""
     for place in sys.path:
-        if os.path.isabs(place) and os.path.realpath(place) != here:
+        if Path(place).is_absolute() and os.path.realpath(place) != here:
             yield place
 
 
