@@ -75,6 +75,7 @@ def differing(before: Any, now: Any, at: str = "") -> list[str]:
     return [] if before == now else [f"{at}: {before!r} is {now!r}"]
 
 
+@pytest.mark.long
 def test_what_an_older_version_wrote_opens_unchanged_and_goes_on(older: Older) -> None:
     for name in ("first", "second"):
         code, shown = older.run("show", name)
