@@ -1,8 +1,4 @@
-"""What a command line says, and how the plainest ones are read: those that only open the console.
-
-Most starts of the console carry no option, or a few with a value each. They are understood here without the parser of
-`arguments.py`, whose import and making would take a person longer than all else that comes before the first frame.
-"""
+"""Reading plain command lines without argparse: the language, and the arguments that only open the console."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that change the plan or the session."""
+"""Commands that show or change the plan, or go back to a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on rules: what is always allowed, shown, written, changed and taken back, beside hitl.toml's own (C3)."""
+"""Commands on what runs without a question: standing rules beside hitl.toml's own, and the mode."""
 
 from __future__ import annotations
 

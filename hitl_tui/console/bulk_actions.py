@@ -1,4 +1,4 @@
-"""The order of the plan, changed one command after the other (D15)."""
+"""Several TODOs of the plan moved, or acted on, one command after the other."""
 
 from __future__ import annotations
 
@@ -32,18 +32,11 @@ class PlanOrdering:
     """Moves TODOs in the session that a screen shows; what is wanted meanwhile waits until that has taken effect.
 
     Args:
-        console: the app.
         display: the screen that shows it.
         report: shows what a command answered.
     """
 
-    def __init__(
-        self,
-        console: SessionConsole,
-        display: SessionDisplay,
-        report: Callable[[CommandResult], None],
-    ) -> None:
-        self._console = console
+    def __init__(self, display: SessionDisplay, report: Callable[[CommandResult], None]) -> None:
         self._display = display
         self._report = report
         self._one = asyncio.Lock()

@@ -1,4 +1,4 @@
-"""What every console does, whatever it shows: keys, colours, the terminal, help, the palette, the last word."""
+"""`ConsoleApp`: what every console does, whatever it shows: keys, colours, the terminal, help, the palette."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A window on a session's history that follows one place in it: pages come and go, nothing is loaded whole (C5)."""
+"""A place in a history with the checkpoints around it, loaded a page at a time, and the checkpoints that are marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Garbage is looked for while nobody types: going through a long session takes a tenth of a second (C6)."""
+"""Garbage collection put off to moments in which nobody types: a large session takes a tenth of a second."""
 
 from __future__ import annotations
 

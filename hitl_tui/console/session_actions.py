@@ -56,7 +56,7 @@ class SessionActions:
         self._console = console
         self._display = display
         self.deciding = DecisionFlow(console, display, self._report)
-        self.order = PlanOrdering(console, display, self._report)
+        self.order = PlanOrdering(display, self._report)
         self.several = BulkActions(console, display, self._report, self.deciding.review)
 
     def _on(self, work: Callable[[SessionHandle], Coroutine[Any, Any, None]]) -> None:

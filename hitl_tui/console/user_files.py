@@ -1,7 +1,4 @@
-"""What the console remembers between starts: the session that was open, the theme, typed lines.
-
-None of it matters to a session: a file that can't be read counts as empty, one that can't be written is left.
-"""
+"""What the console remembers between starts, and the TOML files that people write for it."""
 
 from __future__ import annotations
 

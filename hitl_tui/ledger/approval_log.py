@@ -1,4 +1,4 @@
-"""What ran without a question, on record: who or what allowed exactly which input, before it begins (C4, M8)."""
+"""Who allowed or refused what, as the ledger has it; what ran without a question is put there before it begins."""
 
 from __future__ import annotations
 

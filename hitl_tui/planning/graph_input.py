@@ -1,4 +1,4 @@
-"""A planner for sessions with one attached graph: what is asked is its input (I1)."""
+"""Plans for sessions with one attached graph: what is asked is its input."""
 
 from __future__ import annotations
 

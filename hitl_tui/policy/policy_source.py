@@ -1,9 +1,4 @@
-"""`PolicySource`: what holds for a session from outside its state, as hitl.toml says it now.
-
-Its policy and bound on what runs at once hold from the moment that the file is saved: for what isn't approved, and for
-what is and hasn't begun. What it says of teams holds when the session is opened again; until then nothing begins that
-was declared otherwise. While it can't be read nothing begins at all.
-"""
+"""What holds for a session from outside its state: settings of its workspace, watched for changes, and trust in it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A session's checkpoints under another id: what names the session in them is written anew (C8).
-
-Thread ids, and in the supervisor's state the session's id and the ids of runs, name the session. Interrupt ids don't.
-Everything else is kept byte for byte or value for value; nothing is executed.
-"""
+"""Copies of checkpoints: under another session's id, and of an earlier one at the end for a restore."""
 
 from __future__ import annotations
 

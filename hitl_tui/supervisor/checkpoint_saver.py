@@ -1,10 +1,4 @@
-"""The SQLite savers of a session: `CheckedSaver` reads, `SessionSaver` is that of the process that owns the file.
-
-They are `AsyncSqliteSaver` with these differences. The newest checkpoint is the one written last, not the one with the
-largest id. Every row has a checksum. Each operation is one statement, so one trip to the connection's thread instead of
-three to six. And the owner's keeps the value of a delta channel at the checkpoint that was loaded last: the next load
-replays what came since, not everything since the last snapshot.
-"""
+"""The SQLite savers of a session's checkpoints, and opening its file to write or only to read."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Runs of teams: each TODO attempt is one run of its team's graph on a thread of its own.
-
-A run ends: with a result, a failure, a question from inside the team, or an effect in doubt. Each ending is posted
-to the session's inbox under an id of its own, so posting it again after a crash changes nothing. What a run left
-behind on its thread says how far it got; recovery reads that and nothing else.
-"""
+"""Runs of teams, each on a thread of its own, and their effects on the world, at most once."""
 
 from __future__ import annotations
 
@@ -49,6 +44,8 @@ from hitl_tui.teams.contract import (
     TeamResult,
     TeamTask,
 )
+
+log = logging.getLogger(__name__)
 
 
 def node_place() -> str:
@@ -151,8 +148,6 @@ def _why(effect: Effect | None, session: str) -> str:
         return f"session {effect.session} did it, with which this one shares its past"
     return f"it was done on branch {effect.branch}, which was left by a restore"
 
-
-log = logging.getLogger(__name__)
 
 UNLOCKED = -1
 """In the place of the lock of a run that starts nothing."""

@@ -1,4 +1,4 @@
-"""`OpenQuestions`: what a session asks now; opened, previewed and superseded in the ledger, and as faces see it."""
+"""`OpenQuestions`: what a session asks now, opened, previewed and superseded in the ledger."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from hitl_tui.supervisor.ledger_writer import opened
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
 from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, TeamResult
+
+log = logging.getLogger(__name__)
 
 _LIBRARY = ("jsonschema", "jsonschema.validators", "referencing")
 
@@ -78,8 +80,6 @@ def _found(declaration: GraphDeclaration) -> dict[str, Any]:
         return {}
     return {"findings": findings, "command": f"hitl-tui lint {shlex.quote(declaration.target)}"} if findings else {}
 
-
-log = logging.getLogger(__name__)
 
 _IDLE_WAIT = 2.0
 _DEADLINE_WAIT = 0.2

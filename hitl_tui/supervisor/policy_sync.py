@@ -1,4 +1,4 @@
-"""`PolicySync`: what hitl.toml says now takes effect on an open session, and stands in its record."""
+"""What changes of the settings do to an open session, and what standing rules answer in it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView
+
+log = logging.getLogger(__name__)
 
 POLICY = "policy"
 """Kind of the entry that says which rules hold from there on."""
@@ -141,9 +143,6 @@ async def refuse_unlawful(
         raise Refused(why, reason="not_allowed")
     if law.rules.policy.version != version():
         raise Refused(f"{FILE_NAME} changed since this was asked; it is asked anew under its policy.", reason="stale")
-
-
-log = logging.getLogger(__name__)
 
 
 async def keep_rules(session: SessionView, path: Path, now: Callable[[], str]) -> None:

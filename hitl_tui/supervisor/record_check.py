@@ -1,4 +1,4 @@
-"""Whether a session's checkpoints and the ledger belong together: one that is lost or old would lose what is said."""
+"""Whether a session's checkpoints and its ledger stream agree: nothing lost, nothing decided otherwise."""
 
 from __future__ import annotations
 

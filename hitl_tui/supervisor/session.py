@@ -63,7 +63,6 @@ class Session(SessionView):
         self.setup = setup
         self.activity = activity
         self.artifacts: ArtifactStore = setup.folder.artifacts(setup.secrets)
-        self._saver = saver
         self.history = SessionHistory(saver, setup.info.id)
         self._supervisor = TeamSupervisor(
             setup.planner, lambda: setup.rules, self.artifacts, saver, setup.now, setup.law

@@ -1,8 +1,4 @@
-"""What a person takes out of a session to read or to work on: its answer and plan as Markdown or JSON (C8).
-
-Nothing in them acts on whoever opens them: control and reordering characters are visible signs in Markdown and escapes
-in JSON, and HTML, images and links that others wrote are text in Markdown.
-"""
+"""A session as a document for people: its answer, plan and decisions as Markdown or JSON."""
 
 from __future__ import annotations
 

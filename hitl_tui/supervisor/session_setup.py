@@ -1,4 +1,4 @@
-"""What a session is opened with."""
+"""What a session is opened with, and the teams and planner that its workspace declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions as a list shows them (C8)."""
+"""Sessions as a list shows them, and which of them have the words that are looked for."""
 
 from __future__ import annotations
 

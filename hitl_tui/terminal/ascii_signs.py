@@ -1,4 +1,4 @@
-"""Signs of ours in ASCII, for terminals and pipes that have no form for them, or where they aren't wanted."""
+"""Our own signs in ASCII, for terminals and pipes that have no form for them; what others wrote stays as it is."""
 
 from __future__ import annotations
 

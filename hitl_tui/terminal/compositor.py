@@ -175,6 +175,7 @@ class PaintedApp(App[int]):
         if region is not None:
             if not region.area:
                 return
+            # Without a terminal there are no rows to compare with.
             shown = self.is_headless or self._painting.shows(self.screen._compositor.render_strips(), region)
             if shown is None:
                 self.refresh(layout=True)  # all rows are written anew, and known then

@@ -1,4 +1,4 @@
-"""The terminal as it really is: what is drawn fits it, its last size wins, and it may be gone at any moment."""
+"""A driver of Textual's that fits real terminals: odd key reports, the last size, a terminal that is gone."""
 
 from __future__ import annotations
 

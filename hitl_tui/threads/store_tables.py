@@ -1,7 +1,4 @@
-"""The statements that a store is read with. They go by keys: a page costs the same, however much there is.
-
-`$` parts come from a `Dialect`, values are parameters, `:name`.
-"""
+"""The tables of checkpoint stores, what a database of them offers, and the statements that read them page by page."""
 
 from __future__ import annotations
 

@@ -33,6 +33,8 @@ from hitl_tui.language import _, language
 from hitl_tui.web.auth import COOKIE, Gate, authority
 from hitl_tui.web.console_process import GRACE, ServedConsole, clipped
 
+log = logging.getLogger(__name__)
+
 FOLDER = Path(__file__).parent / "page"
 FONT_SIZES = range(8, 41)
 USUAL_SIZE = 16
@@ -116,8 +118,6 @@ MOST = 16
 
 _OWN = ("page.css", "page.js")
 _LONGEST_MESSAGE = 8 * 1024 * 1024
-
-log = logging.getLogger(__name__)
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -1,8 +1,4 @@
-"""A session in plain lines: for terminals without a screen, for screen readers, for pipes and logs (C9, D7).
-
-Pure text, no cursor movement, no colour, no meaning by layout alone. Whatever we did not write is made harmless
-here, where it leaves for a terminal (C10).
-"""
+"""Rows as plain lines, wrapped to a width: for terminals without a screen, screen readers, pipes and logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules in one place: what is always allowed, to be changed or taken back, and what hitl.toml says (C3)."""
+"""Dialogs for rules: one shown exactly before it is written, one changed, and all of them in a list."""
 
 from __future__ import annotations
 

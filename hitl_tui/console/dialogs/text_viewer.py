@@ -1,4 +1,4 @@
-"""Full-screen text: details of a question, a TODO, a checkpoint, the help."""
+"""Text on the whole screen: details of a question, a TODO or a checkpoint, and the help, which can be searched."""
 
 from __future__ import annotations
 

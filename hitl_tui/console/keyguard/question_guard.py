@@ -1,4 +1,4 @@
-"""Whether an answer counts that a key or a click chose, as it came and as much as was read (C3). Pure."""
+"""Whether a key or click answers a question, and how much of the question was on the screen before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done at a moment of the past, as words that a click chooses."""
+"""Rows of actions that a click chooses: those under a question, and those at a moment of the past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many rows laid out for a width: how many lines each takes is counted, and only the lines that are seen are made."""
+"""Rows that wrap under their own beginning; only the lines that are seen are made."""
 
 from __future__ import annotations
 

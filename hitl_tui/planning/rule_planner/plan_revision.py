@@ -1,4 +1,4 @@
-"""Plain text becomes changes of a plan (D10): the orders of the grammar, carried out on the TODOs there are."""
+"""Changes of a plan that plain text asks for, and what a person has to know of a plan before approving it."""
 
 from __future__ import annotations
 

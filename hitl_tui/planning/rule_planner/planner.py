@@ -1,4 +1,4 @@
-"""Feedback on a plan that nobody accepted yet (P1): the same words as during a session, applied to its steps."""
+"""`RulePlanner`: plans without a model, by the rules of rules.toml, and takes feedback on a plan."""
 
 from __future__ import annotations
 

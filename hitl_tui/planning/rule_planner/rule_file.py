@@ -1,4 +1,4 @@
-"""The rule planner's data, as types: what rules.toml says, which `rulefile` reads."""
+"""The rule planner's rules.toml: its tables as types, and the reader that compiles them."""
 
 from __future__ import annotations
 

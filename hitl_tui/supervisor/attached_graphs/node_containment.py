@@ -1,11 +1,4 @@
-"""What nodes of somebody else's graph do to the process stays within their run: `sys.exit()`, and threads without end.
-
-asyncio lets `SystemExit` out of a task through the event loop, which would end everything that runs in it, and what
-is no `Exception` ends LangGraph's own tasks unheard: tasks that are made within a run turn it into an error of their
-own. Synchronous nodes run in threads, and asyncio takes a run for
-over as soon as it is cancelled, though its thread goes on and acts: a run that was cancelled waits for them. They are
-daemons of their run's own, so that one that never ends keeps neither this process nor other work waiting.
-"""
+"""What nodes of somebody else's graph do to the process stays in their run: `sys.exit()`, endless threads, printing."""
 
 from __future__ import annotations
 

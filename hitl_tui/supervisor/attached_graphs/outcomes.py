@@ -1,4 +1,4 @@
-"""How one go of an attached graph comes out: it asks, it ends, it fails, or nobody knows."""
+"""How one go of an attached graph comes out: it asks, ends, or fails with one sentence that names the line of code."""
 
 from __future__ import annotations
 

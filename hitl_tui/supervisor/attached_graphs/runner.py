@@ -1,9 +1,4 @@
-"""`GraphRunner`: lets graphs of others go on, one stretch at a time.
-
-A stretch goes from where a thread stands to its next question, its end or its failure. The ledger is told before and
-after each, as of any effect: what nodes of others do to the world isn't known to us, so a stretch that was begun and
-whose end nobody saw is asked about (D12) and never repeated silently. An answer is delivered in one stretch only.
-"""
+"""`GraphRunner`: runs somebody else's graph from one waiting point to the next, on the checkpoint store of its own."""
 
 from __future__ import annotations
 
@@ -71,6 +66,8 @@ from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, Tea
 if TYPE_CHECKING:
     AnyPregel = Pregel[Any, Any, Any, Any]
 
+log = logging.getLogger(__name__)
+
 
 @asynccontextmanager
 async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
@@ -129,8 +126,6 @@ async def _postgres(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         # What the driver says may repeat the URI with its password.
         raise StorageError(f"The PostgreSQL store can't be reached ({type(error).__name__}).") from error
 
-
-log = logging.getLogger(__name__)
 
 RESUME = "__resume__"
 """The channel in which LangGraph keeps answers beside a checkpoint."""
