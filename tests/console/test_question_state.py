@@ -135,7 +135,7 @@ class Sight:
 
     def draw(self, *rows: str) -> None:
         picture = self.question.id, (*ROWS, *map(text_row, rows))
-        assert self.reading.draws(picture)
+        assert self.reading.draws(picture, int)
         assert self.reading.on_screen(picture)
 
     def look(self, *, end: bool) -> bool:
@@ -172,10 +172,10 @@ def test_what_is_drawn_otherwise_has_to_be_read_again_and_not_before_it_is_on_th
     sight = Sight(question("a"))
     sight.draw()
     assert sight.look(end=True)
-    assert not sight.reading.draws(("a", ROWS)), "the same picture again"
+    assert not sight.reading.draws(("a", ROWS), int), "the same picture again"
     sight.clock.rest()
     old, new = sight.reading.picture, ("a", (*ROWS, text_row("and more")))
-    assert sight.reading.draws(new)
+    assert sight.reading.draws(new, int)
     assert not sight.key_decides()
     assert not sight.look(end=True), "the end of the old picture"
     assert not sight.reading.on_screen(old), "that was drawn before"

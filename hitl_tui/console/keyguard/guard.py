@@ -124,6 +124,7 @@ class KeyGuard:
         self._drawn = clock()
         self._unseen = False
         """What was drawn last isn't on the terminal yet."""
+        self._then: Callable[[], object] | None = None
         self._typed = float("-inf")
         self._before = float("-inf")
         self._last = float("-inf")
@@ -147,8 +148,13 @@ class KeyGuard:
 
     # What is drawn -------------------------------------------------------------------------------------------------
 
-    def drawn(self) -> None:
-        """What is asked was drawn just now, anew or changed, or its end came to be seen."""
+    def drawn(self, then: Callable[[], object] | None = None) -> None:
+        """What is asked was drawn just now, anew or changed, or its end came to be seen.
+
+        Args:
+            then: called once the terminal shows it; in the place of one that waits.
+        """
+        self._then = then or self._then
         self._drawn = self._clock()
         self.pictures += 1
         self._unseen = True
@@ -157,6 +163,9 @@ class KeyGuard:
     def _shown(self) -> None:
         self._unseen = False
         self._drawn = self._clock()
+        then, self._then = self._then, None
+        if then is not None:
+            then()
 
     @property
     def now(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -115,13 +115,18 @@ class ReadProgress:
 
     # What was drawn --------------------------------------------------------------------------------------------
 
-    def draws(self, picture: Picture) -> bool:
-        """Return whether a picture is another one than the last; that has to be read, and stand, before keys decide."""
+    def draws(self, picture: Picture, shown: Callable[[], object]) -> bool:
+        """Return whether a picture is another one than the last; that has to be read, and stand, before keys decide.
+
+        Args:
+            picture: what is drawn.
+            shown: called once the terminal shows it.
+        """
         if picture == self.picture:
             return False
         self.picture, self.unseen = picture, True
         self._read.discard(picture[0])
-        self._guard.drawn()
+        self._guard.drawn(shown)
         return True
 
     def put_away(self) -> bool:
@@ -130,7 +135,7 @@ class ReadProgress:
         return was is not None
 
     def on_screen(self, picture: Picture | None) -> bool:
-        """The screen was drawn with a picture on it: a busy console may have taken a while for it.
+        """The terminal shows a picture: a busy console may have taken a while for it.
 
         Returns:
             False when another picture was drawn since.
@@ -138,7 +143,6 @@ class ReadProgress:
         if picture is not self.picture:
             return False
         self.unseen = False
-        self._guard.drawn()
         return True
 
     # Read to the end -------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual.app import ComposeResult
@@ -223,18 +224,16 @@ class QuestionPanel(TitledFrame, can_focus=True):
         key = keymap_of(self.app).shown("question.6")
         picture = question.id, tuple(body(question, self._workspace, key, self._reading.draft(question.id)))
         self._titles()
-        if not self._reading.draws(picture):
+        if not self._reading.draws(picture, partial(self.call_after_refresh, self._on_screen, picture)):
             return
         self.query_one(QuestionBody).show(picture[1])
         self.set_class(risk_of(question) == "high", "-risky")
         self._places()
-        self.call_after_refresh(self._on_screen, picture)
 
     def uncovered(self) -> None:
         """What lay over it is gone; it is seen once the screen was drawn."""
-        self.guard.drawn()
+        self.guard.drawn(partial(self.call_after_refresh, self._on_screen, self._reading.picture))
         self._places()
-        self.call_after_refresh(self._on_screen, self._reading.picture)
 
     def _notice(self, ids: frozenset[str]) -> None:
         self.noticed |= ids
