@@ -15,8 +15,9 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import removal_words, result_of
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import render
+from hitl_tui.language import translate
 from hitl_tui.supervisor.admin import age
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_summary import SessionSummary
@@ -32,10 +33,10 @@ async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
     """Open the data folder for what also works where this account can't write, and say so there."""
     async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
         if registry.data.note and not job.arguments.json:
-            job.err.lines([shown(render(registry.data.note))])
+            job.err.lines([shown(translate(registry.data.note))])
         yield registry
         if not job.arguments.json:
-            job.err.lines([shown(render(said)) for said in registry.warnings])
+            job.err.lines([shown(translate(said)) for said in registry.warnings])
 
 
 async def sessions(job: Job) -> int:
@@ -43,12 +44,18 @@ async def sessions(job: Job) -> int:
     search = job.arguments.search
     async with looking(job) as registry:
         found = await registry.admin.sessions(search)
-    having = f' with "{one_line(search, 100)}"' if search.strip() else ""
-    count = f"{counted(found)}{having} in {job.data}."
+    sought = one_line(search, 100) if search.strip() else ""
+    count = counted_message("{} session in {}.", "{} sessions in {}.", len(found), job.data)
+    if sought:
+        count = counted_message(
+            '{} session with "{}" in {}.', '{} sessions with "{}" in {}.', len(found), sought, job.data
+        )
     if job.arguments.json:
         job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
     elif not found:
-        job.out.lines([render(f"There is no session{having or ' yet'} in {shown(str(job.data))}.")])
+        folder = shown(str(job.data))
+        none = Message("There is no session yet in {}.", folder)
+        job.out.lines([translate(Message('There is no session with "{}" in {}.', sought, folder) if sought else none)])
     else:
         job.out.lines(session_lines(found))
     return DONE
@@ -101,9 +108,9 @@ async def delete(job: Job) -> int:
     async with SessionRegistry.open(job.data, job.environ) as registry:
         registry.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
         removal = await registry.admin.removal(given.session)
-        going = [*session_lines([removal.summary]), shown(render(removal_words(removal)))]
+        going = [*session_lines([removal.summary]), shown(translate(removal_words(removal)))]
         job.err.lines([] if given.yes else going)
-        if not _agreed(job, f"Delete session {given.session}?"):
+        if not _agreed(job, Message("Delete session {}?", given.session)):
             return _kept(job)
         done = await registry.admin.delete(given.session, by=by)
     return _tell(job, result_of(done))
@@ -121,33 +128,33 @@ async def prune(job: Job) -> int:
             return _told_prune(job, chosen)
         registry.data.check_writable()
         (job.err if given.json else job.out).lines(session_lines(chosen))
-        if not _agreed(job, f"Delete {counted(chosen)}?"):
+        if not _agreed(job, Message("Delete {}?", counted(chosen))):
             return _kept(job)
         pruned = await registry.admin.prune(chosen, by=by)
-    message = f"{len(pruned.deleted)} of {counted(chosen)} deleted; the record of their decisions stays."
+    message = Message("{} of {} deleted; the record of their decisions stays.", len(pruned.deleted), counted(chosen))
     if given.json:
         listed, gone = [s.to_dict() for s in chosen], list(pruned.deleted)
         document = {"status": "pruned", "message": message, "sessions": listed, "deleted": gone}
         job.out.document({**document, "stayed": dict(pruned.stayed)})
     else:
-        job.err.lines(shown(render(why)) for why in pruned.stayed.values())
-        job.out.lines([render(message)])
+        job.err.lines(shown(translate(why)) for why in pruned.stayed.values())
+        job.out.lines([translate(message)])
     return FAILURE if pruned.stayed else DONE
 
 
 def counted(found: Sequence[SessionSummary]) -> str:
     """Return how many sessions there are, in words."""
-    return f"{len(found)} session{'' if len(found) == 1 else 's'}"
+    return counted_message("{} session", "{} sessions", len(found))
 
 
 def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
-    message = f"{counted(chosen)} would be deleted." if chosen else "There is nothing to prune."
+    message = Message("{} would be deleted.", counted(chosen)) if chosen else Message("There is nothing to prune.")
     if job.arguments.json:
         status = "dry_run" if job.arguments.dry_run else "pruned"
         listed = [s.to_dict() for s in chosen]
         job.out.document({"status": status, "message": message, "sessions": listed, "deleted": [], "stayed": {}})
     else:
-        job.out.lines([*(session_lines(chosen) if chosen else ()), render(message)])
+        job.out.lines([*(session_lines(chosen) if chosen else ()), translate(message)])
     return DONE
 
 
@@ -155,7 +162,7 @@ def _tell(job: Job, result: CommandResult) -> int:
     if job.arguments.json:
         job.out.document(result.to_dict())
     else:
-        job.out.lines([shown(render(result.message))])
+        job.out.lines([shown(translate(result.message))])
     return DONE
 
 
@@ -163,16 +170,16 @@ def _tell_copy(job: Job, result: CommandResult, made: SessionSummary, source: st
     if job.arguments.json:
         job.out.document(copy_document(result, made, source))
     else:
-        job.out.lines([*session_lines([made]), shown(render(result.message))])
+        job.out.lines([*session_lines([made]), shown(translate(result.message))])
     return DONE
 
 
 def _kept(job: Job) -> int:
-    message = "Nothing was deleted."
+    message = Message("Nothing was deleted.")
     if job.arguments.json:
         job.out.document({"status": "kept", "message": message})
     else:
-        job.out.lines([render(message)])
+        job.out.lines([translate(message)])
     return FAILURE
 
 
@@ -185,14 +192,14 @@ def _agreed(job: Job, question: str) -> bool:
     if job.arguments.yes:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise BadInput("There is no terminal to ask on; give --yes to delete without being asked.")
-    job.err.lines([render(f"{question} Their record stays. Type yes or no:")])
+        raise BadInput(Message("There is no terminal to ask on; give --yes to delete without being asked."))
+    job.err.lines([translate(Message("{} Their record stays. Type yes or no:", question))])
     return sys.stdin.readline(_LONGEST_ANSWER).strip().lower() in ("y", "yes", "예")
 
 
 def _file(text: str) -> Path:
     if not text.strip():
-        raise BadInput("A file's name is missing.")
+        raise BadInput(Message("A file's name is missing."))
     return given_path(text)
 
 
@@ -200,5 +207,5 @@ def _text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise BadInput("The title isn't valid UTF-8; write it as plain text.") from error
+        raise BadInput(Message("The title isn't valid UTF-8; write it as plain text.")) from error
     return text

@@ -12,8 +12,9 @@ from pathlib import Path
 from hitl_tui.cli.job import Job
 from hitl_tui.config.atomic_files import locked
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.approvers import Approver, ApproverFile, Approvers, checked_approver, new_token, token_hash
 from hitl_tui.wording.text_lines import shown, table
@@ -36,9 +37,9 @@ def approver(job: Job) -> int:
         raise BadInput("--account and --level go with approver add.")
     if arguments.what == "list":
         if arguments.name:
-            raise BadInput("approver list takes no name.")
+            raise BadInput(Message("approver list takes no name."))
         return _list(file, job)
-    name = checked_name(arguments.name, "The name of an approver")
+    name = checked_name(arguments.name, Message("The name of an approver"))
     if arguments.what == "add":
         return asyncio.run(_add(file, name, job))
     return asyncio.run(_remove(file, name, job))
@@ -68,7 +69,7 @@ async def _add(file: ApproverFile, name: str, job: Job) -> int:
         try:
             pwd.getpwnam(account)
         except (KeyError, ValueError):
-            raise BadInput(f'This machine has no account "{clip(account)}".') from None
+            raise BadInput(Message('This machine has no account "{}".', clip(account))) from None
     token = "" if account else new_token()
     given = Approver(name, account, token_hash(token) if token else "", job.arguments.level)
 
@@ -77,12 +78,12 @@ async def _add(file: ApproverFile, name: str, job: Job) -> int:
         return [*approvers.listed, checked], checked
 
     fresh = await _change(file, job.data, "approver_added", add)
-    message = f"Added {name}, level {fresh.level}."
+    message = Message("Added {}, level {}.", name, fresh.level)
     if job.arguments.json:
         secret = {"token": token} if token else {}
         job.out.document({"status": "added", "message": message, "approver": fresh.to_dict(), **secret})
         return DONE
-    lines = [shown(render(message))]
+    lines = [shown(translate(message))]
     if token:
         lines += [_("Token, shown this once: {token}").format(token=token)]
         lines += [_("Hand it to {name} alone; it is typed when asked for, never on a command line.").format(name=name)]
@@ -95,15 +96,21 @@ async def _remove(file: ApproverFile, name: str, job: Job) -> int:
         gone = approvers.named(name)
         if gone is None:
             known = ", ".join(a.name for a in approvers.listed[:6])
-            raise UnknownName(f'There is no approver "{name}"; {f"there are {known}" if known else "none was added"}.')
+            raise UnknownName(
+                Message(
+                    'There is no approver "{}"; {}.',
+                    name,
+                    Message("there are {}", known) if known else Message("none was added"),
+                )
+            )
         return [a for a in approvers.listed if person(a.name) != person(name)], gone
 
     gone = await _change(file, job.data, "approver_removed", remove)
-    message = f"Removed {gone.name}."
+    message = Message("Removed {}.", gone.name)
     if job.arguments.json:
         job.out.document({"status": "removed", "message": message, "approver": gone.to_dict()})
     else:
-        job.out.lines([shown(render(message))])
+        job.out.lines([shown(translate(message))])
     return DONE
 
 
@@ -129,5 +136,5 @@ async def _change(
                 await record_change(ledger, kind, about, listed, utc_now())
             file.write(listed)
     except OSError as error:
-        raise StorageError(f"{file.path} can't be written: {error.strerror or error}.") from error
+        raise StorageError(Message("{} can't be written: {}.", file.path, error.strerror or error)) from error
     return about

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from hitl_tui.cli.fast_args import CONSOLE, Arguments
 from hitl_tui.cli.subcommands import ALL_TAKE, SUBCOMMANDS, HelpAskedError, Parser
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 COMMANDS = tuple(name for name in SUBCOMMANDS if name != CONSOLE)
@@ -147,7 +148,8 @@ def _check_typing_mistake(words: Sequence[str], argv: Sequence[str]) -> None:
     near = near_first(words, COMMANDS) if len(words) > 1 else near_alone(words[0], COMMANDS)
     if near:
         raise BadInput(
-            f'There is no command "{one_line(words[0], 40)}"; did you mean hitl-tui {near}?', help=_asking(words)
+            Message('There is no command "{}"; did you mean hitl-tui {}?', one_line(words[0], 40), near),
+            help=_asking(words),
         )
     if len(words) == 1 and looks_like_one(words[0]):
         raise _nearest(words)
@@ -157,19 +159,21 @@ def _nearest(words: Sequence[str]) -> BadInput:
     if not (found := nearest(words[0], COMMANDS)):
         return no_command(words)
     named = ", ".join(f"hitl-tui {name}" for name in found)
-    sentence = (
-        f'There is no command "{one_line(words[0], 40)}"; the nearest are {named}, and hitl-tui --help lists all.'
+    sentence = Message(
+        'There is no command "{}"; the nearest are {}, and hitl-tui --help lists all.', one_line(words[0], 40), named
     )
     return BadInput(sentence, help=_asking(words))
 
 
 def no_command(words: Sequence[str]) -> BadInput:
     """Return what is said about words that were meant for a subcommand, which isn't near any."""
-    return BadInput(f'There is no command "{one_line(words[0], 40)}"; hitl-tui --help lists all.', help=_asking(words))
+    return BadInput(
+        Message('There is no command "{}"; hitl-tui --help lists all.', one_line(words[0], 40)), help=_asking(words)
+    )
 
 
 def _asking(words: Sequence[str]) -> str:
     said = one_line(" ".join(words), 40)
     if len(words) == 1:
-        return f"To ask just this word: hitl-tui -- {said}"
-    return f"To ask just these words: hitl-tui -- {said}"
+        return Message("To ask just this word: hitl-tui -- {}", said)
+    return Message("To ask just these words: hitl-tui -- {}", said)

@@ -22,9 +22,10 @@ from hitl_tui.config.declared_graphs import (
 from hitl_tui.config.paths import given_path
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import render
+from hitl_tui.language import translate
 from hitl_tui.teams.contract import GO_ON
 from hitl_tui.teams.registry import TeamRegistry
 
@@ -64,9 +65,13 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
             team.bind(query, {})
     notes = []
     if facts.forgets:
-        notes.append(f"{declaration.name} came with a saver in memory: what that held before isn't seen here.")
+        notes.append(
+            Message("{} came with a saver in memory: what that held before isn't seen here.", declaration.name)
+        )
     if facts.keeps:
-        notes.append(f"{declaration.name} keeps its own {facts.keeps}; its threads live there, not in the session.")
+        notes.append(
+            Message("{} keeps its own {}; its threads live there, not in the session.", declaration.name, facts.keeps)
+        )
     return Attachment(declaration, query, given.input is not None, tuple(notes), team.graph.takes)
 
 
@@ -84,7 +89,7 @@ def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDecla
         raise needs_trust(declaration.name, trust.folder)
     named = trust.declared.graphs.get(declaration.name)
     if named is None or named.target != declaration.target:
-        raise BadInput(f"{LANGGRAPH_FILE} changed while it was read; try again.")
+        raise BadInput(Message("{} changed while it was read; try again.", LANGGRAPH_FILE))
     return replace(declaration, env=named.env)
 
 
@@ -96,13 +101,15 @@ def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclara
     saver = given.saver
     if holds_password(saver):
         raise BadInput(
-            "A password in --saver would be kept with the session, and everybody sees it in the list of processes.",
-            help="Give it in PGPASSWORD or in ~/.pgpass: --saver postgresql://user@host/database",
+            Message(
+                "A password in --saver would be kept with the session, and everybody sees it in the list of processes."
+            ),
+            help=Message("Give it in PGPASSWORD or in ~/.pgpass: --saver postgresql://user@host/database"),
         )
     if saver and "://" not in saver:
         path = given_path(saver)
         if not path.is_file():
-            raise BadInput(f"There is no checkpoint database {one_line(saver, 200)}.")
+            raise BadInput(Message("There is no checkpoint database {}.", one_line(saver, 200)))
         saver = str(path.resolve())
     return replace(declaration, saver=saver, thread=given.thread)
 
@@ -124,12 +131,14 @@ def _content(path: Path) -> str:
         with path.open("rb") as file:
             content = file.read(most + 1)
         if len(content) > most:
-            raise BadInput(f"The input {name} is too long; at most {LONGEST_QUERY:,} characters can be used.")
+            raise BadInput(
+                Message("The input {} is too long; at most {} characters can be used.", name, f"{LONGEST_QUERY:,}")
+            )
         return content.decode("utf-8-sig").strip()
     except OSError as error:
-        raise BadInput(f"The input {name} can't be read: {error.strerror}.") from error
+        raise BadInput(Message("The input {} can't be read: {}.", name, error.strerror)) from error
     except UnicodeDecodeError as error:
-        raise BadInput(f"The input {name} isn't UTF-8 text.") from error
+        raise BadInput(Message("The input {} isn't UTF-8 text.", name)) from error
 
 
 async def _attach(job: Job, found: Attachment) -> int:
@@ -145,8 +154,8 @@ async def _attach(job: Job, found: Attachment) -> int:
     given = job.arguments
     if not found.query:
         raise BadInput(
-            f"{found.graph.name} takes {found.takes}; give it with --input.",
-            help='For example: --input \'{"…": "…"}\', --input @file.json, or --input "some words"',
+            Message("{} takes {}; give it with --input.", found.graph.name, found.takes),
+            help=Message('For example: --input \'{"…": "…"}\', --input @file.json, or --input "some words"'),
         )
     operator = operator_of(given.by, job.environ, job.data)
     checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
@@ -169,7 +178,7 @@ async def _attach(job: Job, found: Attachment) -> int:
             findings = checked.get("findings", [])
             job.out.document({**run_document(snapshot), "notes": list(found.notes), "findings": findings})
         else:
-            notes = [*map(render, found.notes), *layout(findings_rows(checked))]
+            notes = [*map(translate, found.notes), *layout(findings_rows(checked))]
             job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot)])
         await printed(job, setup, snapshot)
     return exit_code(snapshot)

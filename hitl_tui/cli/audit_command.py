@@ -11,7 +11,8 @@ from dataclasses import replace
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, UnknownName
-from hitl_tui.language import render
+from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.language import translate
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
 from hitl_tui.ledger.protocols import Ledger
@@ -43,10 +44,10 @@ async def _audit(job: Job) -> int:
         raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
     folder = DataFolder(job.data)
     if _is_empty(folder):
-        raise BadInput(f"There is no record in {job.data}.")
+        raise BadInput(Message("There is no record in {}.", job.data))
     folder.prepare()
     if folder.note and not arguments.json:
-        job.err.lines([shown(render(folder.note))])
+        job.err.lines([shown(translate(folder.note))])
     async with SqliteLedger.open(folder.ledger, read_only=folder.read_only) as ledger:
         stream = await _stream(ledger, arguments.session, folder if arguments.what == "verify" else None)
         if arguments.anchors:
@@ -71,8 +72,8 @@ async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> st
         return None
     known = [found.stream for found in await ledger.streams()]
     if session not in known and (folder is None or session not in folder.ids()):
-        hint = f"there are {', '.join(known[-6:])}" if known else "it is empty"
-        raise UnknownName(f'The record has no session "{shown(session)[:80]}"; {hint}.')
+        hint = Message("there are {}", ", ".join(known[-6:])) if known else Message("it is empty")
+        raise UnknownName(Message('The record has no session "{}"; {}.', shown(session)[:80], hint))
     return session
 
 
@@ -89,9 +90,13 @@ async def _verify(ledger: SqliteLedger, folder: DataFolder, stream: str | None, 
     notes = _notes(signed, signer, kept, checked)
     named = [head.stream for head in await ledger.streams() if stream in (None, head.stream)]
     sessions = sum("/" not in name for name in named)  # others are of trust, approvers and keys
-    count = f"{found.entries} entries of {sessions} session{'' if sessions == 1 else 's'}"
+    count = counted_message("{1} entries of {0} session", "{1} entries of {0} sessions", sessions, found.entries)
     more = len(found.problems) + found.unlisted
-    message = f"{count}: all as it was written." if found.ok else f"{count}: {more} problem{'' if more == 1 else 's'}."
+    message = (
+        Message("{}: all as it was written.", count)
+        if found.ok
+        else counted_message("{1}: {0} problem.", "{1}: {0} problems.", more, count)
+    )
     if job.arguments.json:
         about = {"signatures": [one.to_dict() for one in signed], "notes": notes}
         place = {"anchors": {"path": str(kept.path), "checked": checked}} if kept is not None else {}
@@ -99,25 +104,27 @@ async def _verify(ledger: SqliteLedger, folder: DataFolder, stream: str | None, 
         job.out.document({"status": status, "message": message, **found.to_dict(), **about, **place})
     else:
         where = [f"{p.stream} {p.n}" if p.n else p.stream or folder.ledger.name for p in found.problems]
-        said = (shown(f"{w}: {render(p.what)}") for w, p in zip(where, found.problems, strict=True))
-        job.out.lines([*said, *(shown(render(note)) for note in notes), render(message)])
+        said = (shown(f"{w}: {translate(p.what)}") for w, p in zip(where, found.problems, strict=True))
+        job.out.lines([*said, *(shown(translate(note)) for note in notes), translate(message)])
     return INTACT if found.ok else CHANGED
 
 
 def _notes(signed: Sequence[SignedStream], signer: Signer, kept: AnchorFile | None, checked: int) -> list[str]:
     """Return what is said of signatures and anchors besides problems."""
-    notes = []
+    notes: list[str] = []
     count = sum(one.last - one.first + 1 for one in signed if one.last)
     older = sum(one.first - 1 if one.last else one.entries for one in signed)
     if count:
-        notes.append(f"Signed: {count} entries.")
+        notes.append(Message("Signed: {} entries.", count))
     if older:
-        notes.append(f"Not signed: {older} entries, from before there was a key.")
+        notes.append(Message("Not signed: {} entries, from before there was a key.", older))
     known = signer.known()
     if not known.keys and count:
-        notes.append(f"The key that signed isn't known here, so it is only compared with itself: {signed[-1].key}.")
+        notes.append(
+            Message("The key that signed isn't known here, so it is only compared with itself: {}.", signed[-1].key)
+        )
     if kept is not None:
-        notes.append(f"Anchors compared: {checked}, in {kept.path}.")
+        notes.append(Message("Anchors compared: {}, in {}.", checked, kept.path))
     return notes
 
 
@@ -127,31 +134,33 @@ async def _kept_anchors(ledger: Ledger, kept: AnchorFile, stream: str | None) ->
     for anchor in anchors.values():
         page = await ledger.entries(anchor.stream, anchor.n - 1, 1)
         if not page or page[0].n != anchor.n:
-            problems.append(Problem(anchor.stream, anchor.n, f"Entry {anchor.n} is anchored and is gone."))
+            problems.append(Problem(anchor.stream, anchor.n, Message("Entry {} is anchored and is gone.", anchor.n)))
         elif page[0].hash != anchor.hash:
-            problems.append(Problem(anchor.stream, anchor.n, f"Entry {anchor.n} isn't what was anchored."))
+            problems.append(Problem(anchor.stream, anchor.n, Message("Entry {} isn't what was anchored.", anchor.n)))
     return problems, len(anchors)
 
 
 async def _anchors(ledger: Ledger, job: Job) -> int:
     checks = [await check_anchor(ledger, anchor) for anchor in job.arguments.anchors]
     bad = sum(not check.ok for check in checks)
-    message = f"{len(checks)} anchor{'' if len(checks) == 1 else 's'} checked, {bad or 'none'} broken."
+    message = counted_message(
+        "{} anchor checked, {} broken.", "{} anchors checked, {} broken.", len(checks), bad or "none"
+    )
     if job.arguments.json:
         status = "changed" if bad else "ok"
         job.out.document(
             {"status": status, "message": message, "ok": not bad, "anchors": [c.to_dict() for c in checks]}
         )
     else:
-        broken = [shown(f"{c.anchor.stream} {c.anchor.n}: {render(c.problem)}") for c in checks if not c.ok]
-        job.out.lines([*broken, render(message)])
+        broken = [shown(f"{c.anchor.stream} {c.anchor.n}: {translate(c.problem)}") for c in checks if not c.ok]
+        job.out.lines([*broken, translate(message)])
     return CHANGED if bad else INTACT
 
 
 async def _head(ledger: Ledger, stream: str | None, job: Job) -> int:
     anchors = await head(ledger, stream)
     if job.arguments.json:
-        message = f"{len(anchors)} anchor{'' if len(anchors) == 1 else 's'}; keep them elsewhere."
+        message = counted_message("{} anchor; keep them elsewhere.", "{} anchors; keep them elsewhere.", len(anchors))
         job.out.document({"status": "ok", "message": message, "anchors": [a.to_dict() for a in anchors]})
     else:
         job.out.lines(shown(str(anchor)) for anchor in anchors)

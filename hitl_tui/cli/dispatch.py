@@ -17,8 +17,9 @@ from hitl_tui.cli.fast_args import CONSOLE, Arguments, language_of, passed_on, p
 from hitl_tui.cli.output import Output, standard
 from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import render, using
+from hitl_tui.language import translate, using
 from hitl_tui.supervisor.termination import Terminated, Termination
 
 if TYPE_CHECKING:
@@ -157,10 +158,10 @@ def _function(command: str) -> Callable[[Job], int | Coroutine[Any, Any, int]]:
 
 
 def _interrupted(stop: KeyboardInterrupt, *, wants_json: bool, out: Output, err: Output, session: str = "") -> int:
-    again = f"; session {session} goes on when it is opened again" if session else ""
+    again = Message("; session {} goes on when it is opened again", session) if session else ""
     kind, how, code = "interrupted", "Interrupted", INTERRUPTED
     if isinstance(stop, Terminated):
-        kind, how, code = "terminated", f"Stopped by {stop.signal.name}", stop.exit_code
+        kind, how, code = "terminated", Message("Stopped by {}", stop.signal.name), stop.exit_code
     message = f"{how}{again}."
     with suppress(HitlError):  # nobody reads any more
         if err.answered or (wants_json and out.answered):
@@ -170,7 +171,7 @@ def _interrupted(stop: KeyboardInterrupt, *, wants_json: bool, out: Output, err:
             document = {"status": "error", "error": message, "message": message, "kind": kind}
             out.document({**document, **({"session_id": session} if session else {})})
         else:
-            err.lines([render(message)])
+            err.lines([translate(message)])
     return code
 
 
@@ -180,7 +181,7 @@ def _tell(error: HitlError, wants_json: bool, out: Output, err: Output) -> int:
             from hitl_tui.cli.json_documents import error_document
 
             out.document(error_document(error))
-        said = [f"hitl-tui: {_safe(render(error.message))}", *filter(None, [_safe(render(error.help))])]
+        said = [f"hitl-tui: {_safe(translate(error.message))}", *filter(None, [_safe(translate(error.help))])]
         err.lines([] if wants_json else said)
     return error.exit_code
 
@@ -211,5 +212,5 @@ def process_start() -> str:
 def _unexpected(error: Exception, journal: LogFile) -> HitlError:
     said = one_line(" ".join(str(error).split()), 200).rstrip(".")
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    where = f"; details are in {journal.path}" if journal.path.exists() else ""
-    return HitlError(f"Something went wrong that should not have ({what}){where}.")
+    where = Message("; details are in {}", journal.path) if journal.path.exists() else ""
+    return HitlError(Message("Something went wrong that should not have ({}){}.", what, where))

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import VARIABLE, chosen
 
@@ -29,7 +30,7 @@ def language_of(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     try:
         return chosen(given if given in CODES else "", environ)
     except ValueError as error:
-        raise BadInput(f'{VARIABLE} must be en or ko, but it is "{one_line(str(error), 40)}".') from error
+        raise BadInput(Message('{} must be en or ko, but it is "{}".', VARIABLE, one_line(str(error), 40))) from error
 
 
 @contextmanager

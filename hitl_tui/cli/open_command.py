@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.cli.console_command import has_screen
 from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 from hitl_tui.terminal.ascii_signs import clipped
 from hitl_tui.wording.difference_rows import value_row
 from hitl_tui.wording.text_lines import layout, table
@@ -94,8 +95,12 @@ async def _namespace(store: ThreadStore, thread: str, given: str) -> str:
     if given in found:
         return given
     if len(found) != 1:
-        which = "Several subgraphs of this thread begin" if found else "No subgraph of this thread begins"
-        raise BadInput(f'{which} with "{_line(given, 60)}".')
+        given = _line(given, 60)
+        raise BadInput(
+            Message('Several subgraphs of this thread begin with "{}".', given)
+            if found
+            else Message('No subgraph of this thread begins with "{}".', given)
+        )
     return found[0]
 
 
@@ -105,16 +110,16 @@ async def _threads(arguments: Arguments, store: ThreadStore) -> Printed:
     threads = search.threads if search else await store.threads(limit, skip)
     total = search.total if search else await store.thread_count()
     more = len(threads) == limit
-    message = f"{_many(total, 'thread')} in {store.info.name}."
+    message = counted_message("{:,} thread in {}.", "{:,} threads in {}.", total, store.info.name)
     if arguments.json:
         listed = [t.to_dict() for t in threads]
         document = {"status": "ok", "message": message, "store": _store(store), "total": total, "threads": listed}
         sought = {"searched_by_id_alone": search.by_id} if search else {}
         return {**document, **sought, "next": skip + limit if more else None}
     lines = _table(THREAD_TITLES, map(thread_cells, threads), (1, 0, 3, 4, 2))
-    rest = [f"More with --skip {skip + limit}."] if more else []
+    rest: list[str] = [Message("More with --skip {}.", skip + limit)] if more else []
     rest += [search.note] if search and search.note else []
-    return [*lines, *map(render, (*rest, message, *store.info.notes))]
+    return [*lines, *map(translate, (*rest, message, *store.info.notes))]
 
 
 async def _checkpoints(arguments: Arguments, store: ThreadStore, thread: str, ns: str) -> Printed:
@@ -123,17 +128,31 @@ async def _checkpoints(arguments: Arguments, store: ThreadStore, thread: str, ns
     found = await store.older(thread, ns, limit, before)
     total, spaces = await store.count(thread, ns), await store.namespaces(thread)
     following = found[-1].checkpoint_id if len(found) == limit else None
-    message = f"{_many(total, 'checkpoint')} of thread {_line(thread, 60)} in {store.info.name}."
+    message = counted_message(
+        "{:,} checkpoint of thread {} in {}.",
+        "{:,} checkpoints of thread {} in {}.",
+        total,
+        _line(thread, 60),
+        store.info.name,
+    )
     if arguments.json:
         listed = [_checkpoint(c) for c in found]
         document = {"status": "ok", "message": message, "store": _store(store), "thread_id": thread, "ns": ns}
         names = [n.to_dict() for n in spaces]
         return {**document, "total": total, "namespaces": names, "checkpoints": listed, "next": following}
     lines = _table(CHECKPOINT_TITLES, map(checkpoint_cells, found), range(len(CHECKPOINT_TITLES)))
-    subgraphs = [f"Subgraph --ns {shlex.quote(_line(n.ns))}: {_many(n.checkpoints, 'checkpoint')}" for n in spaces]
-    rest = [f"Older ones with --before {_line(following)}."] if following else []
+    subgraphs = [
+        counted_message(
+            "Subgraph --ns {1}: {0:,} checkpoint",
+            "Subgraph --ns {1}: {0:,} checkpoints",
+            n.checkpoints,
+            shlex.quote(_line(n.ns)),
+        )
+        for n in spaces
+    ]
+    rest = [Message("Older ones with --before {}.", _line(following))] if following else []
     shown = subgraphs[1 if spaces and not spaces[0].ns else 0 :]
-    return [*lines, *map(render, (*rest, *shown, message, *store.info.notes))]
+    return [*lines, *map(translate, (*rest, *shown, message, *store.info.notes))]
 
 
 def _checkpoint(info: CheckpointInfo) -> dict[str, Any]:
@@ -154,20 +173,25 @@ async def _state(arguments: Arguments, store: ThreadStore, thread: str, ns: str)
 
     moment = await store.moment(thread, ns, await store.find(thread, ns, arguments.checkpoint))
     about = {"store": _store(store), "thread_id": thread, "ns": ns}
-    message = f"Thread {_line(thread, 60)} at checkpoint {_line(moment.checkpoint_id, 60)}."
+    message = Message("Thread {} at checkpoint {}.", _line(thread, 60), _line(moment.checkpoint_id, 60))
     if not arguments.against:
         if arguments.json:
             return {"status": "ok", "message": message, **about, "checkpoint": moment.to_dict()}
-        return [*_pretty(moment.to_dict()), render(message)]
+        return [*_pretty(moment.to_dict()), translate(message)]
     other = await store.moment(thread, ns, await store.find(thread, ns, arguments.against))
     found = differences(other.values, moment.values)
     changes = [change_document(c) for c in found]
-    message = f"{_many(len(changes), 'difference')} from checkpoint {_line(other.checkpoint_id, 60)}."
+    message = counted_message(
+        "{:,} difference from checkpoint {}.",
+        "{:,} differences from checkpoint {}.",
+        len(changes),
+        _line(other.checkpoint_id, 60),
+    )
     if arguments.json:
         ids = {"checkpoint_id": moment.checkpoint_id, "against": other.checkpoint_id}
         notes = [*dict.fromkeys((*other.notes, *moment.notes))]
         return {"status": "ok", "message": message, **about, **ids, "differences": changes, "notes": notes}
-    return [*layout(map(value_row, found)), render(message)]
+    return [*layout(map(value_row, found)), translate(message)]
 
 
 def _store(store: ThreadStore) -> dict[str, Any]:
@@ -181,10 +205,6 @@ def _pretty(document: Mapping[str, Any]) -> list[str]:
 
 def _line(text: str, width: int = _WIDEST) -> str:
     return one_line(safe_text(text, multiline=False), width)
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _table(titles: Sequence[str], rows: Iterable[tuple[str, ...]], order: Iterable[int]) -> list[str]:

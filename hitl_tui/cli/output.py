@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 
 _SUSPECT = r"[^\n -~가-힣]"
 
@@ -67,7 +68,7 @@ class Output:
             self._abandon()
         except OSError as error:
             self._abandon()
-            raise StorageError(f"The output can't be written: {error.strerror or error}.") from error
+            raise StorageError(Message("The output can't be written: {}.", error.strerror or error)) from error
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Write one JSON document, and note in `answered` that there is one. Raises as `lines` does."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
-from hitl_tui.language import _, render
+from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.language import _, translate
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.rule_check import unsatisfiable
 from hitl_tui.wording.text_lines import shown
@@ -28,13 +29,17 @@ def policy(job: Job) -> int:
     found = unsatisfiable(config.policy, approvers, text)
     where = folder / FILE_NAME
     if content is None:
-        message = f"There is no {FILE_NAME} in {folder}: nothing to check."
+        message = Message("There is no {} in {}: nothing to check.", FILE_NAME, folder)
     elif not found:
         count = len(config.policy.rules)
-        message = f"{count} rule{'' if count == 1 else 's'} checked: all can be satisfied."
+        message = counted_message(
+            "{} rule checked: all can be satisfied.", "{} rules checked: all can be satisfied.", count
+        )
     else:
         count = len(found)
-        message = f"{count} rule{'' if count == 1 else 's'} can't be satisfied by anybody here."
+        message = counted_message(
+            "{} rule can't be satisfied by anybody here.", "{} rules can't be satisfied by anybody here.", count
+        )
     if arguments.json:
         out.document(
             {
@@ -48,9 +53,9 @@ def policy(job: Job) -> int:
     else:
         lines = [
             _("{file} line {line}, rule {rule}: {what}").format(
-                file=shown(str(where)), line=one.line, rule=one.rule, what=shown(render(one.message))
+                file=shown(str(where)), line=one.line, rule=one.rule, what=shown(translate(one.message))
             )
             for one in found
         ]
-        out.lines([*lines, shown(render(message))])
+        out.lines([*lines, shown(translate(message))])
     return FOUND if found else NOTHING

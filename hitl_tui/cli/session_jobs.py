@@ -16,8 +16,9 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 from hitl_tui.planning.graph_input import is_structured
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.operator_identity import Acting
@@ -62,7 +63,7 @@ async def run(job: Job) -> int:
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         if not given.json:
-            job.err.lines([shown(render(said)) for said in folder_problems(workspace, registry.approvers.current)])
+            job.err.lines([shown(translate(said)) for said in folder_problems(workspace, registry.approvers.current)])
         async with open_session(registry.store, setup, query) as session:
             with told(job, session):
                 snapshot = await session.settled()
@@ -111,7 +112,7 @@ async def do(job: Job) -> int:
                 session, setup.planner, by=acting().name, channel="cli", admin=registry.admin, acting=acting
             )
             if session.setup.broken and looks and not given.json:
-                job.err.lines([shown(render(session.setup.broken))])
+                job.err.lines([shown(translate(session.setup.broken))])
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await session.settled()
@@ -208,16 +209,19 @@ def given_text(text: str, stdin: Stdin | None) -> str:
         data = stdin.read(most + 1) if stdin is not None else b""
         if len(data) > most:
             raise BadInput(
-                f"What came from standard input is too long; at most {LONGEST_QUERY:,} characters can be used."
+                Message(
+                    "What came from standard input is too long; at most {} characters can be used.",
+                    f"{LONGEST_QUERY:,}",
+                )
             )
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise BadInput("What came from standard input isn't UTF-8 text.") from error
+            raise BadInput(Message("What came from standard input isn't UTF-8 text.")) from error
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise BadInput("The text given isn't valid UTF-8; write it as plain text.") from error
+        raise BadInput(Message("The text given isn't valid UTF-8; write it as plain text.")) from error
     return text
 
 
@@ -231,7 +235,7 @@ def _changes(line: str) -> bool:
 def outcome(job: Job, snapshot: Snapshot) -> list[str]:
     """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands."""
     asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout), away=True)
-    return [*asked, *answer_lines(snapshot), "", render(standing(snapshot))]
+    return [*asked, *answer_lines(snapshot), "", translate(standing(snapshot))]
 
 
 def told(job: Job, session: OpenSession) -> ExitStack:
@@ -241,7 +245,7 @@ def told(job: Job, session: OpenSession) -> ExitStack:
 
         def tell(entry: Activity) -> None:
             if entry.kind in _TOLD:
-                job.err.lines([f"{entry.todo_id or session.id} {render(entry.kind)}: {render(entry.text)}"])
+                job.err.lines([f"{entry.todo_id or session.id} {_(entry.kind)}: {translate(entry.text)}"])
 
         stack.callback(session.listen(tell))
     return stack

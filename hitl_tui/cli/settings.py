@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.operator_identity import Operator
 
@@ -46,7 +47,11 @@ def existing_workspace(given: str | None) -> Path:
     """
     folder = workspace_folder(given)
     if not folder.is_dir():
-        raise BadInput(f"The workspace {folder} {'is not a folder' if folder.exists() else 'does not exist'}.")
+        raise BadInput(
+            Message("The workspace {} is not a folder.", folder)
+            if folder.exists()
+            else Message("The workspace {} does not exist.", folder)
+        )
     return folder
 
 
@@ -54,7 +59,7 @@ def _absolute(text: str) -> Path:
     try:
         return given_path(text).absolute()
     except FileNotFoundError as error:
-        raise BadInput("The current folder doesn't exist any more; change to another one.") from error
+        raise BadInput(Message("The current folder doesn't exist any more; change to another one.")) from error
 
 
 def claimed(given: str | None, environ: Mapping[str, str]) -> str:

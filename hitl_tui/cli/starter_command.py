@@ -5,6 +5,7 @@ from __future__ import annotations
 from hitl_tui.cli.job import Job
 from hitl_tui.config.starters import Starter, materialise, starters
 from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import language
 from hitl_tui.wording.text_lines import shown, table
@@ -32,11 +33,11 @@ def starter(job: Job) -> int:
     found = next((s for s in known if s.key == arguments.name), None)
     if found is None:
         names = ", ".join(s.key for s in known)
-        raise UnknownName(f'There is no starter "{one_line(arguments.name, 40)}"; there are {names}.')
+        raise UnknownName(Message('There is no starter "{}"; there are {}.', one_line(arguments.name, 40), names))
     folder = materialise(found, job.data)
     if arguments.json:
         about = {"name": found.key, "workspace": str(folder), "title": found.title, "question": found.question}
-        out.document({"status": "made", "message": f"{found.key} is in {folder}.", **about})
+        out.document({"status": "made", "message": Message("{} is in {}.", found.key, folder), **about})
     else:
         out.lines([shown(str(folder))])
     return DONE

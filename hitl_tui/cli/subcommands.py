@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from hitl_tui.cli.fast_args import CODES, CONSOLE, MODES, OPTION
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, in_parts
 from hitl_tui.version import __version__
@@ -101,14 +102,14 @@ def option(*names: str, **given: Any) -> Option:
 def count(text: str) -> int:
     """Return a number from 0 on. Raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+        raise argparse.ArgumentTypeError(Message("{} is not a whole number of 0 or more", repr(text)))
     return int(text)
 
 
 def port(text: str) -> int:
     """Return the number of a port. Raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port (a number from 0 to 65535)")
+        raise argparse.ArgumentTypeError(Message("{} is not a port (a number from 0 to 65535)", repr(text)))
     return int(text)
 
 
@@ -596,9 +597,12 @@ class Parser(argparse.ArgumentParser):
         known, given = ", ".join(action.choices), one_line(str(value), 40)
         if action.option_strings:
             raise BadInput(
-                f'{action.option_strings[0]} can\'t be "{given}"; it is one of {known}.', help=self._told_usage()
+                Message('{} can\'t be "{}"; it is one of {}.', action.option_strings[0], given, known),
+                help=self._told_usage(),
             )
-        raise BadInput(f'"{given}" can\'t stand here; it has to be one of {known}.', help=self._told_usage())
+        raise BadInput(
+            Message('"{}" can\'t stand here; it has to be one of {}.', given, known), help=self._told_usage()
+        )
 
     def _told_usage(self) -> str:
         return self.format_usage().strip().removeprefix(_("usage: "))

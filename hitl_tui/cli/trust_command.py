@@ -11,7 +11,8 @@ from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace, operator_name, workspace_folder
 from hitl_tui.config.workspace_files import real_path
 from hitl_tui.core.errors import BadInput
-from hitl_tui.language import _, render
+from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.language import _, translate
 from hitl_tui.policy.trust_book import trust_in
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -45,7 +46,7 @@ async def _trust(job: Job) -> int:
     if not digest:
         if arguments.json or not _at_terminal():
             raise BadInput(
-                "Without a terminal, trust needs the digest of what you have seen.",
+                Message("Without a terminal, trust needs the digest of what you have seen."),
                 help=f"{found.command} --show --json prints it; then: {found.command} --digest DIGEST",
             )
         if found.trusted:
@@ -58,38 +59,42 @@ async def _trust(job: Job) -> int:
     async with SessionRegistry.open(data) as registry:
         registry.data.check_writable()
         granted = await registry.trust.grant(folder, digest, by=by, how=how)
-    message = f"Trusted {granted.folder} as it is now."
+    message = Message("Trusted {} as it is now.", granted.folder)
     if arguments.json:
         job.out.document({"status": "trusted", "message": message, **granted.to_dict()})
     else:
-        job.out.lines([shown(render(message))])
+        job.out.lines([shown(translate(message))])
     return DONE
 
 
 def _show(found: WorkspaceTrust, job: Job) -> int:
-    message = f"{found.folder} is trusted ({found.by})." if found.trusted else f"{found.folder} is not trusted."
+    message = (
+        Message("{} is trusted ({}).", found.folder, found.by)
+        if found.trusted
+        else Message("{} is not trusted.", found.folder)
+    )
     if job.arguments.json:
         job.out.document({"status": "ok", "message": message, **found.to_dict()})
         return DONE
     digest = _("Digest: {digest}").format(digest=found.digest)
-    job.out.lines([*layout(trust_rows(found.to_dict())), shown(render(message)), digest])
+    job.out.lines([*layout(trust_rows(found.to_dict())), shown(translate(message)), digest])
     return DONE
 
 
 async def _revoke(folder: Path, by: str, job: Job) -> int:
     path = str(real_path(folder))
     if not DataFolder(job.data).ledger.exists():
-        raise BadInput(f"{path} is not trusted, so nothing was changed.")
+        raise BadInput(Message("{} is not trusted, so nothing was changed.", path))
     async with SessionRegistry.open(job.data) as registry:
         registry.data.check_writable()
         record = await registry.trust.revoke(folder, by=by)
     if record is None:
-        raise BadInput(f"{path} is not trusted, so nothing was changed.")
-    message = f"{path} is no longer trusted."
+        raise BadInput(Message("{} is not trusted, so nothing was changed.", path))
+    message = Message("{} is no longer trusted.", path)
     if job.arguments.json:
         job.out.document({"status": "revoked", "message": message, "workspace": path, "digest": record.digest})
     else:
-        job.out.lines([shown(render(message))])
+        job.out.lines([shown(translate(message))])
     return DONE
 
 
@@ -97,12 +102,12 @@ async def _list(job: Job) -> int:
     from hitl_tui.policy.trust_book import trusted_folders
 
     kept = [record for record in await trusted_folders(job.data) if not record.revoked]
-    count = f"{len(kept)} folder{'' if len(kept) == 1 else 's'} trusted."
+    count = counted_message("{} folder trusted.", "{} folders trusted.", len(kept))
     if job.arguments.json:
         rows = [{"workspace": r.path, "digest": r.digest, "by": r.by, "at": r.at, "how": r.how} for r in kept]
         job.out.document({"status": "ok", "message": count, "trusted": rows})
     else:
-        job.out.lines([*table([(shown(r.path), shown(r.by), r.at, r.digest[:12]) for r in kept]), render(count)])
+        job.out.lines([*table([(shown(r.path), shown(r.by), r.at, r.digest[:12]) for r in kept]), translate(count)])
     return DONE
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.cli.settings import claimed, existing_workspace, operator_of
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.messages import Message
 from hitl_tui.language import VARIABLE, _, language
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def web(job: Job) -> int:
 
     if any(find_spec(name) is None for name in _EXTRA):
         raise MissingExtra(
-            'The console in a browser needs the extra "web"; install it: pip install "hitl-tui[web]"',
-            help="In a checkout of the source: uv run --extra web hitl-tui web",
+            Message('The console in a browser needs the extra "web"; install it: pip install "hitl-tui[web]"'),
+            help=Message("In a checkout of the source: uv run --extra web hitl-tui web"),
         )
     arguments = job.arguments
     address = loopback(arguments.host)

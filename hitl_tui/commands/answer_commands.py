@@ -14,6 +14,7 @@ from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
 from hitl_tui.core.interrupts.tool_permissions import why_refused
 from hitl_tui.core.json_text import check_storable
+from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.snapshot import Question
 
@@ -60,7 +61,7 @@ async def send(hand: CommandContext, question: Question, value: Any, action: str
         return result
     sent = await _recorded(hand, question, value)
     data = {**result.data, "shape": form.kind.value, "sent": sent}
-    words = "Your answer" if result.status == "recorded" else "Sent"
+    words = Message("Your answer") if result.status == "recorded" else "Sent"
     return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
 
 
@@ -79,7 +80,7 @@ def form_of(question: Question) -> Shape:
     """
     if question.shape is None:
         ways = ", ".join(question.commands.values())
-        raise BadInput(f"{question.name} isn't waiting for an answer; use one of {ways}.")
+        raise BadInput(Message("{} isn't waiting for an answer; use one of {}.", question.name, ways))
     return question.shape
 
 
@@ -111,6 +112,6 @@ async def _inside(hand: CommandContext, todo_id: str, digest: str | None) -> Que
     if len(shown) == 1:
         return shown[0]
     if len(inside) < 2 and all(q.number > 1 for q in inside):
-        now = f"To answer what is asked now, name it: {inside[0].name}." if inside else ""
+        now = Message("To answer what is asked now, name it: {}.", inside[0].name) if inside else ""
         await refuse_answered(hand, todo_id, kinds=(Kind.INTERRUPT,), number=1 if inside else 0, help=now)
     return open_question(hand.snapshot, todo_id)

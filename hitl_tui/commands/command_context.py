@@ -15,6 +15,7 @@ from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Mode, Risk
@@ -46,14 +47,14 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.admin import SessionAdmin
 
 _SAID: Mapping[Verdict, tuple[str, str]] = {
-    Verdict.APPROVE: ("resumed", "{what} is approved."),
-    Verdict.REJECT: ("rejected", "{what} is rejected."),
-    Verdict.SKIP: ("skipped", "{what} is skipped."),
-    Verdict.RESPOND: ("resumed", "{what} has its answer."),
-    Verdict.RETRY: ("resumed", "{what} is tried again."),
-    Verdict.STOP: ("stopped", "{what} is stopped."),
-    Verdict.USE_AS_DONE: ("resumed", "{what} goes on as if it had been done."),
-    Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
+    Verdict.APPROVE: ("resumed", Message("{what} is approved.")),
+    Verdict.REJECT: ("rejected", Message("{what} is rejected.")),
+    Verdict.SKIP: ("skipped", Message("{what} is skipped.")),
+    Verdict.RESPOND: ("resumed", Message("{what} has its answer.")),
+    Verdict.RETRY: ("resumed", Message("{what} is tried again.")),
+    Verdict.STOP: ("stopped", Message("{what} is stopped.")),
+    Verdict.USE_AS_DONE: ("resumed", Message("{what} goes on as if it had been done.")),
+    Verdict.DO_AGAIN: ("resumed", Message("{what} does it again.")),
 }
 
 
@@ -75,7 +76,7 @@ def names_digest(text: str, digest: str) -> bool:
 
 def stopped(error: StorageError, result: CommandResult | None = None) -> CommandResult:
     """Return the answer to what is recorded, where the session can't go on."""
-    message = f"Recorded, but the session stopped: {error.message} It takes effect when it is opened again."
+    message = Message("Recorded, but the session stopped: {} It takes effect when it is opened again.", error.message)
     more = {} if result is None else {**result.data, "intended": result.status}
     return CommandResult("recorded", message, {**more, "stopped": error.message})
 
@@ -191,7 +192,7 @@ class CommandContext:
         if view.resolution.outcome is Outcome.PENDING:
             missing = view.resolution.needed
             data["needed"] = missing
-            return CommandResult("recorded", f"Recorded; {missing} more must say {decision.said}.", data)
+            return CommandResult("recorded", Message("Recorded; {} more must say {}.", missing, decision.said), data)
         refused = await self.refusal(await self.face.desk.last_seq(), f"decided:{question.id}")
         if refused:
             return refused
@@ -207,7 +208,9 @@ class CommandContext:
             BadInput: they are of different risk, or it takes a digest.
         """
         if self.digest and not (len(questions) == 1 and names_digest(self.digest, questions[0].digest)):
-            raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+            raise Refused(
+                Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
+            )
         self._check_shown([q for q in questions if not self._saw(q, verdict)])
         found = classes(questions)
         if len(found) > 1:
@@ -252,11 +255,17 @@ class CommandContext:
     def _takes_digest(self, questions: Sequence[Question], verdict: Verdict) -> Unbound:
         lines = {q.name: self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
         if self.digest:
-            said = f"{next(iter(lines))} was first shown after these commands began: from here it takes its id."
+            said = Message(
+                "{} was first shown after these commands began: from here it takes its id.", next(iter(lines))
+            )
         elif len(lines) == 1:
-            said = f"{next(iter(lines))} is of high risk: from here it takes the id or digest of what you were shown."
+            said = Message(
+                "{} is of high risk: from here it takes the id or digest of what you were shown.", next(iter(lines))
+            )
         else:
-            said = f"{', '.join(lines)} are of high risk: from here, decide each by the id of what you were shown."
+            said = Message(
+                "{} are of high risk: from here, decide each by the id of what you were shown.", ", ".join(lines)
+            )
         return Unbound(said, lines.values())
 
     def _by_id(self, question: Question, verdict: Verdict, *, alone: bool) -> str:
@@ -295,7 +304,7 @@ class CommandContext:
             await self._ask_anew(todo, bound, changed)
             names = one_line(safe_text(", ".join(changed), multiline=False), 300)
             raise Refused(
-                f"{names} changed since this was asked; it asks anew, with what is there now.", reason="stale"
+                Message("{} changed since this was asked; it asks anew, with what is there now.", names), reason="stale"
             )
 
     async def _ask_anew(self, todo: SupervisorTodo, bound: Mapping[str, Any], changed: Sequence[str]) -> None:
@@ -314,7 +323,7 @@ class CommandContext:
         bound = await asyncio.to_thread(self._bound, todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
         data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
-        message = f"{todo.id} has a new input and asks for approval again."
+        message = Message("{} has a new input and asks for approval again.", todo.id)
         shown = {"todo_id": todo.id, "arguments": bound}
         closing = self.ends(Cause.EDITED, todo.id, amounts_to=None)
         return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=closing)
@@ -322,7 +331,7 @@ class CommandContext:
     def _bound(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         facts = self.planner.agents.get(todo.agent_name)
         if facts is None:
-            raise UnknownName(f"{todo.id} belongs to {todo.agent_name}, which this workspace doesn't have.")
+            raise UnknownName(Message("{} belongs to {}, which this workspace doesn't have.", todo.id, todo.agent_name))
         return facts.bind(text, arguments)
 
     async def change(
@@ -415,8 +424,8 @@ class CommandContext:
         away = not self.terminal and self.known is not None
         if away and amounts_to is Verdict.APPROVE and todo.risk is Risk.HIGH:
             raise BadInput(
-                f"{todo.id} is of high risk and asks nothing now; from here it can't be set to completed.",
-                help="It can in the console, and in line mode at a terminal.",
+                Message("{} is of high risk and asks nothing now; from here it can't be set to completed.", todo.id),
+                help=Message("It can in the console, and in line mode at a terminal."),
             )
 
     async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
@@ -455,5 +464,5 @@ class CommandContext:
         """Return the answer to what was done, or to what was recorded for the process that owns the session."""
         if self.face.owned:
             return CommandResult(status, message, data)
-        told = "Recorded; the process that has the session open acts on it."
+        told = Message("Recorded; the process that has the session open acts on it.")
         return CommandResult("recorded", told, {**data, "intended": status})

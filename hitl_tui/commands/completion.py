@@ -11,6 +11,7 @@ from hitl_tui.commands.question_lookup import answer_hint, open_question
 from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import Form
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line
@@ -206,9 +207,9 @@ def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]
 
 
 _MODE_HELP = {
-    Mode.STEP: "ask for every step",
-    Mode.PLAN: "ask for the plan, then for risky steps",
-    Mode.RISK: "ask for risky steps only",
+    Mode.STEP: Message("ask for every step"),
+    Mode.PLAN: Message("ask for the plan, then for risky steps"),
+    Mode.RISK: Message("ask for risky steps only"),
 }
 
 _KINDS = {
@@ -298,7 +299,7 @@ def _agents(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
 
 def _checkpoints(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
     for info in scene.checkpoints:
-        said = f"{info.node} · {info.todos_completed} completed"
+        said = Message("{} · {} completed", info.node, info.todos_completed)
         yield info.checkpoint_id, info.checkpoint_id, _shown(f"{said} · {info.message}" if info.message else said)
 
 

@@ -15,6 +15,7 @@ from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
@@ -52,9 +53,9 @@ async def _approve_all(hand: CommandContext, questions: list[Question], digest: 
         "results": [r.to_dict() for r in results],
     }
     if failed is None:
-        return CommandResult(results[0].status, f"{len(questions)} TODOs approved.", data)
+        return CommandResult(results[0].status, Message("{} TODOs approved.", len(questions)), data)
     approved = [q.todo_id for q, r in zip(questions, results, strict=True) if not r.failed]
-    told = f" Approved: {', '.join(approved)}." if approved else ""
+    told = Message(" Approved: {}.", ", ".join(approved)) if approved else ""
     return CommandResult(failed.status, failed.message + told, {**failed.data, **data}, failed.exit_code)
 
 
@@ -76,8 +77,8 @@ def _current_question(hand: CommandContext) -> Question:
             return question
     if asked:
         ways = ", ".join(asked[0].commands.values())
-        raise BadInput(f"{asked[0].name} doesn't wait for an approval; answer it with one of {ways}.")
-    raise BadInput("Nothing waits for an approval now.", help="/todos shows where everything stands.")
+        raise BadInput(Message("{} doesn't wait for an approval; answer it with one of {}.", asked[0].name, ways))
+    raise BadInput(Message("Nothing waits for an approval now."), help="/todos shows where everything stands.")
 
 
 async def _question(hand: CommandContext, found: QuestionTarget, kind: Kind, what: str) -> Question:
@@ -91,26 +92,28 @@ async def _question(hand: CommandContext, found: QuestionTarget, kind: Kind, wha
             return question
     if kind is not Kind.TODO or todo.status is not Status.PENDING:
         ways = ", ".join(way for question in asked for way in question.commands.values())
-        now = f"What {todo.id} asks now is answered with one of {ways}." if asked else ""
+        now = Message("What {} asks now is answered with one of {}.", todo.id, ways) if asked else ""
         await refuse_answered(hand, todo.id, kinds=(kind,), help=now)
         if asked:
             _of_kind(asked[0], (kind,))
-        raise BadInput(f"{todo.id} is {todo.status} and doesn't wait for a decision to {what}.")
+        raise BadInput(Message("{} is {} and doesn't wait for a decision to {}.", todo.id, todo.status, what))
     if todo.approval is not None:
         await refuse_answered(hand, todo.id, kinds=(kind,))
-        raise BadInput(f"{todo.id} was approved by {todo.approval.get('by', '')} already.")
+        raise BadInput(Message("{} was approved by {} already.", todo.id, todo.approval.get("by", "")))
     request = question_of(hand.draft(), todo)
     if request is None:
         if judge(hand.draft(), todo).ruling is Ruling.DENY:
-            raise BadInput(f"{todo.id} is denied by the policy and can't be approved.")
+            raise BadInput(Message("{} is denied by the policy and can't be approved.", todo.id))
         waits = ", ".join(todo.dependencies)
-        raise BadInput(f"{todo.id} is of {todo.risk} risk and asks once its input is known, after {waits}.")
+        raise BadInput(
+            Message("{} is of {} risk and asks once its input is known, after {}.", todo.id, todo.risk, waits)
+        )
     if todo.risk is Risk.HIGH:
-        raise BadInput(f"{todo.id} is of high risk and wasn't asked about yet; decide it when it asks.")
+        raise BadInput(Message("{} is of high risk and wasn't asked about yet; decide it when it asks.", todo.id))
     await hand.face.desk.open(request)
     view = await hand.face.desk.ledger.request(request.id, hand.face.desk.now())
     if view is None:
-        raise Refused(f"The question about {todo.id} is gone.", reason="unknown")
+        raise Refused(Message("The question about {} is gone.", todo.id), reason="unknown")
     return Question(view)
 
 
@@ -118,7 +121,7 @@ def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
     if question.kind in kinds:
         return question
     ways = ", ".join(question.commands.values())
-    raise BadInput(f"{question.name} can't take this decision now; use one of {ways}.")
+    raise BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
 
 
 async def reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -137,7 +140,7 @@ async def reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
     if asked and not fit:
         await refuse_answered(hand, found.todo.id, kinds=(Kind.TODO, Kind.INTERRUPT, Kind.EFFECT))
         ways = ", ".join(asked[0].commands.values())
-        raise BadInput(f"{asked[0].name} can't be rejected now; answer it with one of {ways}.")
+        raise BadInput(Message("{} can't be rejected now; answer it with one of {}.", asked[0].name, ways))
     # A doubt comes first: it is about what may have happened already.
     fit.sort(key=lambda question: question.kind is not Kind.EFFECT)
     question = fit[0] if fit else await _question(hand, found, Kind.TODO, "reject")
@@ -175,7 +178,7 @@ async def skip(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
     check_transition(todo, Status.SKIPPED, OPERATOR)
     data = {"todo_id": todo.id, "reason": reason}
     closing = hand.ends(Cause.SKIPPED, todo.id, verdict=Verdict.SKIP)
-    return await hand.change(EventKind.SKIP, data, "skipped", f"{todo.id} is skipped.", data, closing=closing)
+    return await hand.change(EventKind.SKIP, data, "skipped", Message("{} is skipped.", todo.id), data, closing=closing)
 
 
 async def retry(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -198,18 +201,18 @@ async def retry(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
         await refuse_answered(hand, todo.id, kinds=(Kind.FAILURE,))
     check_transition(todo, Status.PENDING, OPERATOR)
     if todo.status is not Status.FAILED:
-        raise BadInput(f"{todo.id} is {todo.status}; only a failed TODO can be tried again.")
+        raise BadInput(Message("{} is {}; only a failed TODO can be tried again.", todo.id, todo.status))
     return await set_status(hand, todo, Status.PENDING)
 
 
 async def done(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Say that an effect in doubt happened: what it was meant to bring counts as done (D12)."""
-    return await _settle_doubt(hand, values, Verdict.USE_AS_DONE, "use an effect as done")
+    return await _settle_doubt(hand, values, Verdict.USE_AS_DONE, Message("use an effect as done"))
 
 
 async def again(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Say that an effect in doubt shall be done again (D12)."""
-    return await _settle_doubt(hand, values, Verdict.DO_AGAIN, "do an effect again")
+    return await _settle_doubt(hand, values, Verdict.DO_AGAIN, Message("do an effect again"))
 
 
 async def _settle_doubt(hand: CommandContext, values: Mapping[str, Any], verdict: Verdict, what: str) -> CommandResult:
@@ -217,7 +220,7 @@ async def _settle_doubt(hand: CommandContext, values: Mapping[str, Any], verdict
     await check_digest(hand, [question], values.get("digest"))
     if verdict not in question.view.request.options:
         ways = ", ".join(question.commands.values())
-        raise BadInput(f"{question.name} can't take this decision now; use one of {ways}.")
+        raise BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
     return await hand.decide(question, verdict)
 
 
@@ -231,7 +234,7 @@ async def stop(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
     name = values.get("id")
     if name is None:
         closing = hand.ends(Cause.STOPPED, EVERYTHING)
-        told = "Everything that hadn't ended is stopped."
+        told = Message("Everything that hadn't ended is stopped.")
         return await hand.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
     question = await _question(hand, await aim(hand, name), Kind.FAILURE, "stop")
     await check_digest(hand, [question], values.get("digest"))
@@ -270,10 +273,12 @@ def _at_limit(result: CommandResult, revision: int) -> CommandResult:
     data = {**result.data, "revisions_left": max(0, left)}
     if left == 1:
         return replace(
-            result, message=f"{result.message} One revision is left; after it the plan goes ahead.", data=data
+            result, message=Message("{} One revision is left; after it the plan goes ahead.", result.message), data=data
         )
     status = "recorded" if result.status == "recorded" else "limit_reached"
-    return replace(result, status=status, message=f"Your feedback is worked in once more. {LIMIT_REACHED}", data=data)
+    return replace(
+        result, status=status, message=Message("Your feedback is worked in once more. {}", LIMIT_REACHED), data=data
+    )
 
 
 async def proposal_accept(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -305,7 +310,7 @@ async def _only(hand: CommandContext, kind: Kind, name: str | None = None) -> Qu
     if name is not None:
         return found[resolve_id(name, found, kind.value)]
     if not found:
-        raise BadInput(f"No {kind} waits for a decision now.")
+        raise BadInput(Message("No {} waits for a decision now.", kind))
     if len(found) > 1:
-        raise BadInput(f"Several are open: {', '.join(found)}; name one.")
+        raise BadInput(Message("Several are open: {}; name one.", ", ".join(found)))
     return next(iter(found.values()))

@@ -13,6 +13,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.secret_names import check_stored
@@ -38,7 +39,7 @@ def _todo(hand: CommandContext, values: Mapping[str, Any]) -> SupervisorTodo:
     for found in (asking, going, ran[-1:]):
         if found:
             return hand.todo(found[0])
-    raise BadInput("There is no TODO that runs or asks; name one.")
+    raise BadInput(Message("There is no TODO that runs or asks; name one."))
 
 
 async def stop_at(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -49,18 +50,18 @@ async def stop_at(hand: CommandContext, values: Mapping[str, Any]) -> CommandRes
     """
     todo, where = _todo(hand, values), str(values["where"])
     if where not in ("before", "after"):
-        raise BadInput(f'A graph stops before or after a node, not "{one_line(where, 60)}".')
+        raise BadInput(Message('A graph stops before or after a node, not "{}".', one_line(where, 60)))
     view = await hand.face.graph(todo.id)
     nodes = [str(n) for n in values.get("nodes", ())]
     known = [n for n in view.nodes if not n.startswith("__") and ":" not in n]
     for node in nodes:
         if node != "*" and node not in known:
-            raise BadInput(f'{view.agent} has no node "{one_line(node, 60)}"; it has {", ".join(known)}.')
+            raise BadInput(Message('{} has no node "{}"; it has {}.', view.agent, one_line(node, 60), ", ".join(known)))
     breaks = {"before": list(_own(todo, "before")), "after": list(_own(todo, "after"))}
     breaks[where] = list(dict.fromkeys([*breaks[where], *nodes]))
     data = {"todo_id": todo.id, **breaks}
-    said = f"{todo.id} will stop {where} {', '.join(nodes)}"
-    late = "; what it is at now goes on to its next stop first" if todo.status is Status.IN_PROGRESS else ""
+    said = Message("{} will stop {} {}", todo.id, where, ", ".join(nodes))
+    late = Message("; what it is at now goes on to its next stop first") if todo.status is Status.IN_PROGRESS else ""
     return await hand.change(EventKind.BREAK, data, "updated", f"{said}{late}.", data)
 
 
@@ -72,7 +73,7 @@ async def stop_nowhere(hand: CommandContext, values: Mapping[str, Any]) -> Comma
     """Take all breakpoints of an attached graph away (I4)."""
     todo = _todo(hand, values)
     data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
-    return await hand.change(EventKind.BREAK, data, "updated", f"{todo.id} has no more breakpoints.", data)
+    return await hand.change(EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", todo.id), data)
 
 
 async def step(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -100,8 +101,8 @@ async def _pass(hand: CommandContext, values: Mapping[str, Any], action: str) ->
     await check_digest(hand, [question] if question else [], values.get("digest"))
     if question is None:
         raise BadInput(
-            f"{todo.id} isn't at a breakpoint.",
-            help=f"Set one before it is approved: /break before * --todo {todo.id} stops at every node.",
+            Message("{} isn't at a breakpoint.", todo.id),
+            help=Message("Set one before it is approved: /break before * --todo {} stops at every node.", todo.id),
         )
     return await answer_commands.send(hand, question, {"action": action})
 
@@ -119,9 +120,21 @@ async def state_show(hand: CommandContext, values: Mapping[str, Any]) -> Command
     """Show the state of an attached graph (I5); of a long one the beginning."""
     view = await hand.face.graph(_todo(hand, values).id)
     shown = json.dumps(view.values, ensure_ascii=False, indent=2)
-    cut = f"\n… {len(shown) - _LONGEST_STATE:,} characters more; --json has all" if len(shown) > _LONGEST_STATE else ""
-    stands = f"before {', '.join(view.next)}" if view.next else "at its end" if view.thread else "not begun"
-    message = f"{view.agent} of {view.todo_id} is now {stands}.\n{safe_text(shown[:_LONGEST_STATE])}{cut}"
+    cut = (
+        Message("\n… {} characters more; --json has all", f"{len(shown) - _LONGEST_STATE:,}")
+        if len(shown) > _LONGEST_STATE
+        else ""
+    )
+    stands = (
+        Message("before {}", ", ".join(view.next))
+        if view.next
+        else Message("at its end")
+        if view.thread
+        else Message("not begun")
+    )
+    message = Message(
+        "{} of {} is now {}.\n{}{}", view.agent, view.todo_id, stands, safe_text(shown[:_LONGEST_STATE]), cut
+    )
     return CommandResult("ok", message, view.to_dict())
 
 
@@ -136,17 +149,22 @@ async def state_edit(hand: CommandContext, values: Mapping[str, Any]) -> Command
         update = strict_json(str(values["update"]))
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "The change has to be JSON.", help=f'For example: /state edit {todo.id} {{"amount": 82000}}'
+            Message("The change has to be JSON."),
+            help=Message('For example: /state edit {} {{"amount": 82000}}', todo.id),
         ) from error
     if not isinstance(update, dict) or not update:
-        raise BadInput('The change has to be an object of fields, such as {"amount": 82000}.')
-    check_stored("The change", update, hand.face.desk.secrets)
+        raise BadInput(Message('The change has to be an object of fields, such as {"amount": 82000}.'))
+    check_stored(Message("The change"), update, hand.face.desk.secrets)
     if todo.status is Status.IN_PROGRESS:
-        raise BadInput(f"{todo.id} is running; its state can be changed when it asks something or has finished.")
+        raise BadInput(
+            Message("{} is running; its state can be changed when it asks something or has finished.", todo.id)
+        )
     view = await hand.face.graph(todo.id, update)
     data = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
-    message = f"{todo.id} will continue with the changed state ({one_line(changed, 100)}); you are asked first."
+    message = Message(
+        "{} will continue with the changed state ({}); you are asked first.", todo.id, one_line(changed, 100)
+    )
     closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await hand.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
 
@@ -163,16 +181,20 @@ async def state_diff(hand: CommandContext, values: Mapping[str, Any]) -> Command
     if place:
         thread, step = await hand.face.find_step(place)
         if thread != now.thread:
-            raise BadInput(f"{one_line(place, 60)} is no step of {todo.id}.", help=f"/checkpoint list --todo {todo.id}")
+            raise BadInput(
+                Message("{} is no step of {}.", one_line(place, 60), todo.id), help=f"/checkpoint list --todo {todo.id}"
+            )
     else:
         earlier = await hand.face.steps(todo.id, 2)
         if len(earlier) < 2:
-            raise BadInput(f"{todo.id} has only one step, so there is nothing to compare.")
+            raise BadInput(Message("{} has only one step, so there is nothing to compare.", todo.id))
         step = earlier[1].checkpoint_id
     before = await hand.face.graph(todo.id, at=step)
     found = list(values_that_differ(before.values, now.values))
     lines = [f"{change.name}: {_short(change.before)} → {_short(change.after)}" for change in found]
-    count = f"{len(found)} difference{'' if len(found) == 1 else 's'} between {step[-8:]} and now."
+    count = counted_message(
+        "{} difference between {} and now.", "{} differences between {} and now.", len(found), step[-8:]
+    )
     data = {
         "todo_id": todo.id,
         "from": step,
@@ -210,11 +232,11 @@ def _lines(view: GraphView) -> Iterator[str]:
         if path in asking:
             glyph, standing = "?", "  asks"
         elif node in view.next:
-            glyph, standing = "▶", "  comes next"
+            glyph, standing = "▶", Message("  comes next")
         times = view.entered.get(path, 0)
-        entered = f"  entered {times} times" if times > 1 else ""
+        entered = Message("  entered {} times", times) if times > 1 else ""
         stops = [w for w, at in (("before", view.before), ("after", view.after)) if node in at or "*" in at]
-        halts = f"  stops {' and '.join(stops)}" if stops and not node.startswith("__") else ""
+        halts = Message("  stops {}", " and ".join(stops)) if stops and not node.startswith("__") else ""
         goes = ", ".join(_goes(view, node)) or "…"
         yield safe_text(f"{glyph} {_name(node):<{width}} → {goes}{standing}{entered}{halts}", multiline=False)
 
@@ -238,14 +260,15 @@ async def rescue(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
     """
     todo = (await aim(hand, str(values["id"]))).todo if values.get("id") else _todo(hand, values)
     if todo.status is Status.IN_PROGRESS:
-        raise BadInput(f"{todo.id} is running; there is nothing to rescue it from.")
+        raise BadInput(Message("{} is running; there is nothing to rescue it from.", todo.id))
     view = await hand.face.graph(todo.id)
     if not view.checkpoint_id:
-        raise BadInput(f"{todo.id} has no thread to go back in.")
+        raise BadInput(Message("{} has no thread to go back in.", todo.id))
     data = _place(todo, view)
-    message = (
-        f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; you are asked first. "
-        "What finished beside the question in the same step runs again."
+    message = Message(
+        "{} goes back to before its last answer, on a copy of that checkpoint; you are asked "
+        "first. What finished beside the question in the same step runs again.",
+        todo.id,
     )
     closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)

@@ -23,6 +23,7 @@ from hitl_tui.commands.question_lookup import Unbound, Unshown
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
@@ -253,6 +254,6 @@ async def approve_given(face: SessionView, planner: PlanningAgent, by: str, acti
     """
     question = face.snapshot.questions[0]
     # They wrote what it asks about themselves: the command line is where they saw it.
-    face.desk.showing.note([question.id], by, "command line")
+    face.desk.showing.note([question.id], by, Message("command line"))
     handler = CommandHandler(face, planner, by=by, channel="cli", acting=acting)
     return await handler.handle_command(f"/todo approve {question.todo_id} --digest {question.digest}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.question_lookup import NUMBERED, REQUEST, by_request, open_question
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person
 from hitl_tui.core.requests import Kind, Outcome, closed_words, name_of
 from hitl_tui.core.todos import SupervisorTodo
@@ -40,7 +41,9 @@ async def aim(hand: CommandContext, name: str) -> QuestionTarget:
     if name.startswith(REQUEST):
         question = await request_named(hand, name)
         if not question.todo_id:
-            raise Refused(f"{question.id} is about no TODO; it asks about the {question.kind}.", reason="not_allowed")
+            raise Refused(
+                Message("{} is about no TODO; it asks about the {}.", question.id, question.kind), reason="not_allowed"
+            )
         return QuestionTarget(hand.todo(question.todo_id), question)
     match = NUMBERED.fullmatch(name)
     if match is None or name in hand.snapshot.raw:
@@ -64,7 +67,7 @@ async def request_named(hand: CommandContext, name: str) -> Question:
         return found
     view = await hand.face.desk.ledger.request(name, hand.face.desk.now())
     if view is None or view.request.session != hand.face.id:
-        raise Refused(f'There is no open question "{clip(name)}".', reason="unknown")
+        raise Refused(Message('There is no open question "{}".', clip(name)), reason="unknown")
     if view.resolution.outcome is Outcome.PENDING:
         return named([view], hand.snapshot.raw)[0]
     raise closed(hand, view)
@@ -126,8 +129,10 @@ async def check_digest(hand: CommandContext, questions: Collection[Question], di
         return
     shown = [q for q in questions if names_digest(digest, q.digest)]
     known = (*questions, None)[0]
-    help = f"To answer what is asked now, name it: {shown[0].id}." if shown else ""
+    help = Message("To answer what is asked now, name it: {}.", shown[0].id) if shown else ""
     if known is not None:
         await refuse_answered(hand, known.todo_id, kinds=(known.kind,), digest=digest, help=help)
     if len(questions) != 1 or not shown:
-        raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+        raise Refused(
+            Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
+        )

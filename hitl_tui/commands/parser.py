@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 
 _WORD = re.compile(r"\S+")
@@ -43,7 +44,9 @@ def parse(line: str) -> Parsed:
         BadInput: something is missing or too much; the usage is in `help`.
     """
     if len(line) > LONGEST_LINE:
-        raise BadInput(f"The command has {len(line):,} characters; at most {LONGEST_LINE:,} can be used.")
+        raise BadInput(
+            Message("The command has {} characters; at most {} can be used.", f"{len(line):,}", f"{LONGEST_LINE:,}")
+        )
     text = line.strip().removeprefix("/").strip()
     spec, rest = _spec(text)
     options, rest = _options(spec, rest)
@@ -59,18 +62,18 @@ def _spec(text: str) -> tuple[CommandSpec, str]:
         if len(words) >= count and name in known:
             return known[name], text[words[count - 1][1] :]
     if not words:
-        raise BadInput("A command is missing after the slash.", help="/help lists all commands.")
+        raise BadInput(Message("A command is missing after the slash."), help="/help lists all commands.")
     first = words[0][0]
     group = [spec.name for spec in known.values() if spec.name.startswith(f"{first} ")]
     if group:
         parts = ", ".join(dict.fromkeys(name.split()[1] for name in group))
         said = f'"/{clip(" ".join(w for w, _ in words[:2]))}"' if len(words) > 1 else f'"/{first}"'
-        raise UnknownName(f"There is no command {said}; after /{first} comes one of {parts}.")
+        raise UnknownName(Message("There is no command {}; after /{} comes one of {}.", said, first, parts))
     near = difflib.get_close_matches(" ".join(w for w, _ in words[:2]), known, n=1) or difflib.get_close_matches(
         first, known, n=1
     )
-    hint = f" did you mean /{near[0]}?" if near else " /help lists all commands."
-    raise UnknownName(f'There is no command "/{clip(first)}";{hint}')
+    hint = Message(" did you mean /{}?", near[0]) if near else " /help lists all commands."
+    raise UnknownName(Message('There is no command "/{}";{}', clip(first), hint))
 
 
 def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:

@@ -15,6 +15,7 @@ from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.requests import Verdict
@@ -33,8 +34,8 @@ async def todos(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
     summary = seen.summary
     current = seen.current_todo_id
     noun = "TODO" if summary["total"] == 1 else "TODOs"
-    waiting = f"{len(seen.questions)} waiting for you"
-    message = f"{summary['total']} {noun}, {summary['completed']} completed, {waiting}."
+    waiting = Message("{} waiting for you", len(seen.questions))
+    message = Message("{} {}, {} completed, {}.", summary["total"], noun, summary["completed"], waiting)
     data = {
         "todos": [t.to_dict() for t in seen.todos],
         "summary": summary,
@@ -61,11 +62,15 @@ async def checkpoint_list(hand: CommandContext, values: Mapping[str, Any]) -> Co
     limit = number(values.get("limit", str(_PAGE)))
     if "todo" in values:
         steps = await hand.face.steps(hand.todo(values["todo"]).id, limit)
-        message = f"{len(steps)} steps of its team, newest first."
+        message = Message("{} steps of its team, newest first.", len(steps))
         return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps]})
     before = await hand.face.find_checkpoint(values["before"]) if "before" in values else ""
     found = await hand.face.checkpoints(limit, before)
-    message = f"{len(found)} checkpoints, newest first." if found else "There are no checkpoints before that."
+    message = (
+        Message("{} checkpoints, newest first.", len(found))
+        if found
+        else Message("There are no checkpoints before that.")
+    )
     async with hand.face.reading() as history:
         newest = await history.place(found[0].checkpoint_id) if found else 0
     listed = [{"number": newest - n, **c.to_dict()} for n, c in enumerate(found)]
@@ -83,7 +88,7 @@ async def help_(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
     if words:
         specs = {s.name: s for n, s in registry().items() if n == words or n.startswith(f"{words} ")}
         if not specs:
-            raise UnknownName(f'There is no command "/{clip(words)}"; /help lists all.')
+            raise UnknownName(Message('There is no command "/{}"; /help lists all.', clip(words)))
         table = [(s.usage, s.summary) for s in specs.values()]
     commands = [{"usage": usage, "summary": summary} for usage, summary in table]
     return CommandResult("ok", "\n".join(f"{usage}\n    {text}" for usage, text in table), {"commands": commands})
@@ -96,7 +101,7 @@ def number(text: str) -> int:
         BadInput: it is none from 1 to 1000.
     """
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
-        raise BadInput(f'"{clip(text)}" must be a number from 1 to 1000.')
+        raise BadInput(Message('"{}" must be a number from 1 to 1000.', clip(text)))
     return int(text)
 
 
@@ -140,7 +145,7 @@ async def add(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
         return refused
     added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
     data = {"todo": added.to_dict(), "todo_id": added.id}
-    return hand.done_with("added", f"{added.id} added for {facts.name}.", data)
+    return hand.done_with("added", Message("{} added for {}.", added.id, facts.name), data)
 
 
 def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
@@ -148,7 +153,7 @@ def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
     try:
         facts.bind("", {})
     except BadInput as wanted:
-        return BadInput(f"{facts.name} needs a text behind it. {wanted.message}", help=wanted.help)
+        return BadInput(Message("{} needs a text behind it. {}", facts.name, wanted.message), help=wanted.help)
     return error
 
 
@@ -156,7 +161,7 @@ def _agent(hand: CommandContext, name: str) -> AgentFacts:
     agents = {n: a for n, a in hand.planner.agents.items() if a.enabled}
     facts = hand.planner.agents.get(name)
     if facts is not None and not facts.enabled:
-        raise BadInput(f"{name} is disabled in hitl.toml.")
+        raise BadInput(Message("{} is disabled in hitl.toml.", name))
     return agents[resolve_id(name, agents, "agent")]
 
 
@@ -196,14 +201,18 @@ async def set_status(
     shown = {"todo_id": todo.id, "new_status": status.value}
     amounts_to = {Status.COMPLETED: Verdict.APPROVE, Status.PENDING: None}.get(status, Verdict.REJECT)
     closing = hand.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
-    return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown, closing=closing)
+    return await hand.change(
+        EventKind.UPDATE, data, "updated", Message("{} is {} now.", todo.id, status), shown, closing=closing
+    )
 
 
 async def remove(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Take a TODO that never started out of the plan."""
     data = {"todo_id": hand.todo(values["id"]).id}
     closing = hand.ends(Cause.REMOVED, data["todo_id"])
-    return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data, closing=closing)
+    return await hand.change(
+        EventKind.REMOVE, data, "removed", Message("{} is removed.", data["todo_id"]), data, closing=closing
+    )
 
 
 async def priority(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -214,7 +223,9 @@ async def priority(hand: CommandContext, values: Mapping[str, Any]) -> CommandRe
     """
     level = parse_priority(values["level"])
     data = {"todo_id": hand.todo(values["id"]).id, "priority": level.value}
-    return await hand.change(EventKind.PRIORITY, data, "updated", f"{data['todo_id']} is {level} now.", data)
+    return await hand.change(
+        EventKind.PRIORITY, data, "updated", Message("{} is {} now.", data["todo_id"], level), data
+    )
 
 
 async def move(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -225,12 +236,16 @@ async def move(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
     """
     where = values["where"].lower()
     if where not in ("before", "after"):
-        raise BadInput(f'"{clip(values["where"])}" must be before or after.', help=registry()["todo move"].usage)
+        raise BadInput(
+            Message('"{}" must be before or after.', clip(values["where"])), help=registry()["todo move"].usage
+        )
     todo, anchor = hand.todo(values["id"]), hand.todo(values["anchor"])
     if todo.why_fixed:
         raise BadInput(todo.why_fixed)
     data = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
-    return await hand.change(EventKind.MOVE, data, "moved", f"{todo.id} is {where} {anchor.id} now.", data)
+    return await hand.change(
+        EventKind.MOVE, data, "moved", Message("{} is {} {} now.", todo.id, where, anchor.id), data
+    )
 
 
 async def cancel(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -241,10 +256,12 @@ async def cancel(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
     """
     todo = hand.todo(values["id"])
     if todo.status is not Status.IN_PROGRESS:
-        raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
+        raise BadInput(Message("{} is {}; only a running TODO can be cancelled.", todo.id, todo.status))
     data = {"todo_id": todo.id}
     closing = hand.ends(Cause.CANCELLED, todo.id)
-    return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data, closing=closing)
+    return await hand.change(
+        EventKind.CANCEL, data, "cancelled", Message("{} is stopped.", todo.id), data, closing=closing
+    )
 
 
 async def checkpoint_restore(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -262,7 +279,7 @@ async def checkpoint_restore(hand: CommandContext, values: Mapping[str, Any]) ->
     branch = await hand.face.desk.restore(checkpoint_id, hand.by)
     await hand.face.on_branch(branch)
     data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
-    message = f"The session is back at checkpoint {number} of {total}; nothing was executed."
+    message = Message("The session is back at checkpoint {} of {}; nothing was executed.", number, total)
     return hand.done_with("restored", message, data)
 
 
@@ -270,7 +287,7 @@ async def _rewind(hand: CommandContext, thread: str, step: str) -> CommandResult
     """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
     todo = hand.todo(thread.split("/")[1])
     data = {**await step_back(hand, todo, step), "thread": thread}
-    message = f"{todo.id} will continue from that step of {todo.agent_name}; you are asked first."
+    message = Message("{} will continue from that step of {}; you are asked first.", todo.id, todo.agent_name)
     closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
@@ -284,11 +301,11 @@ async def propose(hand: CommandContext, text: str) -> CommandResult:
     seen = hand.snapshot
     words = text.strip()
     if not words:
-        raise BadInput("Nothing was written.", help="/help lists all commands.")
+        raise BadInput(Message("Nothing was written."), help="/help lists all commands.")
     if len(words) > LONGEST_TEXT:
         raise BadInput(
-            f"The text has {len(words):,} characters; at most {LONGEST_TEXT:,} can be used.",
-            help="Put what is longer into a document of the workspace.",
+            Message("The text has {} characters; at most {} can be used.", f"{len(words):,}", f"{LONGEST_TEXT:,}"),
+            help=Message("Put what is longer into a document of the workspace."),
         )
     reply = reply_of(words, load_replies())
     if reply is not None and seen.questions:
@@ -299,13 +316,17 @@ async def propose(hand: CommandContext, text: str) -> CommandResult:
         if reply is not None:
             return await _replied(reply, hand, words)
         said = one_line(words, _SAID)
-        known = f'Write /new before it to begin another session: no change of the plan was recognised in "{said}".'
+        known = Message(
+            'Write /new before it to begin another session: no change of the plan was recognised in "{}".', said
+        )
         if hand.channel == "cli":
-            known = f'Give it to hitl-tui run to begin another session: no change of the plan was found in "{said}".'
+            known = Message(
+                'Give it to hitl-tui run to begin another session: no change of the plan was found in "{}".', said
+            )
         return failure(known, error.help, reason=NO_CHANGE)
     event = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
-    message = f"Proposed: {proposal.reason} Accept with /proposal accept {proposal.id}."
+    message = Message("Proposed: {} Accept with /proposal accept {}.", proposal.reason, proposal.id)
     return await hand.change(EventKind.PROPOSED, event, "proposed", message, data)
 
 
@@ -315,10 +336,10 @@ async def _replied(reply: Reply, hand: CommandContext, words: str) -> CommandRes
         return await help_(hand, {})
     said = one_line(words, _SAID)
     if not hand.snapshot.questions:
-        return failure(f'"{said}" decides nothing: no question waits for you now.', reason=NO_DECISION)
+        return failure(Message('"{}" decides nothing: no question waits for you now.', said), reason=NO_DECISION)
     question = hand.snapshot.questions[0]
     commands = [command.partition(" [")[0] for command in question.commands.values()]
-    way = f"What {question.name} asks is answered by {commands[0]}." if commands else ""
+    way = Message("What {} asks is answered by {}.", question.name, commands[0]) if commands else ""
     if len(commands) > 1:
-        way = f"What {question.name} asks is answered by {commands[0]} or {commands[1]}."
-    return failure(f'"{said}" decides nothing; a question is answered by a command.', way, reason=NO_DECISION)
+        way = Message("What {} asks is answered by {} or {}.", question.name, commands[0], commands[1])
+    return failure(Message('"{}" decides nothing; a question is answered by a command.', said), way, reason=NO_DECISION)

@@ -10,6 +10,7 @@ from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.numbers import highest_number
 from hitl_tui.core.interrupts.shape import said
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.policy import Risk
 from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -35,13 +36,13 @@ def open_question(snapshot: Snapshot, name: str) -> Question:
     if name.startswith(REQUEST):
         found = by_request(snapshot, name)
         if found is None:
-            raise UnknownName(f'No open question has the id "{clip(name)}".')
+            raise UnknownName(Message('No open question has the id "{}".', clip(name)))
         return found
     match = NUMBERED.fullmatch(name)
     todo_id = resolve_id(match.group(1) if match else name, snapshot.raw)
     asked = [q for q in snapshot.questions if q.todo_id == todo_id]
     if not asked:
-        raise BadInput(f"{todo_id} is {snapshot.raw[todo_id]['status']} and asks nothing now.")
+        raise BadInput(Message("{} is {} and asks nothing now.", todo_id, snapshot.raw[todo_id]["status"]))
     inside = sorted((q for q in asked if q.number), key=lambda q: q.number)
     names = ", ".join(q.name for q in inside or asked)
     if match is not None:
@@ -49,11 +50,11 @@ def open_question(snapshot: Snapshot, name: str) -> Question:
         for question in inside:
             if question.number == number:
                 return question
-        raise UnknownName(f"There is no {todo_id}.{number}; what it asks now is {names}.")
+        raise UnknownName(Message("There is no {}.{}; what it asks now is {}.", todo_id, number, names))
     if len(inside) > 1:
-        raise UnknownName(f"{todo_id} asks {len(inside)} things at once; name one of {names}.")
+        raise UnknownName(Message("{} asks {} things at once; name one of {}.", todo_id, len(inside), names))
     if inside and max(inside[0].number, highest_number(snapshot.raw[todo_id])) > 1:
-        raise UnknownName(f"{todo_id} has asked more than one thing; what it asks now is {names}.")
+        raise UnknownName(Message("{} has asked more than one thing; what it asks now is {}.", todo_id, names))
     return (inside or asked)[0]
 
 
@@ -73,7 +74,9 @@ def by_request(snapshot: Snapshot, name: str) -> Question | None:
         return asked[name]
     found = [q for i, q in asked.items() if i.startswith(name) and len(name) > len(REQUEST)]
     if len(found) > 1:
-        raise UnknownName(f'"{clip(name)}" could be {", ".join(q.id for q in found[:4])}; write more of the id.')
+        raise UnknownName(
+            Message('"{}" could be {}; write more of the id.', clip(name), ", ".join(q.id for q in found[:4]))
+        )
     return found[0] if found else None
 
 
@@ -101,7 +104,9 @@ class Unshown(HitlError):
     def __init__(self, questions: Iterable[Question]) -> None:
         self.questions = tuple(questions)
         names = ", ".join(question.name for question in self.questions)
-        super().__init__(f"Nothing was decided: {names} wasn't shown before. Read it now, then give the command again.")
+        super().__init__(
+            Message("Nothing was decided: {} wasn't shown before. Read it now, then give the command again.", names)
+        )
 
 
 class Unbound(BadInput):
@@ -126,14 +131,16 @@ def classes(questions: Iterable[Question]) -> list[Risk]:
 def crossing(questions: Sequence[Question]) -> BadInput:
     """Return what is said when questions of different risk would be decided together."""
     alike = {risk: [q.name for q in questions if q.risk is risk] for risk in classes(questions)}
-    told = "; ".join(f"{risk} risk: {', '.join(names)}" for risk, names in alike.items())
+    told = "; ".join(Message("{} risk: {}", risk, ", ".join(names)) for risk, names in alike.items())
     ways = [f"/todo approve {' '.join(names)}" for names in alike.values()]
     return BadInput(
-        f"Different risks are never approved together ({told}); nothing was approved.", help="\n".join(ways)
+        Message("Different risks are never approved together ({}); nothing was approved.", told), help="\n".join(ways)
     )
 
 
 def asked_since(questions: Iterable[Question]) -> BadInput:
     """Return what is said when a command would answer such questions."""
     names = ", ".join(question.name for question in questions)
-    return BadInput(f"{names} was asked after you began that line; read the question and give the command again.")
+    return BadInput(
+        Message("{} was asked after you began that line; read the question and give the command again.", names)
+    )

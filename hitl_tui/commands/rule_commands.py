@@ -15,6 +15,7 @@ from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.messages import Message, counted_message, joined
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind, Verdict
@@ -42,7 +43,7 @@ def rules_file(hand: CommandContext) -> Path:
         BadInput: this session has no place for them.
     """
     if not isinstance(hand.face, _Opened):
-        raise BadInput("This session keeps no rules.")
+        raise BadInput(Message("This session keeps no rules."))
     return hand.face.setup.folder.path.parent.parent / standing_rules.FILE_NAME
 
 
@@ -54,20 +55,30 @@ async def listed(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
         "rules": [{"n": n, "id": rule.id, **rule.to_dict()} for n, rule in enumerate(found, start=1)],
         "policy": [{"n": n, "said": _said(rule), **rule.to_dict()} for n, rule in enumerate(policy, start=1)],
     }
-    count = f"{len(found)} thing{' is' if len(found) == 1 else 's are'} always allowed, except in mode step."
-    lines = [count if found else "Nothing is always allowed."]
+    count = counted_message(
+        "{} thing is always allowed, except in mode step.",
+        "{} things are always allowed, except in mode step.",
+        len(found),
+    )
+    lines: list[str] = [count if found else Message("Nothing is always allowed.")]
     lines += [_line(n, rule, here, now) for n, rule in enumerate(found, start=1)]
     if policy:
-        lines.append("hitl.toml says, and comes first:")
+        lines.append(Message("hitl.toml says, and comes first:"))
         lines += [f"{n}. {_said(rule)}" for n, rule in enumerate(policy, start=1)]
-    return CommandResult("ok", "\n".join(lines), data)
+    return CommandResult("ok", joined(lines, "\n"), data)
 
 
 def _line(number: int, rule: StandingRule, here: str, now: str) -> str:
-    end = (f", ended at {rule.until}" if rule.ended(now) else f", until {rule.until}") if rule.until else ""
+    end = (
+        (Message(", ended at {}", rule.until) if rule.ended(now) else Message(", until {}", rule.until))
+        if rule.until
+        else ""
+    )
     if rule.workspace == here:
-        return f"{number}. {rule.shown}  ({rule.risk} risk, here, by {rule.by} at {rule.at}{end})"
-    return f"{number}. {rule.shown}  ({rule.risk} risk, {rule.workspace}, by {rule.by} at {rule.at}{end})"
+        return Message("{}. {}  ({} risk, here, by {} at {}{})", number, rule.shown, rule.risk, rule.by, rule.at, end)
+    return Message(
+        "{}. {}  ({} risk, {}, by {} at {}{})", number, rule.shown, rule.risk, rule.workspace, rule.by, rule.at, end
+    )
 
 
 def _said(rule: Rule) -> str:
@@ -101,14 +112,16 @@ async def allow(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
     todo = hand.todo(values["id"])
     question = hand.snapshot.question_of(todo.id)
     if question is None:
-        raise BadInput(f"{todo.id} asks nothing now, so there is no exact input to allow.")
+        raise BadInput(Message("{} asks nothing now, so there is no exact input to allow.", todo.id))
     rule, given = _proposed(hand, question), values.get("digest")
     if given is None:
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
-        how = f"Nothing was saved; /rules allow {todo.id} --digest {question.digest[:12]} saves it."
-        return CommandResult("ok", f"This rule would be saved:\n{rule.to_toml()}{how}", data)
+        how = Message("Nothing was saved; /rules allow {} --digest {} saves it.", todo.id, question.digest[:12])
+        return CommandResult("ok", Message("This rule would be saved:\n{}{}", rule.to_toml(), how), data)
     if not names_digest(given, question.digest):
-        raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+        raise Refused(
+            Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
+        )
     hand.check([question], Verdict.APPROVE)
     return await _allow_always(hand, question, rule)
 
@@ -132,10 +145,10 @@ async def _allow_always(hand: CommandContext, question: Question, rule: Standing
     if not known:
         await desk.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
     data = {"rule": rule.to_dict(), "n": number, "todo_id": question.todo_id}
-    said = f"Rule {number} allows exactly this from now on"
+    said = Message("Rule {} allows exactly this from now on", number)
     mode = Mode(hand.snapshot.mode)
     if mode is Mode.STEP:
-        told = f"{said}, but in mode step everything still asks: {question.name} waits for you."
+        told = Message("{}, but in mode step everything still asks: {} waits for you.", said, question.name)
         return CommandResult("allowed", told, data)
     for decision in standing_rules.decisions([request], mode, rule.workspace, written, desk.now()):
         with suppress(Refused):  # whoever watches over the rules may have been faster
@@ -154,7 +167,7 @@ async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
     name, desk = str(values["n"]), hand.face.desk
     changes = {key: str(values[key]) for key in ("input", "until") if values.get(key) is not None}
     if not changes:
-        raise BadInput("Say what to change: --until 8h, --until never, or --input any.")
+        raise BadInput(Message("Say what to change: --until 8h, --until never, or --input any."))
     desk.check_whole()
     now, pair = desk.now(), list[tuple[StandingRule, StandingRule]]()
 
@@ -162,7 +175,7 @@ async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
         old = _named(name, before)
         fresh = standing_rules.changed(old, changes, by=hand.by, at=now)
         if fresh is old:
-            raise BadInput("That changes nothing of the rule.")
+            raise BadInput(Message("That changes nothing of the rule."))
         pair.append((old, fresh))
         return tuple(fresh if rule == old else rule for rule in before)
 
@@ -171,8 +184,8 @@ async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
     await desk.record("rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
     number = written.index(fresh) + 1
     data = {"n": number, "id": fresh.id, "rule": fresh.to_dict(), "before": old.to_dict(), "toml": fresh.to_toml()}
-    until = f", until {fresh.until}" if fresh.until else ""
-    return CommandResult("changed", f"Rule {number} allows this now: {fresh.shown}{until}.", data)
+    until = Message(", until {}", fresh.until) if fresh.until else ""
+    return CommandResult("changed", Message("Rule {} allows this now: {}{}.", number, fresh.shown, until), data)
 
 
 async def revoke(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -193,7 +206,7 @@ async def revoke(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
     rule = gone[0]
     entry = {"id": rule.id, "revoked_by": hand.by, **rule.to_dict()}
     await desk.record("rule_revoked", entry, desk.now())
-    message = f"Rule {name} is revoked; {rule.shown} asks again."
+    message = Message("Rule {} is revoked; {} asks again.", name, rule.shown)
     return CommandResult("revoked", message, {"rule": rule.to_dict()})
 
 
@@ -205,8 +218,8 @@ def _named(name: str, rules: Sequence[StandingRule]) -> StandingRule:
     """
     found = next((rule for n, rule in enumerate(rules, start=1) if name in (str(n), rule.id)), None)
     if found is None:
-        counted = f"there are {len(rules)}" if rules else "there are none"
-        raise UnknownName(f'There is no rule "{clip(name)}"; {counted}.', help="/rules lists them.")
+        counted = Message("there are {}", len(rules)) if rules else Message("there are none")
+        raise UnknownName(Message('There is no rule "{}"; {}.', clip(name), counted), help="/rules lists them.")
     return found
 
 
@@ -221,17 +234,17 @@ async def mode(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
     """
     if "mode" not in values:
         mode = hand.snapshot.mode
-        return CommandResult("ok", f"The mode is {mode}.", {"mode": mode})
+        return CommandResult("ok", Message("The mode is {}.", mode), {"mode": mode})
     try:
         mode = Mode(values["mode"].lower())
     except ValueError:
-        raise UnknownName(f'There is no mode "{clip(values["mode"])}"; it is step, plan or risk.') from None
+        raise UnknownName(Message('There is no mode "{}"; it is step, plan or risk.', clip(values["mode"]))) from None
     going = await freed(hand, mode)
     data = {"mode": mode.value}
-    message = f"The mode is now {mode}."
+    message = Message("The mode is now {}.", mode)
     if going:
         names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
-        message = f"The mode is now {mode}; without a question from now on: {names}."
+        message = Message("The mode is now {}; without a question from now on: {}.", mode, names)
     closing = replace(hand.ends(Cause.MODE, *going, detail=mode), since="") if going else None
     shown = {**data, "freed": list(going)}
     return await hand.change(EventKind.MODE, data, "updated", message, shown, closing=closing)

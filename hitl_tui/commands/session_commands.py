@@ -13,6 +13,7 @@ from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.admin import (
     Deleted,
     Done,
@@ -31,19 +32,21 @@ def result_of(done: Done) -> CommandResult:
     """Return the answer to what was done with a session: its sentence, and what a script reads."""
     match done:
         case Renamed(info):
-            message = f'{info.id} is called "{info.title}" now.'
+            message = Message('{} is called "{}" now.', info.id, info.title)
             return CommandResult("renamed", message, {"session_id": info.id, "title": info.title})
         case Forked(info, source):
-            message = f"{info.id} is a fork of {source}; nothing was executed."
+            message = Message("{} is a fork of {}; nothing was executed.", info.id, source)
             return CommandResult("forked", message, {"session_id": info.id, "source": source, "title": info.title})
         case Exported(session_id, file, size):
-            message = f"{session_id} was written to {file} ({size:,} bytes)."
+            message = Message("{} was written to {} ({} bytes).", session_id, file, f"{size:,}")
             return CommandResult("exported", message, {"session_id": session_id, "file": str(file), "size": size})
         case Imported(info, file):
-            message = f"{info.id} was created from {file.name} and works in {info.workspace}; nothing was executed."
+            message = Message(
+                "{} was created from {} and works in {}; nothing was executed.", info.id, file.name, info.workspace
+            )
             return CommandResult("imported", message, {"session_id": info.id, "from": str(file), "title": info.title})
         case Deleted(session_id):
-            message = f"{session_id} was deleted; the record of its decisions stays."
+            message = Message("{} was deleted; the record of its decisions stays.", session_id)
             return CommandResult("deleted", message, {"session_id": session_id})
 
 
@@ -52,10 +55,13 @@ def removal_words(removal: Removal) -> str:
     summary, copies = removal.summary, removal.copies
     with_them = ""
     if copies:
-        with_them = f" It also removes {len(copies)} copies of threads in {copies[0].parent}."
-    return (
-        f'Deleting {summary.id} ("{summary.title}") removes its checkpoints and results.{with_them} '
-        "Exported files, the workspace and the record of its decisions stay."
+        with_them = Message(" It also removes {} copies of threads in {}.", len(copies), copies[0].parent)
+    return Message(
+        'Deleting {} ("{}") removes its checkpoints and results.{} Exported files, the workspace '
+        "and the record of its decisions stay.",
+        summary.id,
+        summary.title,
+        with_them,
     )
 
 
@@ -65,7 +71,7 @@ def removal_words(removal: Removal) -> str:
 def admin_of(hand: CommandContext) -> SessionAdmin:
     """Return what administers all sessions. Raises BadInput: there is only this one."""
     if hand.admin is None:
-        raise BadInput("Sessions can't be kept in order from here.")
+        raise BadInput(Message("Sessions can't be kept in order from here."))
     return hand.admin
 
 
@@ -107,8 +113,8 @@ async def delete(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
     """
     if str(values["session"]) == hand.face.id:
         raise BadInput(
-            f"{hand.face.id} is the session you are in, so it can't be deleted here.",
-            help=f"Leave it first; hitl-tui delete {hand.face.id} deletes it.",
+            Message("{} is the session you are in, so it can't be deleted here.", hand.face.id),
+            help=Message("Leave it first; hitl-tui delete {} deletes it.", hand.face.id),
         )
     return await _deleted(admin_of(hand), values, hand.by)
 
@@ -132,10 +138,10 @@ async def _deleted(admin: SessionAdmin, values: Mapping[str, Any], by: str) -> C
     removal = await admin.removal(name)
     data = {"session": removal.summary.to_dict(), "copies": [str(path) for path in removal.copies]}
     if not again:
-        told = f"{removal_words(removal)} Nothing was deleted; /delete {name} {name} deletes it."
+        told = Message("{0} Nothing was deleted; /delete {1} {1} deletes it.", removal_words(removal), name)
         return CommandResult("ok", told, data)
     if again != name:
-        raise BadInput(f"Nothing was deleted: the id given again isn't {name}.")
+        raise BadInput(Message("Nothing was deleted: the id given again isn't {}.", name))
     result = result_of(await admin.delete(name, by=by))
     return replace(result, data={**data, **result.data})
 

@@ -7,23 +7,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from hitl_tui.core.messages import Message
+
 
 class Takes(StrEnum):
     """What an argument is; completers and checks go by it."""
 
-    TODO = "TODO id"
-    QUESTION = "question id"
+    TODO = Message("TODO id")
+    QUESTION = Message("question id")
     STATUS = "status"
     PRIORITY = "priority"
     AGENT = "agent"
     WHERE = "before|after"
-    CHECKPOINT = "checkpoint id"
-    PROPOSAL = "proposal id"
+    CHECKPOINT = Message("checkpoint id")
+    PROPOSAL = Message("proposal id")
     MODE = "step|plan|risk"
     COMMAND = "command"
     NUMBER = "number"
     NODE = "node"
-    SESSION = "session id"
+    SESSION = Message("session id")
     DIGEST = "digest"
     TEXT = "text"
 

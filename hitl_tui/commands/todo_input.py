@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, SupervisorTodo
@@ -64,7 +65,7 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Any]]:
     given = _given(text)
     if "command" in todo.arguments:
         if given is None:
-            raise BadInput(f"{todo.id} runs a command; change its parameters with name=value or JSON.")
+            raise BadInput(Message("{} runs a command; change its parameters with name=value or JSON.", todo.id))
         nested = given.get("parameters")
         changed = nested if isinstance(nested, Mapping) else {k: v for k, v in given.items() if k != "command"}
         parameters = {**todo.arguments.get("parameters", {}), **changed}
@@ -98,7 +99,7 @@ def _given(text: str) -> dict[str, Any] | None:
         try:
             found = strict_json(text)
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"The new input isn't valid JSON: {error}.") from error
+            raise BadInput(Message("The new input isn't valid JSON: {}.", error)) from error
         return dict(found)
     try:
         words = shlex.split(text)

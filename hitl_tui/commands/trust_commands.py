@@ -11,6 +11,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import admin_of
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.messages import Message
 
 
 async def trust(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
@@ -25,21 +26,21 @@ async def trust(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
     if not hand.digest:
         data = found.to_dict()
         if found.trusted:
-            return CommandResult("ok", f"{found.folder} is trusted ({found.by}).", data)
+            return CommandResult("ok", Message("{} is trusted ({}).", found.folder, found.by), data)
         line = f"/trust --digest {found.digest}"
-        message = f"{found.folder} is not trusted."
+        message: str = Message("{} is not trusted.", found.folder)
         if not hand.terminal:
-            message = f"{found.folder} is not trusted; trust it as it is now with: {line}"
+            message = Message("{} is not trusted; trust it as it is now with: {}", found.folder, line)
         return CommandResult("ok", message, {**data, "give": [line]})
     who = hand.acting() if hand.acting is not None else Identity(hand.by)
     if not who.person:
         raise Refused(
-            f"{who.name} is a claimed name, and only a verified person trusts a folder; nothing was changed.",
+            Message("{} is a claimed name, and only a verified person trusts a folder; nothing was changed.", who.name),
             reason="not_allowed",
         )
     store.data.check_writable()
     granted = await store.trust.grant(folder, hand.digest, by=who.name, how=hand.channel)
-    message = f"Trusted {granted.folder} as it is now."
+    message = Message("Trusted {} as it is now.", granted.folder)
     if why := await hand.face.renew():
-        message += f" {why}"
+        message = Message("{} {}", message, why)
     return CommandResult("trusted", message, granted.to_dict())

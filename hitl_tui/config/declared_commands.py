@@ -19,6 +19,7 @@ from typing import TypeGuard
 
 from hitl_tui.config.problems import LARGE, Problem, described, nearest, quoted
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
@@ -47,7 +48,7 @@ def parse_template(argument: str) -> tuple[Part, ...]:
         elif match[1] is not None and _NAME.fullmatch(match[1]):
             parts.append(Part(match[1], hole=True))
         elif token[0] in "{}":
-            raise ValueError('has a brace that is no placeholder; write "{{" and "}}" for literal braces')
+            raise ValueError(Message('has a brace that is no placeholder; write "{{" and "}}" for literal braces'))
         else:
             parts.append(Part(token, hole=False))
     return tuple(parts)
@@ -75,10 +76,10 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[e
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 _EXPECTED = {
     "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "path": "a path within the workspace",
+    "integer": Message("a whole number"),
+    "number": Message("a number"),
+    "boolean": Message("true or false"),
+    "path": Message("a path within the workspace"),
 }
 
 
@@ -106,7 +107,7 @@ class Parameter:
     def expected(self) -> str:
         """What it takes, in words."""
         if self.type == "choice":
-            return "one of " + ", ".join(quoted(choice) for choice in self.choices)
+            return Message("one of {}", tuple(quoted(choice) for choice in self.choices))
         return _EXPECTED[self.type]
 
     def accept(self, given: object) -> Value:
@@ -138,14 +139,14 @@ class Parameter:
         return str(value)
 
     def _wrong(self, given: object) -> str:
-        return f"must be {self.expected}, but it is {described(given)}"
+        return Message("must be {}, but it is {}", self.expected, described(given))
 
     def _text(self, given: object) -> str:
         if not isinstance(given, str) or (self.type == "choice" and given not in self.choices):
             raise ValueError(self._wrong(given))
         problem = argument_problem(given) or (path_problem(given) if self.type == "path" else "")
         if problem:
-            raise ValueError(f"{problem}, but it is {quoted(given)}")
+            raise ValueError(Message("{}, but it is {}", problem, quoted(given)))
         return given
 
     def _integer(self, given: object) -> int:
@@ -172,9 +173,9 @@ class Parameter:
 
     def _in_range(self, value: int | float) -> int | float:
         if self.minimum is not None and value < self.minimum:
-            raise ValueError(f"must be at least {self.minimum}, but it is {value}")
+            raise ValueError(Message("must be at least {}, but it is {}", self.minimum, value))
         if self.maximum is not None and value > self.maximum:
-            raise ValueError(f"must be at most {self.maximum}, but it is {value}")
+            raise ValueError(Message("must be at most {}, but it is {}", self.maximum, value))
         return value
 
 
@@ -188,23 +189,23 @@ def is_number(value: object) -> TypeGuard[int | float]:
 def argument_problem(text: str) -> str:
     """Return why a text can't be part of an argument, or nothing; it completes a sentence."""
     if any(character in text for character in "\0\r\n"):
-        return "must not hold a line break or NUL"
+        return Message("must not hold a line break or NUL")
     try:
         size = len(text.encode("utf-8", errors="surrogateescape"))
     except UnicodeEncodeError:
-        return "must be text that can be encoded"
-    return f"must be at most {LONGEST} bytes long" if size > LONGEST else ""
+        return Message("must be text that can be encoded")
+    return Message("must be at most {} bytes long", LONGEST) if size > LONGEST else ""
 
 
 def path_problem(text: str) -> str:
     """Return why a text isn't a path within the workspace, or nothing; it completes a sentence."""
     if not text:
-        return "must not be empty"
+        return Message("must not be empty")
     if text.startswith("/"):
-        return "must be a path relative to the workspace"
+        return Message("must be a path relative to the workspace")
     if text.startswith("~"):
-        return 'must not begin with "~"'
-    return 'must stay within the workspace, without ".."' if ".." in text.split("/") else ""
+        return Message('must not begin with "~"')
+    return Message('must stay within the workspace, without ".."') if ".." in text.split("/") else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,10 +282,10 @@ class CommandDeclaration:
         known = tuple(self.parameters)
         hint = nearest(name, known)
         if hint:
-            return f"{self.name} has no parameter {quoted(name)}; did you mean {quoted(hint)}?"
+            return Message("{} has no parameter {}; did you mean {}?", self.name, quoted(name), quoted(hint))
         if known:
-            return f"{self.name} has no parameter {quoted(name)}; it takes {', '.join(known)}."
-        return f"{self.name} has no parameter {quoted(name)}; it takes none."
+            return Message("{} has no parameter {}; it takes {}.", self.name, quoted(name), ", ".join(known))
+        return Message("{} has no parameter {}; it takes none.", self.name, quoted(name))
 
     def _value(self, name: str, given: Mapping[str, object]) -> Value:
         parameter = self.parameters[name]
@@ -293,7 +294,7 @@ class CommandDeclaration:
         elif parameter.default is not None:
             value = parameter.default
         else:
-            raise BadInput(f"{self.name} needs the parameter {quoted(name)} ({parameter.expected}).")
+            raise BadInput(Message("{} needs the parameter {} ({}).", self.name, quoted(name), parameter.expected))
         try:
             return parameter.accept(value)
         except ValueError as error:
@@ -309,7 +310,7 @@ class CommandDeclaration:
                 raise BadInput(f"{quoted(argument)} of {self.name} {error}.") from error
             for part in parts:
                 if part.hole and part.text not in texts:
-                    raise BadInput(f"{quoted(argument)} of {self.name} names no declared parameter.")
+                    raise BadInput(Message("{} of {} names no declared parameter.", quoted(argument), self.name))
             if not options_ended:
                 self._refuse_option(parts, texts)
             self._refuse_climbing(parts, texts)
@@ -326,8 +327,12 @@ class CommandDeclaration:
             free = part.hole and self.parameters[part.text].type == "string"
             if free and text.startswith("-"):
                 raise BadInput(
-                    f'{quoted(part.text)} of {self.name} must not begin with "-", which could be read as an option '
-                    f'(a "--" before it in the declaration allows it).'
+                    Message(
+                        '{} of {} must not begin with "-", which could be read as an option (a "--" before it in '
+                        "the declaration allows it).",
+                        quoted(part.text),
+                        self.name,
+                    )
                 )
             return
 
@@ -339,7 +344,7 @@ class CommandDeclaration:
         filled = "".join(texts[part.text] if part.hole else part.text for part in parts)
         declared = "".join("x" if part.hole else part.text for part in parts)
         if _climbs(filled) > _climbs(declared):
-            raise BadInput(f"{quoted(holes[0])} of {self.name} must stay within the workspace.")
+            raise BadInput(Message("{} of {} must stay within the workspace.", quoted(holes[0]), self.name))
 
 
 def _climbs(argument: str) -> int:
@@ -361,7 +366,7 @@ def template_problems(key: str, template: Sequence[str], parameters: Collection[
         parameters: names of the declared parameters.
     """
     if not template:
-        yield Problem((key,), "must name a program, but it is empty")
+        yield Problem((key,), Message("must name a program, but it is empty"))
     scripts = set(_shell_scripts(template))
     for number, argument in enumerate(template):
         path = (key, number)
@@ -375,14 +380,16 @@ def template_problems(key: str, template: Sequence[str], parameters: Collection[
             yield Problem(path, str(error))
             continue
         if number == 0 and (holes or not argument):
-            yield Problem(path, "is the program, which must be written out")
+            yield Problem(path, Message("is the program, which must be written out"))
         if holes and number in scripts:
-            yield Problem(path, 'is a script for a shell; give values after it, and read them as "$1"')
+            yield Problem(path, Message('is a script for a shell; give values after it, and read them as "$1"'))
         for name in holes:
             if name not in parameters:
                 hint = nearest(name, parameters)
-                rest = f"; did you mean {quoted(hint)}?" if hint else ""
-                yield Problem(path, f"uses {quoted('{' + name + '}')}, which is no declared parameter{rest}")
+                rest = Message("; did you mean {}?", quoted(hint)) if hint else ""
+                yield Problem(
+                    path, Message("uses {}, which is no declared parameter{}", quoted("{" + name + "}"), rest)
+                )
 
 
 def holes_in(template: Sequence[str]) -> set[str]:

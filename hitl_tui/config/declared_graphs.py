@@ -11,6 +11,7 @@ from typing import Any
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput, ConfigError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 
@@ -123,7 +124,7 @@ def langgraph_file(path: Path) -> tuple[GraphDeclaration, ...]:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except OSError as error:
-        raise ConfigError(f"{one_line(path.name, 100)} can't be read: {error.strerror}.") from error
+        raise ConfigError(Message("{} can't be read: {}.", one_line(path.name, 100), error.strerror)) from error
     return parse_langgraph(content, path.parent.resolve() / path.name, None)
 
 
@@ -142,12 +143,12 @@ def parse_langgraph(content: bytes, path: Path, env: bytes | None) -> tuple[Grap
     try:
         data = json.loads(content) if len(content) <= LARGEST else None
     except json.JSONDecodeError as error:
-        raise ConfigError(f"{name} line {error.lineno}: this is not JSON ({error.msg}).") from error
+        raise ConfigError(Message("{} line {}: this is not JSON ({}).", name, error.lineno, error.msg)) from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{name} is not JSON text in UTF-8.") from error
+        raise ConfigError(Message("{} is not JSON text in UTF-8.", name)) from error
     graphs = data.get("graphs") if isinstance(data, dict) else None
     if not isinstance(graphs, dict) or not graphs:
-        raise ConfigError(f'{name} names no graphs; expected {{"graphs": {{"agent": "./agent.py:graph"}}}}.')
+        raise ConfigError(Message('{} names no graphs; expected {{"graphs": {{"agent": "./agent.py:graph"}}}}.', name))
     folder = str(path.parent)
     assert isinstance(data, dict)
     variables = _environment(data.get("env"), name, env)
@@ -167,7 +168,9 @@ def env_file_of(content: bytes) -> str:
 def _declared(key: str, value: Any, folder: str, env: Mapping[str, str], file: str) -> GraphDeclaration:
     target = value.get("path") if isinstance(value, Mapping) else value
     if not isinstance(target, str) or not target.strip():
-        raise ConfigError(f'{file}: the graph "{one_line(key, 60)}" needs a path such as "./agent.py:graph".')
+        raise ConfigError(
+            Message('{}: the graph "{}" needs a path such as "./agent.py:graph".', file, one_line(key, 60))
+        )
     said = value.get("description") if isinstance(value, Mapping) else ""
     return GraphDeclaration(
         name=team_name(key),
@@ -185,7 +188,7 @@ def _environment(value: Any, file: str, env: bytes | None) -> dict[str, str]:
     if isinstance(value, Mapping):
         return {str(k): str(v) for k, v in value.items()}
     if not isinstance(value, str):
-        raise ConfigError(f'{file}: "env" has to be the name of a file or an object.')
+        raise ConfigError(Message('{}: "env" has to be the name of a file or an object.', file))
     if env is None:
         return {}
     from io import StringIO
@@ -209,7 +212,7 @@ def declared_graph(given: str, workspace: Path) -> GraphDeclaration:
     """
     text = given.strip()
     if not text:
-        raise BadInput("Say which graph: module:attribute, path.py:attribute, or a langgraph.json.")
+        raise BadInput(Message("Say which graph: module:attribute, path.py:attribute, or a langgraph.json."))
     place, _, attribute = text.partition(":")
     path = given_path(place)
     if path.name == LANGGRAPH_FILE or (path / LANGGRAPH_FILE).is_file():
@@ -219,13 +222,16 @@ def declared_graph(given: str, workspace: Path) -> GraphDeclaration:
         return _of_file(workspace / LANGGRAPH_FILE, place)
     if place.endswith(".py"):
         if not path.is_file():
-            raise BadInput(f"There is no file {one_line(place, 200)}.")
+            raise BadInput(Message("There is no file {}.", one_line(place, 200)))
         real = path.resolve()
         target = f"{real}:{attribute}" if attribute else str(real)
         return GraphDeclaration(team_name(_named(attribute, real.stem)), target, str(real.parent))
     if not attribute:
         raise BadInput(
-            f'"{one_line(text, 100)}" names no graph; expected module:attribute, path.py:attribute or a langgraph.json.'
+            Message(
+                '"{}" names no graph; expected module:attribute, path.py:attribute or a langgraph.json.',
+                one_line(text, 100),
+            )
         )
     return GraphDeclaration(team_name(_named(attribute, place.rsplit(".", 1)[-1])), text, str(Path.cwd()))
 
@@ -254,11 +260,11 @@ def _of_file(file: Path, name: str) -> GraphDeclaration:
     if not name:
         if len(found) == 1:
             return found[0]
-        raise BadInput(f"{file.name} names {len(found)} graphs; say which: {_names(found)}.")
+        raise BadInput(Message("{} names {} graphs; say which: {}.", file.name, len(found), _names(found)))
     for declaration in found:
         if declaration.name == team_name(name):
             return declaration
-    raise BadInput(f'{file.name} names no graph "{one_line(name, 60)}"; there is {_names(found)}.')
+    raise BadInput(Message('{} names no graph "{}"; there is {}.', file.name, one_line(name, 60), _names(found)))
 
 
 def _names(found: tuple[GraphDeclaration, ...]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from hitl_tui.config.problems import first_problem, key_places
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import safe_text
 
 FILE_NAME = "hitl.toml"
@@ -18,9 +19,9 @@ LARGEST = 1_000_000
 
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
 _PLAIN_WORDS = {
-    "Cannot overwrite a value": "a key is given twice",
-    "Cannot declare": "a table is declared twice",
-    "Cannot mutate immutable namespace": "an inline table or array is added to",
+    "Cannot overwrite a value": Message("a key is given twice"),
+    "Cannot declare": Message("a table is declared twice"),
+    "Cannot mutate immutable namespace": Message("an inline table or array is added to"),
 }
 
 
@@ -45,7 +46,9 @@ def parse_content(content: bytes | None) -> WorkspaceConfig:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{FILE_NAME} line {line}: the file must be UTF-8, but this line is not.") from error
+        raise ConfigError(
+            Message("{} line {}: the file must be UTF-8, but this line is not.", FILE_NAME, line)
+        ) from error
     return parse_config(text, FILE_NAME)
 
 
@@ -63,7 +66,7 @@ def parse_config(text: str, name: str) -> WorkspaceConfig:
     try:
         data = tomllib.loads(text)
     except RecursionError as error:
-        raise ConfigError(f"{name} is nested too deeply.") from error
+        raise ConfigError(Message("{} is nested too deeply.", name)) from error
     except ValueError as error:
         raise ConfigError(_syntax(name, text, str(error))) from error
     if not data:
@@ -75,7 +78,7 @@ def parse_config(text: str, name: str) -> WorkspaceConfig:
     if isinstance(found, WorkspaceConfig):
         return found
     line, sentence = first_problem(found, key_places(text))
-    raise ConfigError(f"{name} line {line}: {sentence}")
+    raise ConfigError(Message("{} line {}: {}", name, line, sentence))
 
 
 def content_of(path: Path) -> bytes | None:
@@ -90,13 +93,15 @@ def content_of(path: Path) -> bytes | None:
         if not path.is_symlink() and not path.exists():
             return None
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ConfigError(f"{FILE_NAME} must be a file, but something else has that name.")
+            raise ConfigError(Message("{} must be a file, but something else has that name.", FILE_NAME))
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except OSError as error:
-        raise ConfigError(f"{FILE_NAME} can't be read: {error.strerror or error}.") from error
+        raise ConfigError(Message("{} can't be read: {}.", FILE_NAME, error.strerror or error)) from error
     if len(content) > LARGEST:
-        raise ConfigError(f"{FILE_NAME} is larger than {LARGEST:,} bytes, so it is surely not a settings file.")
+        raise ConfigError(
+            Message("{} is larger than {} bytes, so it is surely not a settings file.", FILE_NAME, f"{LARGEST:,}")
+        )
     return content
 
 
@@ -104,10 +109,14 @@ def _syntax(name: str, text: str, message: str) -> str:
     """Return one sentence for what the standard library's parser says."""
     match = _PLACE.fullmatch(message)
     if not match:
-        what = "a number has too many digits" if "digits" in message else safe_text(message, multiline=False, limit=200)
-        return f"{name} isn't valid TOML: {what}."
+        what = (
+            Message("a number has too many digits")
+            if "digits" in message
+            else safe_text(message, multiline=False, limit=200)
+        )
+        return Message("{} isn't valid TOML: {}.", name, what)
     what = safe_text(match["what"], multiline=False, limit=200)
     what = next((plain for start, plain in _PLAIN_WORDS.items() if what.startswith(start)), what)
     line = match["line"] or str(text.rstrip().count("\n") + 1)
-    where = f"column {match['column']}" if match["column"] else "at the end of the file"
-    return f"{name} line {line}: this isn't valid TOML: {what[:1].lower()}{what[1:]} ({where})."
+    where = Message("column {}", match["column"]) if match["column"] else Message("at the end of the file")
+    return Message("{} line {}: this isn't valid TOML: {}{} ({}).", name, line, what[:1].lower(), what[1:], where)

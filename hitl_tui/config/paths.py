@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import safe_text
 
@@ -22,12 +23,12 @@ def given_path(text: str) -> Path:
     try:
         raw = text.encode()
     except UnicodeEncodeError as error:
-        raise BadInput(f"\"{shown}\" can't be a path: it isn't valid UTF-8.") from error
+        raise BadInput(Message("\"{}\" can't be a path: it isn't valid UTF-8.", shown)) from error
     if "\0" in text:
-        raise BadInput(f'"{shown}" can\'t be a path: it holds a null character.')
+        raise BadInput(Message('"{}" can\'t be a path: it holds a null character.', shown))
     if len(raw) > _LONGEST or any(len(name) > _LONGEST_NAME for name in raw.split(b"/")):
-        raise BadInput(f'"{shown}" can\'t be a path: it is too long.')
+        raise BadInput(Message('"{}" can\'t be a path: it is too long.', shown))
     try:
         return Path(text).expanduser()
     except RuntimeError as error:  # ~somebody without a home
-        raise BadInput(f'"{shown}" can\'t be found: {error}') from error
+        raise BadInput(Message('"{}" can\'t be found: {}', shown, error)) from error

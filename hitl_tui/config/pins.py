@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from hitl_tui.core.messages import Message
+
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
 
 
@@ -46,15 +48,15 @@ def pattern_problem(pattern: str) -> str:
     """Return why a pattern can't be used, to complete a sentence; empty when it can."""
     parts = [part for part in pattern.split("/") if part]
     if not pattern.strip() or "\0" in pattern:
-        return "must name files of the workspace"
+        return Message("must name files of the workspace")
     if pattern.startswith("/") or ".." in parts:
-        return "must stay within the workspace"
+        return Message("must stay within the workspace")
     if all(part in (".", "*", "**") for part in parts):
-        return "would leave out every file, so that nothing is bound; name those that no step executes"
+        return Message("would leave out every file, so that nothing is bound; name those that no step executes")
     try:
         path_pattern((pattern,))
     except re.error:
-        return "is no pattern; use *, ?, [abc] and **"
+        return Message("is no pattern; use *, ?, [abc] and **")
     return ""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import safe_text
 
 LARGE = 10**18
@@ -32,14 +33,14 @@ def described(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) and abs(value) >= LARGE:
-        return "a very large number"
+        return Message("a very large number")
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, list | tuple):
-        return "a list"
+        return Message("a list")
     if isinstance(value, dict):
-        return "a table"
-    return "a date or time" if type(value).__module__ == "datetime" else "something else"
+        return Message("a table")
+    return Message("a date or time") if type(value).__module__ == "datetime" else Message("something else")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -178,7 +179,7 @@ class _Scanner:
     def _take(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self._text, self._at)
         if not match:
-            raise ValueError(f"not a valid TOML text at offset {self._at}")
+            raise ValueError(Message("not a valid TOML text at offset {}", self._at))
         self._at = match.end()
         return match[0]
 
@@ -228,24 +229,26 @@ def _unknown_key(problem: Problem) -> str:
     key = str(problem.path[-1])
     where = _table(problem.path[:-1])
     hint = nearest(key, problem.unknown_among)
-    rest = f"did you mean {quoted(hint)}?" if hint else f"known are {', '.join(problem.unknown_among)}"
-    return f"unknown key {quoted(key)} {where}; {rest}"
+    rest = (
+        Message("did you mean {}?", quoted(hint)) if hint else Message("known are {}", ", ".join(problem.unknown_among))
+    )
+    return Message("unknown key {} {}; {}", quoted(key), where, rest)
 
 
 def _subject(path: Path) -> str:
     if not path:
-        return "the file"
+        return Message("the file")
     last = path[-1]
     if isinstance(last, str):
         return f"{quoted(last)} {_table(path[:-1])}"
     if len(path) == 2:
         return _table(path).removeprefix("in ")
-    return f"item {last + 1} of {_subject(path[:-1])}"
+    return Message("item {} of {}", last + 1, _subject(path[:-1]))
 
 
 def _table(path: Path) -> str:
     keys = [step if _BARE_KEY.fullmatch(step) else quoted(step) for step in path if isinstance(step, str)]
     if not keys:
-        return "at the top"
+        return Message("at the top")
     name = safe_text(".".join(keys), multiline=False, limit=160)
     return f"in [[{name}]]" if isinstance(path[-1], int) else f"in [{name}]"

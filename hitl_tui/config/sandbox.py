@@ -14,6 +14,8 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.core.messages import Message
+
 if TYPE_CHECKING:
     from random import Random
 
@@ -110,7 +112,7 @@ def _write_database(folder: Path, declared: Mapping[str, Any]) -> None:
             )
             connection.commit()
     except sqlite3.Error as error:
-        raise OSError(f"the database can't be made: {error}") from error
+        raise OSError(Message("the database can't be made: {}", error)) from error
 
 
 def _customers(declared: Mapping[str, Any], random: Random) -> list[tuple[str, str, str, str]]:

@@ -45,6 +45,7 @@ from hitl_tui.config.workspace import (
     WorkspaceConfig,
     parse_duration,
 )
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 
 _COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -74,33 +75,35 @@ def _duration(value: object) -> float:
         try:
             seconds = parse_duration(value)
         except ValueError as error:
-            raise wrong(Problem((), f"{error}, but it is {quoted(value)}")) from error
+            raise wrong(Problem((), Message("{}, but it is {}", error, quoted(value)))) from error
     elif is_number(value):
         seconds = float(value)
     else:
-        raise wrong(Problem((), f'must be a duration such as "10m", or seconds, but it is {described(value)}'))
+        raise wrong(
+            Problem((), Message('must be a duration such as "10m", or seconds, but it is {}', described(value)))
+        )
     if not 0 < seconds <= LONGEST_DURATION:
-        raise wrong(Problem((), f"must be more than 0 and at most 365 days, but it is {described(value)}"))
+        raise wrong(Problem((), Message("must be more than 0 and at most 365 days, but it is {}", described(value))))
     return seconds
 
 
 def _number(value: object) -> int | float:
     if not is_number(value):
-        raise wrong(Problem((), f"must be a number, but it is {described(value)}"))
+        raise wrong(Problem((), Message("must be a number, but it is {}", described(value))))
     return value
 
 
 def _workspace_path(value: str) -> str:
     problem = argument_problem(value) or path_problem(value)
     if problem:
-        raise wrong(Problem((), f"{problem}, but it is {quoted(value)}"))
+        raise wrong(Problem((), Message("{}, but it is {}", problem, quoted(value))))
     return value
 
 
 def _pin(value: str) -> str:
     problem = argument_problem(value) or pattern_problem(value)
     if problem:
-        raise wrong(Problem((), f"{problem}, but it is {quoted(value)}"))
+        raise wrong(Problem((), Message("{}, but it is {}", problem, quoted(value))))
     return value
 
 
@@ -108,34 +111,36 @@ def _team(value: str, info: ValidationInfo) -> str:
     known = (*TEAMS, *declared(info).graphs)
     if value not in known:
         hint = nearest(value, known)
-        rest = f"did you mean {quoted(hint)}?" if hint else f"known teams are {', '.join(known)}"
-        raise wrong(Problem((), f"names no known team, but {quoted(value)}; {rest}"))
+        rest = Message("did you mean {}?", quoted(hint)) if hint else Message("known teams are {}", ", ".join(known))
+        raise wrong(Problem((), Message("names no known team, but {}; {}", quoted(value), rest)))
     return value
 
 
 def _store(value: str) -> str:
     if holds_password(value):
-        raise wrong(Problem((), "holds a password, which would be shown: give it in PGPASSWORD or ~/.pgpass"))
+        raise wrong(Problem((), Message("holds a password, which would be shown: give it in PGPASSWORD or ~/.pgpass")))
     return value
 
 
 def _command_name(value: str) -> str:
     if not _COMMAND_NAME.fullmatch(value):
-        raise wrong(Problem((), "is no command name: use lower-case letters, digits, - and _"))
+        raise wrong(Problem((), Message("is no command name: use lower-case letters, digits, - and _")))
     return value
 
 
 def _parameter_name(value: str) -> str:
     if not is_parameter_name(value):
         raise wrong(
-            Problem((), "is no parameter name: begin with a lower-case letter, then use letters, digits, - and _")
+            Problem(
+                (), Message("is no parameter name: begin with a lower-case letter, then use letters, digits, - and _")
+            )
         )
     return value
 
 
 def _environment_name(value: str) -> str:
     if not _ENVIRONMENT_NAME.fullmatch(value):
-        raise wrong(Problem((), f"must be the name of an environment variable, but it is {quoted(value)}"))
+        raise wrong(Problem((), Message("must be the name of an environment variable, but it is {}", quoted(value))))
     return value
 
 
@@ -171,30 +176,30 @@ def problems_in(error: ValidationError, form: type[BaseModel], others: type[Base
         elif kind == "extra_forbidden":
             yield Problem(path, "", unknown_among=_known_keys(path[:-1], form, others))
         elif kind == "missing":
-            yield Problem(path[:-1], f"needs {quoted(str(path[-1]))}")
+            yield Problem(path[:-1], Message("needs {}", quoted(str(path[-1]))))
         elif path == ("policy",) and isinstance(value, dict):
-            yield Problem(path, "must be written as [[policy]], in double brackets")
+            yield Problem(path, Message("must be written as [[policy]], in double brackets"))
         else:
             yield Problem(path, _expectation(kind, context, found["msg"], value))
 
 
 def _expectation(kind: str, context: dict[str, Any], message: str, value: object) -> str:
     if kind == "too_short":
-        return "must not be empty"
+        return Message("must not be empty")
     expected = {
-        "int_type": "a whole number",
-        "bool_type": "true or false",
+        "int_type": Message("a whole number"),
+        "bool_type": Message("true or false"),
         "string_type": "text",
-        "list_type": "a list",
-        "dict_type": "a table",
-        "model_type": "a table",
+        "list_type": Message("a list"),
+        "dict_type": Message("a table"),
+        "model_type": Message("a table"),
         "literal_error": str(context.get("expected", "")).replace("'", '"'),
-        "greater_than_equal": f"at least {context.get('ge')}",
-        "less_than_equal": f"at most {context.get('le')}",
+        "greater_than_equal": Message("at least {}", context.get("ge")),
+        "less_than_equal": Message("at most {}", context.get("le")),
     }.get(kind, "")
     if not expected:
-        return f"can't be used ({message})"
-    return f"must be {expected}, but it is {described(value)}"
+        return Message("can't be used ({})", message)
+    return Message("must be {}, but it is {}", expected, described(value))
 
 
 def _known_keys(path: Sequence[str | int], form: type[BaseModel], others: type[BaseModel]) -> tuple[str, ...]:
@@ -258,7 +263,9 @@ class _Parameter(_Section):
                 problems = [Problem(("default",), str(error))]
             if not problems and self.type != "choice" and type(self.default) not in _TOML_TYPES[self.type]:
                 expected = self.declaration().expected
-                problems = [Problem(("default",), f"must be {expected}, but it is {described(self.default)}")]
+                problems = [
+                    Problem(("default",), Message("must be {}, but it is {}", expected, described(self.default)))
+                ]
         if problems:
             raise wrong(*problems)
         return self
@@ -266,17 +273,19 @@ class _Parameter(_Section):
     def _bound_problems(self) -> Iterator[Problem]:
         for name in ("minimum", "maximum"):
             if getattr(self, name) is not None and self.type not in ("integer", "number"):
-                yield Problem((name,), f"has no meaning for a parameter of type {self.type}")
+                yield Problem((name,), Message("has no meaning for a parameter of type {}", self.type))
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
-            yield Problem(("maximum",), f"must be at least the minimum, {self.minimum}, but it is {self.maximum}")
+            yield Problem(
+                ("maximum",), Message("must be at least the minimum, {}, but it is {}", self.minimum, self.maximum)
+            )
 
     def _choice_problems(self) -> Iterator[Problem]:
         if self.type != "choice":
             if self.choices is not None:
-                yield Problem(("choices",), f"has no meaning for a parameter of type {self.type}")
+                yield Problem(("choices",), Message("has no meaning for a parameter of type {}", self.type))
             return
         if not self.choices:
-            yield Problem(("choices",), "must list at least one value of a parameter of type choice")
+            yield Problem(("choices",), Message("must list at least one value of a parameter of type choice"))
         for number, choice in enumerate(self.choices or ()):
             problem = argument_problem(choice)
             if problem:
@@ -326,7 +335,7 @@ class _Command(_Section):
             problems += template_problems("preview", self.preview, self.parameters)
         used = holes_in([*self.run, *(self.preview or ())])
         problems += [
-            Problem(("parameters", name), "is used neither in run nor in preview")
+            Problem(("parameters", name), Message("is used neither in run nor in preview"))
             for name in self.parameters
             if name not in used
         ]
@@ -400,7 +409,9 @@ class _Teams(_Section):
             problems = [
                 Problem((name,), "", unknown_among=TEAMS)
                 if not _is_graph(team)
-                else Problem((name,), "is no team name: begin with a lower-case letter, then use letters, digits and _")
+                else Problem(
+                    (name,), Message("is no team name: begin with a lower-case letter, then use letters, digits and _")
+                )
                 for name, team in data.items()
                 if name not in TEAMS and not (_is_graph(team) and _TEAM_NAME.fullmatch(name))
             ]
@@ -426,35 +437,39 @@ class _Policy(_Section):
     def _agrees(self, info: ValidationInfo) -> Self:
         problems = [*self._command_problems(declared(info).commands), *self._tool_problems()]
         if self.on_deadline is not None and self.deadline is None:
-            problems.append(Problem(("on_deadline",), "says what happens at a deadline, but there is no deadline"))
+            problems.append(
+                Problem(("on_deadline",), Message("says what happens at a deadline, but there is no deadline"))
+            )
         if problems:
             raise wrong(*problems)
         return self
 
     def _tool_problems(self) -> Iterator[Problem]:
         if self.tool == "":
-            yield Problem(("tool",), "must not be empty")
+            yield Problem(("tool",), Message("must not be empty"))
         if self.tool is not None and self.command is not None:
-            yield Problem(("tool",), "is for what graphs call, so there is no command beside it")
+            yield Problem(("tool",), Message("is for what graphs call, so there is no command beside it"))
         if self.tool is not None and self.decision == "allow":
-            yield Problem(("decision",), 'has to be "ask" or "deny" for a tool: a graph that asks waits for an answer')
+            yield Problem(
+                ("decision",), Message('has to be "ask" or "deny" for a tool: a graph that asks waits for an answer')
+            )
         if self.arguments is not None and self.tool is None:
-            yield Problem(("arguments",), "are those of a tool, but there is no tool")
+            yield Problem(("arguments",), Message("are those of a tool, but there is no tool"))
         elif self.arguments is not None:
             from hitl_tui.core.interrupts.json_schema import why_unusable
 
             if why := why_unusable(self.arguments):
-                yield Problem(("arguments",), f"has to be a JSON Schema that can be used, but it {why}")
+                yield Problem(("arguments",), Message("has to be a JSON Schema that can be used, but it {}", why))
 
     def _command_problems(self, declared: Sequence[str]) -> Iterator[Problem]:
         if self.command is None:
             return
         if self.team not in (None, "command_team"):
-            yield Problem(("command",), f"can only be given for command_team, not for {self.team}")
+            yield Problem(("command",), Message("can only be given for command_team, not for {}", self.team))
         elif self.command not in declared:
             hint = nearest(self.command, declared)
-            rest = f"; did you mean {quoted(hint)}?" if hint else ""
-            yield Problem(("command",), f"names no declared command, but {quoted(self.command)}{rest}")
+            rest = Message("; did you mean {}?", quoted(hint)) if hint else ""
+            yield Problem(("command",), Message("names no declared command, but {}{}", quoted(self.command), rest))
 
     def rule(self) -> Rule:
         return Rule(

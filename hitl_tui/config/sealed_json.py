@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.config.atomic_files import write_atomically
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 
 _KEY = "checksum"
 
@@ -35,8 +36,8 @@ def check_sealed(path: Path, data: Any) -> None:
         return
     if data[_KEY] != _checksum({k: v for k, v in data.items() if k != _KEY}):
         raise StorageError(
-            f"{path} is damaged or was changed by hand: its checksum doesn't fit.",
-            help=f'Put the file back; or, to take it as it is, remove the line "{_KEY}" in it.',
+            Message("{} is damaged or was changed by hand: its checksum doesn't fit.", path),
+            help=Message('Put the file back; or, to take it as it is, remove the line "{}" in it.', _KEY),
         )
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 
 ENGLISH, KOREAN = "en", "ko"
 
@@ -207,7 +208,7 @@ def materialise(starter: Starter, data: Path) -> Path:
             shutil.rmtree(scratch, ignore_errors=True)
     except (OSError, shutil.Error) as error:
         why = getattr(error, "strerror", None) or error
-        raise StorageError(f"The example can't be copied to {target}: {why}.") from error
+        raise StorageError(Message("The example can't be copied to {}: {}.", target, why)) from error
     return target
 
 
@@ -238,4 +239,4 @@ def _packaged(name: str) -> Path:
     checkout = package.parent / name
     if checkout.is_dir():
         return checkout
-    raise StorageError(f"This installation lacks its {name}; install hitl-tui again.")
+    raise StorageError(Message("This installation lacks its {}; install hitl-tui again.", name))

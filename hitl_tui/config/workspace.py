@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy
 
 TEAMS = ("search_team", "analysis_team", "document_team", "command_team")
@@ -81,5 +82,5 @@ def parse_duration(text: str) -> float:
         ValueError: it is none; the message says what was expected.
     """
     if not _DURATION.fullmatch(text):
-        raise ValueError('must be a duration such as "90s", "10m", "2h" or "1d"')
+        raise ValueError(Message('must be a duration such as "90s", "10m", "2h" or "1d"'))
     return sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(text))

@@ -20,6 +20,7 @@ from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
 from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 log = logging.getLogger(__name__)
@@ -121,14 +122,14 @@ def _content(path: Path, largest: int) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     except OSError as error:
-        raise ConfigError(f"{name} can't be read: {error.strerror or error}.") from error
+        raise ConfigError(Message("{} can't be read: {}.", name, error.strerror or error)) from error
     try:
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             content = file.read(largest + 1)
     except OSError as error:
-        raise ConfigError(f"{name} can't be read: {error.strerror or error}.") from error
+        raise ConfigError(Message("{} can't be read: {}.", name, error.strerror or error)) from error
     if len(content) > largest:
-        raise ConfigError(f"{name} is larger than {largest:,} bytes, so it can't be used.")
+        raise ConfigError(Message("{} is larger than {} bytes, so it can't be used.", name, f"{largest:,}"))
     return content

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, clip
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 
 if TYPE_CHECKING:
     from hitl_tui.core.interrupts.shape import Shape
@@ -200,7 +200,7 @@ def _inner(shape: Shape) -> tuple[Answer, ...]:
         action = offered.get(number)
         if action is not None and not (action.why_not and number == 3):
             found.append(
-                Answer(number, label_of(action), ask="inner", why_not=render(action.why_not), action=action.name)
+                Answer(number, label_of(action), ask="inner", why_not=translate(action.why_not), action=action.name)
             )
         elif number == 3:
             found.append(stop)

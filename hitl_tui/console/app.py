@@ -26,6 +26,7 @@ from hitl_tui.console.services import Speaker
 from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.language import language
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.termination import Termination
@@ -281,7 +282,7 @@ def run_console(options: OpenOptions) -> int:
         HitlError: it can't begin, or it stopped because of something unexpected; the message is one sentence.
     """
     if options.mode and options.mode not in MODES:
-        raise BadInput(f'There is no mode "{options.mode}"; it is step, plan or risk.')
+        raise BadInput(Message('There is no mode "{}"; it is step, plan or risk.', options.mode))
     app = HitlApp(options)
     put_off()
     asyncio.run(_run(app))

@@ -17,7 +17,7 @@ from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.rows import text_row
 from hitl_tui.wording.status_words import number_of, status_words, why_fixed
 
@@ -165,7 +165,7 @@ class BulkActions:
             if level is None:
                 return
             command = f"/todo priority {{id}} {level}"
-            said = said.format(n=len(todos), level=render(level.value))
+            said = said.format(n=len(todos), level=_(level.value))
         else:
             if not await confirm(app, title, "\n".join([_(_SAID[what]), *shown]), _(_TITLES[what])):
                 return
@@ -174,7 +174,7 @@ class BulkActions:
 
     async def _level(self, title: str, shown: Sequence[str]) -> Priority | None:
         app, levels = self._console, list(Priority)
-        options = tuple(Option(render(level.value), level.value) for level in levels)
+        options = tuple(Option(_(level.value), level.value) for level in levels)
         content = Content("\n".join(shown))
         chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.guard))
         return chosen if isinstance(chosen, Priority) else None
@@ -187,10 +187,10 @@ class BulkActions:
             return
         rows = []
         for todo_id, result in results:
-            answer = safe_text(render(result.message), multiline=False)
+            answer = safe_text(translate(result.message), multiline=False)
             colour, glyph = ("$text-error", "✗") if result.failed else ("$text-success", "✓")
             rows.append(text_row(f"{glyph} {number_of(todo_id)}  {answer}", colour))
-            self._display.note(render(result.message))
+            self._display.note(translate(result.message))
         done = sum(not result.failed for __, result in results)
         if done == len(results):
             self._display.say(said)

@@ -22,7 +22,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import RESCUE
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.question_rows import body, details, title_of
@@ -122,7 +122,7 @@ class DecisionFlow:
             self.decided[link.face.id].extend(map(str, ids))
 
     async def _words(self, question: Question, label: str) -> str | None:
-        name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
+        name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
         title = one_line(title_of(question), 300)
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
@@ -138,7 +138,7 @@ class DecisionFlow:
     async def _details(self, link: SessionHandle, question: Question) -> None:
         draft = [*graph_rows(link, question), *await draft_of(link, question, None)]
         rows = details(question, link.face.snapshot.workspace, draft)
-        name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
+        name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
         async with told_when_gone(self._console, link, question):
             read = await self._console.push_screen_wait(TextViewer(_("Question · {name}").format(name=name), rows))
         if not read:
@@ -183,8 +183,8 @@ class DecisionFlow:
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
         self.remember(link, result)
         if self._display.link is link:
-            self._display.note(render(result.message))
-        return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
+            self._display.note(translate(result.message))
+        return Outcome(not result.failed, safe_text(translate(result.message), multiline=False))
 
     async def _always(self, link: SessionHandle, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""

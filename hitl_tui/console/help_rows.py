@@ -17,7 +17,7 @@ from hitl_tui.console.local_commands import OWN
 from hitl_tui.console.widgets.row_drag import MARKED
 from hitl_tui.console.widgets.text_search import SearchInput, lowered
 from hitl_tui.core.safe_text import cell_width, safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark
 from hitl_tui.wording.rows import Row, assembled, styled, text_row
 from hitl_tui.wording.status_words import PRIORITIES, SIGNS
 from hitl_tui.wording.times import padded
@@ -118,7 +118,7 @@ def _numbered(spec: keys.KeySpec) -> bool:
 def _sign_rows() -> list[Row]:
     """Return what the signs in the plan mean."""
     signs = [(glyph, _(word)) for glyph, word in SIGNS]
-    signs += [(sign, _("{level} priority").format(level=render(p.value))) for p, sign in PRIORITIES.items()]
+    signs += [(sign, _("{level} priority").format(level=_(p.value))) for p, sign in PRIORITIES.items()]
     signs += [(MARKED, _("marked, in the plan or as a question"))]
     signs += [("←", _("waits for the TODOs of these numbers")), ("×2", _("so many attempts"))]
     rows = [Row(padded(f"  {sign}", _COLUMN), styled(said)) for sign, said in signs]

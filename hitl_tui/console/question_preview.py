@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.language import _
 from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows
@@ -97,7 +98,7 @@ class QuestionPreviews:
             if not isinstance(found, dict):
                 return []
             if found["timed_out"]:
-                raise BadInput("The preview took too long and was stopped.")
+                raise BadInput(Message("The preview took too long and was stopped."))
             return list(preview_rows(mask_json(found, link.setup.secrets), None, ""))
         if question.view.evidence.get("findings"):
             return list(evidence_rows(question, None, ""))

@@ -24,10 +24,11 @@ from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import Option
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import _, ngettext, render
+from hitl_tui.language import _, ngettext, translate
 from hitl_tui.wording.history_rows import todo_rows
 from hitl_tui.wording.status_words import number_of, status_words
 from hitl_tui.wording.times import MODES, mode_words, next_mode
@@ -131,7 +132,9 @@ class SessionActions:
         """
         operator = self._console.options.operator
         if operator is None or os.environ.get("TEXTUAL_DRIVER"):
-            raise BadInput("A token is only taken at a terminal; open the session there, or give it with hitl-tui do.")
+            raise BadInput(
+                Message("A token is only taken at a terminal; open the session there, or give it with hitl-tui do.")
+            )
         said = Content(_("Their token isn't shown. It counts for this one command."))
         title = _("Token of {name}").format(name=safe_text(name, multiline=False))
         token = await self._console.push_screen_wait(TokenDialog(title, said, _("decides")))
@@ -140,9 +143,9 @@ class SessionActions:
     def _report(self, result: CommandResult) -> None:
         display = self._display
         asked = display.question
-        message = way(str(result.data.get("reason", "")), self._console.keymap, asked) or render(result.message)
+        message = way(str(result.data.get("reason", "")), self._console.keymap, asked) or translate(result.message)
         first, __, rest = message.partition("\n")
-        help_text = render(str(result.data.get("help", ""))) if result.failed else ""
+        help_text = translate(str(result.data.get("help", ""))) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         if result.status == "proposed":
             where = _("{session.question} goes to the questions, {question.next} there to the next one.")
@@ -156,7 +159,7 @@ class SessionActions:
             return
         if "checkpoints" in data:
             for row in data["checkpoints"][:_LISTED]:
-                waits = f" {render(str(row['message']))}" if row["waiting"] else ""
+                waits = f" {translate(str(row['message']))}" if row["waiting"] else ""
                 display.note(
                     _("{number}  {checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
                         number=row.get("number", row["step"]),
@@ -220,7 +223,7 @@ class SessionActions:
 
     async def _set_mode(self, link: SessionHandle, mode: str) -> None:
         result = await link.handler.handle_command(f"/mode {mode}")
-        said = render(result.message) if result.failed else mode_words(mode).capitalize() + "."
+        said = translate(result.message) if result.failed else mode_words(mode).capitalize() + "."
         self._display.say(said, error=result.failed)
 
     # Undo, cancel, restore -------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from hitl_tui.config.paths import given_path
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, TypedConfirmation
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 
 if TYPE_CHECKING:
     from hitl_tui.console.services import SessionConsole
@@ -39,7 +40,7 @@ async def keep(app: SessionConsole, what: str, session_id: str, given: str = "")
     if what == "import":
         await _import(app, given)
     elif not session_id:
-        raise BadInput("There is no session at the cursor.")
+        raise BadInput(Message("There is no session at the cursor."))
     elif what == "rename":
         await _rename(app, session_id, given)
     elif what == "fork":
@@ -123,8 +124,8 @@ async def _delete(app: SessionConsole, session_id: str, again: str) -> None:
     removal = await (await app.engine.admin()).removal(session_id)
     here = app.engine.holds(session_id)
     if removal.summary.owned and not here:
-        raise BadInput(f"Another process has session {session_id} open, so it can't be deleted now.")
-    lines: list[str] = [one_line(render(removal_words(removal)), _LONGEST)]
+        raise BadInput(Message("Another process has session {} open, so it can't be deleted now.", session_id))
+    lines: list[str] = [one_line(translate(removal_words(removal)), _LONGEST)]
     if here:
         lines.append(_("It is open here: what runs in it is stopped first."))
     lines.append(_("Type {name} to delete it:").format(name=name))
@@ -144,7 +145,7 @@ def _tell(app: SessionConsole, done: Done, at: str) -> None:
     """Say what was done, and list the sessions anew with the cursor at one."""
     from hitl_tui.commands.session_commands import result_of
 
-    app.say(one_line(render(result_of(done).message), _LONGEST))
+    app.say(one_line(translate(result_of(done).message), _LONGEST))
     app.sessions.list_all(at)
 
 

@@ -17,7 +17,7 @@ from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
@@ -175,7 +175,7 @@ class SessionSwitcher:
         await screen.foresee(fresh)
         screen.attach(fresh, linked.came(fresh))
         if fresh.setup.read_only:
-            screen.note(render(fresh.setup.broken or (await self._app.engine.registry()).data.note))
+            screen.note(translate(fresh.setup.broken or (await self._app.engine.registry()).data.note))
         if not self._shown:  # it took the place of what was said at the start
             self._shown = True
             self._app.say_problems()

@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
@@ -21,8 +22,8 @@ PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "re
 MAX_PLAN_REVISIONS = 10
 """How often a plan is revised; then it goes ahead, and what is of high risk still asks (P1, T3)."""
 
-LIMIT_REACHED = (
-    f"The limit of {MAX_PLAN_REVISIONS} revisions is reached: the plan goes ahead, each risky step still asks."
+LIMIT_REACHED = Message(
+    "The limit of {} revisions is reached: the plan goes ahead, each risky step still asks.", MAX_PLAN_REVISIONS
 )
 
 _RESTING = frozenset({"completed", "failed", "skipped", "blocked"})
@@ -206,7 +207,7 @@ class Draft:
             return todo
         raw = None if todo_id in self.changed else self.board.todos.get(todo_id)
         if raw is None:
-            raise UnknownName(f'There is no TODO "{todo_id}".')
+            raise UnknownName(Message('There is no TODO "{}".', todo_id))
         return SupervisorTodo.from_state(raw)
 
     def put(self, todo: SupervisorTodo) -> None:

@@ -18,6 +18,7 @@ from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.fold_operator_events import target
 from hitl_tui.core.interrupts.numbers import HIGHEST_NUMBER, highest_number, interrupts_of
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.reopened_questions import ask_closed_anew
@@ -28,7 +29,7 @@ from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo
 def _running(draft: Draft, event: Event) -> SupervisorTodo:
     todo = target(draft, event)
     if todo.status is not Status.IN_PROGRESS or todo.run_id != event.data["run_id"]:
-        raise Refused(f"The run {event.data['run_id']} isn't the current one of {todo.id}.", reason="late")
+        raise Refused(Message("The run {} isn't the current one of {}.", event.data["run_id"], todo.id), reason="late")
     return todo
 
 
@@ -94,7 +95,7 @@ def failed(draft: Draft, event: Event) -> None:
     if todo.retry_count < todo.max_retries and not event.data.get("final"):
         draft.put(todo.move(Status.PENDING, error=error, retry_count=todo.retry_count + 1, question=None))
     elif todo.optional:
-        metadata = {**todo.metadata, "skip_reason": f"failed: {error}", "skipped_by": SYSTEM}
+        metadata = {**todo.metadata, "skip_reason": Message("failed: {}", error), "skipped_by": SYSTEM}
         draft.put(todo.move(Status.SKIPPED, error=error, metadata=metadata, question=None, **times))
     else:
         question = {"kind": "failure", **({"wedged": True} if event.data.get("wedged") else {})}
@@ -123,7 +124,7 @@ def interrupted(draft: Draft, event: Event) -> None:
             found["number"] = highest
         interrupts.append(found)
     if not interrupts:
-        raise TypeError("a run that ended at interrupts names them")
+        raise TypeError(Message("a run that ended at interrupts names them"))
     todo = replace(todo, metadata={**todo.metadata, HIGHEST_NUMBER: highest})
     question = {"kind": Kind.INTERRUPT.value, "interrupts": interrupts}
     if any("answer" in i for i in interrupts):
@@ -134,7 +135,7 @@ def interrupted(draft: Draft, event: Event) -> None:
 
 def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: int) -> dict[str, Any]:
     if not isinstance(interrupt["id"], str) or not isinstance(interrupt.get("path", ()), list | tuple):
-        raise TypeError("an interrupt has a text as id and a list as path")
+        raise TypeError(Message("an interrupt has a text as id and a list as path"))
     interrupt.pop("number", None)
     if known is None or any(known.get(k) != interrupt.get(k) for k in ("value", "schema")):
         return {**interrupt, "asked": asked}
@@ -151,7 +152,7 @@ def doubt(draft: Draft, event: Event) -> None:
     todo = _running(draft, event)
     effect = dict(event.data["effect"])
     if not isinstance(effect["key"], str):
-        raise TypeError("an effect has a text as key")
+        raise TypeError(Message("an effect has a text as key"))
     if "programs" in event.data:
         todo = replace(
             todo,
@@ -258,7 +259,7 @@ def proposed(draft: Draft, event: Event) -> None:
     """`proposal`: a `core.plan.Proposal` dict."""
     proposal = dict(event.data["proposal"])
     if not proposal.get("changes"):
-        raise BadInput("This proposal changes nothing.")
+        raise BadInput(Message("This proposal changes nothing."))
     for change in proposal["changes"]:
         Change(change["kind"])
     draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): proposal})
@@ -272,7 +273,7 @@ def restored(draft: Draft, event: Event) -> None:
     """
     branch = int(event.data["branch"])
     if branch <= draft.control.branch:
-        raise Refused("A newer restore has taken place.", reason="superseded")
+        raise Refused(Message("A newer restore has taken place."), reason="superseded")
     ran, numbers = event.data.get("ran") or {}, event.data.get("numbers") or {}
     for todo_id in list(draft):
         todo = draft.get(todo_id)
@@ -325,7 +326,7 @@ def fold(board: Board, events: Sequence[Event], rules: Rules) -> Folded:
             refused.append(_refusal(event, error.message, getattr(error, "reason", "not_allowed")))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             draft.changed, draft.control = before
-            refused.append(_refusal(event, f"This event can't be understood: {error!r}.", "malformed"))
+            refused.append(_refusal(event, Message("This event can't be understood: {}.", repr(error)), "malformed"))
         closed = event.data.get("closed") if isinstance(event.data, Mapping) else None
         if isinstance(closed, Mapping):
             ask_closed_anew(draft, closed)

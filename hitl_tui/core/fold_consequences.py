@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.questions import plan_question, question_of
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
@@ -193,13 +194,13 @@ def _with_inputs(draft: Draft, todo: SupervisorTodo) -> SupervisorTodo:
 def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
     judgement = judge(draft, todo)
     if judgement.ruling is Ruling.DENY:
-        error = f"denied by policy rule {judgement.rule}"
+        error = Message("denied by policy rule {}", judgement.rule)
         draft.put(todo.move(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, "rejected": True}))
         reached = {todo.id}
         while reached := _follow_dependencies(draft, _users(draft, reached)):
             pass
     elif judgement.ruling is Ruling.ALLOW and not todo.missing:
-        who = f"policy rule {judgement.rule}" if judgement.rule else f"mode {draft.control.mode}"
+        who = Message("policy rule {}", judgement.rule) if judgement.rule else Message("mode {}", draft.control.mode)
         if draft.board.todos.get(todo.id, {}).get("status") == "waiting_approval":
             todo = replace(todo, asked=todo.asked + 1)
         approval = {

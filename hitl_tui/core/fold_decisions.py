@@ -13,6 +13,7 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
 from hitl_tui.core.interrupts.tool_permissions import why_refused
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
@@ -42,21 +43,21 @@ def decided(draft: Draft, event: Event) -> None:
 
 
 def _stale(todo: SupervisorTodo) -> Refused:
-    return Refused(f"{todo.id} isn't asked this any more.", reason="stale")
+    return Refused(Message("{} isn't asked this any more.", todo.id), reason="stale")
 
 
 def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
     if draft.control.plan != board.PLAN_DRAFT:
-        raise Refused("The plan was decided already.", reason="late")
+        raise Refused(Message("The plan was decided already."), reason="late")
     if event.data["request_id"] != plan_question(draft).id:
-        raise Refused("The plan isn't the one that was shown.", reason="stale")
+        raise Refused(Message("The plan isn't the one that was shown."), reason="stale")
     if verdict is Verdict.APPROVE:
         draft.control = replace(draft.control, plan=board.PLAN_ACCEPTED)
     elif str(event.data.get("reason", "")).strip() and event.data.get("outcome") != "expired":
         draft.control = replace(draft.control, plan=board.PLAN_REVISE, feedback=_remarks(draft, event))
     else:
         draft.control = replace(draft.control, plan=board.PLAN_REJECTED)
-        stop_all(draft, event, f"plan rejected by {event.data.get('by', '')}")
+        stop_all(draft, event, Message("plan rejected by {}", event.data.get("by", "")))
 
 
 def _remarks(draft: Draft, event: Event) -> str:
@@ -70,7 +71,7 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposals = dict(draft.control.proposals)
     found = [k for k, p in proposals.items() if proposal_question(draft, p).id == event.data["request_id"]]
     if not found:
-        raise Refused("This proposal isn't open any more.", reason="stale")
+        raise Refused(Message("This proposal isn't open any more."), reason="stale")
     proposal = proposals.pop(found[0])
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
@@ -87,7 +88,7 @@ def _carry_out(draft: Draft, event: Event, proposal: Mapping[str, Any]) -> None:
     except (HitlError, LookupError, TypeError, ValueError, AttributeError) as error:
         draft.changed, draft.control = before
         why = error.message if isinstance(error, HitlError) else repr(error)
-        message = f"The plan can't change like this any more: {why}"
+        message = Message("The plan can't change like this any more: {}", why)
         refusal = {"event": event.id, "kind": str(event.kind), "message": message[:500], "reason": "stale"}
         draft.control = draft.control.refuse([refusal])
 
@@ -160,7 +161,7 @@ def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: 
         )
     else:
         draft.put(replace(todo, question=None))
-        stop_all(draft, event, f"stopped by {by_whom(event)}")
+        stop_all(draft, event, Message("stopped by {}", by_whom(event)))
 
 
 def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:

@@ -12,6 +12,7 @@ from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import titled
 from hitl_tui.core.plan import next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
@@ -19,7 +20,7 @@ from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
 
 _MOST_RETRIES = 1000
-DEFAULT_SKIP_REASON = "User skipped"
+DEFAULT_SKIP_REASON = Message("User skipped")
 
 
 def target(draft: Draft, event: Event) -> SupervisorTodo:
@@ -40,9 +41,9 @@ def rejected(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
     """Return a TODO that was refused: it failed for good, and what depends on it is blocked without more questions."""
     why = str(event.data.get("reason") or "")
     if event.data.get("outcome") == "expired":
-        error = f"expired: {why}" if why else "expired"
+        error = Message("expired: {}", why) if why else "expired"
     else:
-        error = f"rejected by {by_whom(event)}: {why}" if why else f"rejected by {by_whom(event)}"
+        error = Message("rejected by {}: {}", by_whom(event), why) if why else Message("rejected by {}", by_whom(event))
     under_way = todo.status is Status.IN_PROGRESS or bool(todo.waiting_since)
     return todo.goes_on(event.at).move(
         Status.FAILED,
@@ -84,7 +85,7 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
         BadInput: the plan isn't accepted; UnknownName: a dependency doesn't exist.
     """
     if draft.control.plan in (b.PLAN_REVISE, b.PLAN_REJECTED):
-        raise BadInput("The plan isn't accepted, so nothing can be added to it.")
+        raise BadInput(Message("The plan isn't accepted, so nothing can be added to it."))
     for dependency in todo.dependencies:
         draft.get(dependency)
     if not _is_next(draft, todo.id):
@@ -142,7 +143,7 @@ def new_todo(data: Mapping[str, Any]) -> SupervisorTodo:
     if not isinstance(todo.timeout, int | float) or not 0 <= todo.timeout < inf:
         wrong.append("timeout")
     if wrong:
-        raise BadInput(f"A new TODO can't have this {', '.join(wrong)}.")
+        raise BadInput(Message("A new TODO can't have this {}.", ", ".join(wrong)))
     canonical([dict(todo.arguments), dict(todo.metadata)])
     todo = replace(todo, optional=bool(todo.optional), timeout=float(todo.timeout))
     return SupervisorTodo(**{name: getattr(todo, name) for name in _PLANNED})
@@ -163,10 +164,12 @@ def remove(draft: Draft, event: Event) -> None:
     """`todo_id`; refused once started or while others depend on it."""
     todo = target(draft, event)
     if todo.attempt or todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED):
-        raise BadInput(f"{todo.id} is {todo.status} and can't be removed; only a TODO that never started can.")
+        raise BadInput(
+            Message("{} is {} and can't be removed; only a TODO that never started can.", todo.id, todo.status)
+        )
     users = [t for t in draft if todo.id in draft.dependencies(t)]
     if users:
-        raise BadInput(f"{todo.id} can't be removed because {', '.join(users[:5])} depends on it.")
+        raise BadInput(Message("{} can't be removed because {} depends on it.", todo.id, ", ".join(users[:5])))
     draft.drop(todo.id)
 
 
@@ -176,7 +179,7 @@ def update(draft: Draft, event: Event) -> None:
     if todo.status is Status.BLOCKED and status is Status.PENDING:
         stuck = [d for d in todo.dependencies if draft.status(d) in ("failed", "blocked")]
         if stuck:
-            raise BadInput(f"{todo.id} is blocked by {', '.join(stuck[:5])}; resolve that first.")
+            raise BadInput(Message("{} is blocked by {}; resolve that first.", todo.id, ", ".join(stuck[:5])))
     if status is Status.SKIPPED:
         skip(draft, event)
     elif status is Status.FAILED:
@@ -188,7 +191,7 @@ def update(draft: Draft, event: Event) -> None:
     elif status is Status.COMPLETED:
         result = {
             "digest": "",
-            "summary": f"done by hand by {event.by or 'operator'}",
+            "summary": Message("done by hand by {}", event.by or "operator"),
             "found": False,
             "files": [],
         }
@@ -237,7 +240,7 @@ def move(draft: Draft, event: Event) -> None:
         raise BadInput(why)
     where = str(event.data["where"])
     if where not in ("before", "after") or todo.id == anchor.id:
-        raise BadInput('A TODO moves "before" or "after" another one.')
+        raise BadInput(Message('A TODO moves "before" or "after" another one.'))
     others = sorted(rank for todo_id, rank in draft.ranks().items() if todo_id != todo.id)
     index = others.index(anchor.rank)
     low, high = (index - 1, index) if where == "before" else (index, index + 1)
@@ -260,12 +263,12 @@ def edit(draft: Draft, event: Event) -> None:
     """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
     todo = target(draft, event)
     if todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED):
-        raise BadInput(f"{todo.id} is {todo.status} and its input can't be changed any more.")
+        raise BadInput(Message("{} is {} and its input can't be changed any more.", todo.id, todo.status))
     if todo.status is Status.FAILED:
         todo = _again(todo, Status.PENDING)
     if todo.status is Status.WAITING_APPROVAL:
         if todo.question is not None:
-            raise BadInput(f"{todo.id} waits for another answer; its input can't be changed now.")
+            raise BadInput(Message("{} waits for another answer; its input can't be changed now.", todo.id))
         todo = todo.move(Status.PENDING)
     described = str(event.data.get("description", todo.description))
     draft.put(
@@ -335,7 +338,7 @@ def cancel(draft: Draft, event: Event) -> None:
     """`todo_id`: a running TODO stops; the session's dispatcher sees that its run isn't wanted any more."""
     todo = target(draft, event)
     if todo.status is not Status.IN_PROGRESS:
-        raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
+        raise BadInput(Message("{} is {}; only a running TODO can be cancelled.", todo.id, todo.status))
     draft.put(_cancelled(todo, event, {"kind": "failure"}))
 
 
@@ -346,11 +349,11 @@ def rewind(draft: Draft, event: Event) -> None:
     """
     todo = target(draft, event)
     if not todo.attempt:
-        raise BadInput(f"{todo.id} never ran, so it has no steps to go back to.")
+        raise BadInput(Message("{} never ran, so it has no steps to go back to.", todo.id))
     if todo.status is Status.IN_PROGRESS:
-        raise BadInput(f"{todo.id} is running; cancel it before going back to one of its steps.")
+        raise BadInput(Message("{} is running; cancel it before going back to one of its steps.", todo.id))
     if todo.status is Status.BLOCKED:
-        raise BadInput(f"{todo.id} is blocked and can't go back to one of its steps.")
+        raise BadInput(Message("{} is blocked and can't go back to one of its steps.", todo.id))
     if todo.status is Status.PENDING:
         todo = replace(todo, approval=None, asked=todo.asked + 1)
     else:
@@ -367,7 +370,7 @@ def breaks(draft: Draft, event: Event) -> None:
     """`todo_id`, `before`, `after` (names of nodes, "*" for all): where its graph stops from now on (I4)."""
     todo = target(draft, event)
     if todo.status in (Status.COMPLETED, Status.SKIPPED):
-        raise BadInput(f"{todo.id} is {todo.status}; it has nowhere left to stop.")
+        raise BadInput(Message("{} is {}; it has nowhere left to stop.", todo.id, todo.status))
     stops = {where: [str(node) for node in event.data[where]] for where in ("before", "after")}
     metadata = {k: v for k, v in todo.metadata.items() if k != "breaks"}
     draft.put(replace(todo, metadata={**metadata, **({"breaks": stops} if any(stops.values()) else {})}))
@@ -379,7 +382,7 @@ def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] |
     return todo.move(
         Status.FAILED,
         metadata={**todo.metadata, "stopped_on": thread},
-        error=f"cancelled by {by_whom(event) or 'operator'}",
+        error=Message("cancelled by {}", by_whom(event) or "operator"),
         question=question,
         completed_at=event.at,
         duration=todo.ran(event.at),
@@ -388,7 +391,7 @@ def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] |
 
 def stop(draft: Draft, event: Event) -> None:
     """Everything that has not ended is stopped."""
-    stop_all(draft, event, f"stopped by {event.by or 'operator'}")
+    stop_all(draft, event, Message("stopped by {}", event.by or "operator"))
 
 
 def stop_all(draft: Draft, event: Event, why: str) -> None:

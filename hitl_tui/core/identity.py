@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hitl_tui.core.messages import Message
+
 
 class Proof(StrEnum):
     """What proves who somebody is."""
@@ -36,4 +38,4 @@ class Identity:
 
 def claimed_name(name: str, account: str) -> str:
     """Return how a name is shown that nothing proves: `ann (claimed) through ops`."""
-    return f"{name} (claimed) through {account}" if account else f"{name} (claimed)"
+    return Message("{} (claimed) through {}", name, account) if account else f"{name} (claimed)"

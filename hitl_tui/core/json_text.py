@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -28,13 +29,13 @@ def check_storable(value: Any) -> None:
     while pending:
         item, depth = pending.pop()
         if depth > _DEEPEST:
-            raise BadInput(f"This value is nested deeper than {_DEEPEST} levels.")
+            raise BadInput(Message("This value is nested deeper than {} levels.", _DEEPEST))
         if isinstance(item, str):
             if not _is_unicode(item):
-                raise BadInput("This value holds half of a surrogate pair, which is no text.")
+                raise BadInput(Message("This value holds half of a surrogate pair, which is no text."))
         elif isinstance(item, int):
             if not _SMALLEST <= item <= _LARGEST:
-                raise BadInput("This value holds a whole number beyond 64 bits; write it as a text.")
+                raise BadInput(Message("This value holds a whole number beyond 64 bits; write it as a text."))
         elif isinstance(item, Mapping):
             pending += [(part, depth + 1) for pair in item.items() for part in pair]
         elif isinstance(item, list | tuple):
@@ -79,7 +80,7 @@ def canonical(value: Any) -> bytes:
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadInput(f"This value can't be written as JSON: {error}.") from error
+        raise BadInput(Message("This value can't be written as JSON: {}.", error)) from error
     _refuse_other_keys(value)
     return text.encode("utf-8", errors="surrogatepass")
 
@@ -91,7 +92,7 @@ def _refuse_other_keys(value: Any) -> None:
         if isinstance(item, dict):
             for key in item:
                 if not isinstance(key, str):
-                    raise BadInput(f"This value can't be written as JSON: the key {key!r} isn't text.")
+                    raise BadInput(Message("This value can't be written as JSON: the key {} isn't text.", repr(key)))
             pending.extend(item.values())
         elif isinstance(item, (list, tuple)):
             pending.extend(item)
@@ -126,6 +127,6 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise BadInput(f'The JSON names "{one_line(key, 40)}" twice in one object; say it once.')
+            raise BadInput(Message('The JSON names "{}" twice in one object; say it once.', one_line(key, 40)))
         found[key] = value
     return found

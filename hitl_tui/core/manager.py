@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo, summarise
 
 
@@ -33,7 +34,7 @@ class TodoManager:
             BadInput: the id is taken, or a dependency doesn't exist.
         """
         if todo.id in self._todos:
-            raise BadInput(f"There is a TODO {todo.id} already.")
+            raise BadInput(Message("There is a TODO {} already.", todo.id))
         for dependency in todo.dependencies:
             self.get(dependency)
         if todo.rank == 0.0:
@@ -51,7 +52,7 @@ class TodoManager:
         try:
             return self._todos[todo_id]
         except KeyError:
-            raise UnknownName(f'There is no TODO "{todo_id}".') from None
+            raise UnknownName(Message('There is no TODO "{}".', todo_id)) from None
 
     def find_next_executable(self) -> SupervisorTodo | None:
         """Return the pending TODO to run next: dependencies met, then priority, then order."""

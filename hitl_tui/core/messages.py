@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+MESSAGES = "message_parts"
+"""The key, beside the texts of a stored document, of what the messages among them were made of."""
 
 
 class Catalogue(Protocol):
@@ -16,54 +19,100 @@ class Catalogue(Protocol):
         """Return the translation of a text about a number of things."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Message:
-    """A sentence or a part of one, with values at its places: `Message("{count} of {name}", count=3, name="a.py")`.
+class Message(str):
+    """A sentence or a part of one, with values at its places: `Message("{} of {}", 3, "a.py")`.
 
-    `str(message)` is the English sentence; an interface shows `hitl_tui.language.translate(message)`.
+    It is its English text, so it can stand wherever a text can; an interface shows `hitl_tui.language.translate` of it.
+    What is made of it by slicing or formatting is a plain text, which is shown as it is.
 
     Args:
-        id: the English template and the key of its translation. Places are those of `str.format`; literal braces are
-            doubled in a template that has places, and stand as they are in one that has none.
-        plural: for a sentence about a number of things, the template for several and the number; see `counted_message`.
-        values: what stands at the places. A text is inserted character for character: it may be code, a name or what
-            somebody wrote. A message is translated like the one that it stands in. Several are separated by commas.
+        template: the English text and the key of its translation, with places as in `str.format`. Literal braces are
+            doubled where there are values, and stand as they are where there are none.
+        values, named: what stands at the places. A text is inserted character for character: it may be code, a name
+            or what somebody wrote. A message is translated like the one that it stands in. Several are separated by
+            commas.
     """
 
-    id: str
-    plural: tuple[str, int] | None
-    items: tuple[tuple[str, MessageValue], ...]
+    __slots__ = ("named", "plural", "template", "values")
 
-    def __init__(self, id: str, plural: tuple[str, int] | None = None, /, **values: MessageValue) -> None:
-        object.__setattr__(self, "id", id)
-        object.__setattr__(self, "plural", plural)
-        object.__setattr__(self, "items", tuple(sorted(values.items())))
+    template: str
+    plural: str
+    values: tuple[Value, ...]
+    named: Mapping[str, Value]
+
+    def __new__(cls, template: str, /, *values: object, **named: object) -> Message:
+        return _message(
+            template, "", tuple(map(_value, values)), {name: _value(value) for name, value in named.items()}
+        )
+
+    def filled(self, *values: object, **named: object) -> Message:
+        """Return the message that this one, kept without values, is with values at its places."""
+        return Message(self.template, *values, **named)
 
     def text(self, catalogue: Catalogue) -> str:
         """Return the sentence in the language of a catalogue."""
-        found = catalogue.ngettext(self.id, *self.plural) if self.plural else catalogue.gettext(self.id)
-        return (
-            found.format_map({name: _inserted(value, catalogue) for name, value in self.items}) if self.items else found
-        )
+        return _filled(self.template, self.plural, self.values, self.named, catalogue)
 
-    def __str__(self) -> str:
-        """Return the sentence in English."""
-        return self.text(_ENGLISH)
+    def __reduce__(self) -> tuple[object, ...]:
+        return _message, (self.template, self.plural, self.values, dict(self.named))
 
 
-MessageValue = str | int | float | Message | tuple[str | Message, ...]
+Value = str | int | float | tuple[str, ...]
+"""What stands at a place; a text may be a message."""
 
 
-def counted_message(one: str, many: str, count: int, /, **values: MessageValue) -> Message:
-    """Return a message about a number of things: `counted_message("{count} file", "{count} files", 3)`.
+def counted_message(one: str, many: str, count: int, /, *values: object, **named: object) -> Message:
+    """Return a message about a number of things: `counted_message("{} file in {}", "{} files in {}", 3, "src")`.
 
     Args:
-        one, many: the English templates for one thing and for several; both have a place for `count`.
+        one, many: the English templates for one thing and for several.
+        count: the number, which is the first value.
+        values, named: what stands at the other places.
     """
-    return Message(one, (many, count), count=count, **values)
+    kept = {name: _value(value) for name, value in named.items()}
+    return _message(one, many, (count, *map(_value, values)), kept)
 
 
-def _inserted(value: MessageValue, catalogue: Catalogue) -> str | int | float:
+def joined(parts: Sequence[str], between: str = " ") -> str:
+    """Return several texts, messages among them, as one that is translated part by part."""
+    if not any(isinstance(part, Message) for part in parts):
+        return between.join(parts)
+    return (
+        parts[0]
+        if len(parts) == 1
+        else Message(between.replace("{", "{{").replace("}", "}}").join("{}" for _ in parts), *parts)
+    )
+
+
+def _message(template: str, plural: str, values: tuple[Value, ...], named: Mapping[str, Value]) -> Message:
+    made = str.__new__(Message, _filled(template, plural, values, named, _ENGLISH))
+    made.template, made.plural, made.values, made.named = template, plural, values, named
+    return made
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, tuple | list):
+        return tuple(part if isinstance(part, Message) else str(part) for part in value)
+    return value if isinstance(value, Message | int | float) and not isinstance(value, bool) else str(value)
+
+
+def _filled(
+    template: str, plural: str, values: Sequence[Value], named: Mapping[str, Value], catalogue: Catalogue
+) -> str:
+    if plural:
+        count = values[0]
+        found = catalogue.ngettext(template, plural, count if isinstance(count, int) else 0)
+    else:
+        found = catalogue.gettext(template) if template else ""
+    if not values and not named:
+        return found
+    return found.format(
+        *(_inserted(value, catalogue) for value in values),
+        **{name: _inserted(value, catalogue) for name, value in named.items()},
+    )
+
+
+def _inserted(value: Value, catalogue: Catalogue) -> str | int | float:
     if isinstance(value, Message):
         return value.text(catalogue)
     if isinstance(value, tuple):
@@ -80,3 +129,79 @@ class _English:
 
 
 _ENGLISH = _English()
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+# Stored ---------------------------------------------------------------------------------------------------------
+
+
+def with_messages(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document as it is stored: its messages are texts, and `MESSAGES` says what they were made of."""
+    found = {place: parts_of(message) for place, message in _messages(document, "")}
+    return {**document, MESSAGES: found} if found else dict(document)
+
+
+def messages_restored(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored document with its messages, in place of the texts that they are in English.
+
+    What is said to be a message and isn't the text at its place stays that text.
+    """
+    stored = document.get(MESSAGES)
+    for place, parts in stored.items() if isinstance(stored, dict) else ():
+        _restore(document, place.split("/")[1:], message_of(parts))
+    return document
+
+
+def message_of(parts: Any) -> Message | None:
+    """Return the message that is stored as `parts_of` says, or None."""
+    try:
+        template, plural, values, named = parts
+        revived = {str(name): _revived(value) for name, value in named.items()}
+        return _message(str(template), str(plural), tuple(map(_revived, values)), revived)
+    except (TypeError, ValueError, LookupError, AttributeError):
+        return None
+
+
+def parts_of(message: Message) -> list[Any]:
+    """Return what a message was made of, as JSON values."""
+    named = {name: _stored(value) for name, value in message.named.items()}
+    return [message.template, message.plural, [_stored(value) for value in message.values], named]
+
+
+def _messages(value: Any, place: str) -> Iterator[tuple[str, Message]]:
+    if isinstance(value, Message):
+        yield place, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if type(item) not in _PLAIN and "/" not in str(key):
+                yield from _messages(item, f"{place}/{key}")
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            if type(item) not in _PLAIN:
+                yield from _messages(item, f"{place}/{number}")
+
+
+def _restore(document: Any, place: list[str], message: Message | None) -> None:
+    *above, last = place
+    try:
+        for key in above:
+            document = document[int(key)] if isinstance(document, list) else document[key]
+        where = int(last) if isinstance(document, list) else last
+        if message is not None and document[where] == message:
+            document[where] = message
+    except (KeyError, IndexError, TypeError, ValueError):
+        return
+
+
+def _stored(value: Value) -> Any:
+    if isinstance(value, Message):
+        return {"message": parts_of(value)}
+    return [_stored(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _revived(value: Any) -> Value:
+    if isinstance(value, dict):
+        return message_of(value["message"]) or ""
+    if isinstance(value, list):
+        parts = map(_revived, value)
+        return tuple(part if isinstance(part, Message) else str(part) for part in parts)
+    return value if isinstance(value, int | float) else str(value)

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.messages import Message
 
 
 def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
@@ -29,11 +30,11 @@ def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
         return matches[0]
     if matches:
         shown = ", ".join(matches[:4]) + (", …" if len(matches) > 4 else "")
-        raise UnknownName(f'"{clip(text)}" could be {shown}; write more of the id.')
+        raise UnknownName(Message('"{}" could be {}; write more of the id.', clip(text), shown))
     if not known:
-        raise UnknownName(f'There is no {what} "{clip(text)}"; there is none at all yet.')
+        raise UnknownName(Message('There is no {} "{}"; there is none at all yet.', what, clip(text)))
     shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
-    raise UnknownName(f'There is no {what} "{clip(text)}"; there are {shown}.')
+    raise UnknownName(Message('There is no {} "{}"; there are {}.', what, clip(text), shown))
 
 
 def clip(text: str, length: int = 60) -> str:

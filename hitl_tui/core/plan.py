@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
@@ -291,7 +292,7 @@ class Proposal:
                 text=str(data.get("text", "")),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"This proposal can't be read: {error}.") from error
+            raise BadInput(Message("This proposal can't be read: {}.", error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,9 +336,11 @@ class ExecutionPlanConverter:
         facts = self.agents.get(step.agent)
         if facts is None:
             known = ", ".join(sorted(self.agents)) or "none"
-            raise PlanError(f'The plan uses the agent "{step.agent}", which doesn\'t exist; there are {known}.')
+            raise PlanError(
+                Message('The plan uses the agent "{}", which doesn\'t exist; there are {}.', step.agent, known)
+            )
         if not facts.enabled:
-            raise PlanError(f'The plan uses the agent "{step.agent}", which is disabled.')
+            raise PlanError(Message('The plan uses the agent "{}", which is disabled.', step.agent))
         return facts
 
     @staticmethod
@@ -346,7 +349,7 @@ class ExecutionPlanConverter:
         for step, todo_id in zip(steps, ids, strict=True):
             if step.id:
                 if step.id in names:
-                    raise PlanError(f'Two steps of the plan have the id "{step.id}".')
+                    raise PlanError(Message('Two steps of the plan have the id "{}".', step.id))
                 names[step.id] = [todo_id]
         by_id = frozenset(names)
         for step, todo_id in zip(steps, ids, strict=True):
@@ -358,11 +361,16 @@ class ExecutionPlanConverter:
     def _dependency(step: ExecutionStep, name: str, names: Mapping[str, list[str]]) -> str:
         found = names.get(name)
         if not found:
-            raise PlanError(f'The step "{step.name or step.agent}" depends on "{name}", which the plan doesn\'t have.')
+            raise PlanError(
+                Message('The step "{}" depends on "{}", which the plan doesn\'t have.', step.name or step.agent, name)
+            )
         if len(found) > 1:
             raise PlanError(
-                f'The step "{step.name or step.agent}" depends on "{name}", which several steps use; '
-                "name the step's id."
+                Message(
+                    'The step "{}" depends on "{}", which several steps use; name the step\'s id.',
+                    step.name or step.agent,
+                    name,
+                )
             )
         return found[0]
 
@@ -438,7 +446,7 @@ def refuse_cycles(dependencies: Mapping[str, Sequence[str]]) -> None:
                 child = children[index]
                 if state.get(child) == 1:
                     cycle = " → ".join([*path[path.index(child) :], child])
-                    raise PlanError(f"The plan has a cycle: {cycle}.")
+                    raise PlanError(Message("The plan has a cycle: {}.", cycle))
                 if not state.get(child) and child in dependencies:
                     stack.append((child, 0))
             else:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from hitl_tui.core.json_text import short_id
+from hitl_tui.core.messages import Message
 
 
 class Risk(StrEnum):
@@ -137,7 +138,7 @@ class Rule:
                 arguments=dict(data.get("arguments") or {}),
             )
         except (KeyError, TypeError) as error:
-            raise ValueError("is no rule") from error
+            raise ValueError(Message("is no rule")) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_me
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
@@ -122,7 +123,7 @@ def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:
     return None
 
 
-_NO_SILENT_APPROVAL = (
+_NO_SILENT_APPROVAL = Message(
     'on_deadline = "approve" doesn\'t count at high risk: if nobody decides in time, this is rejected.'
 )
 
@@ -189,8 +190,8 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
     nodes = todo.metadata.get("rewind", {}).get("next")
     if nodes:
         about["again"] = [
-            f"{', '.join(nodes)}: from the start and beyond",
-            "what had finished within that step (nodes beside, tasks, nodes of subgraphs) runs again, too",
+            Message("{}: from the start and beyond", ", ".join(nodes)),
+            Message("what had finished within that step (nodes beside, tasks, nodes of subgraphs) runs again, too"),
         ]
     return _request(draft, Kind.TODO, todo, subject_of(draft, todo, ahead=ahead), about)
 

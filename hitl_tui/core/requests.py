@@ -11,6 +11,7 @@ from typing import Any
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity, Proof
 from hitl_tui.core.json_text import short_id
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.supersession import Cause, Supersession, past_word
@@ -452,12 +453,16 @@ def closed_words(request: Request, resolution: Resolution, now: str) -> str:
     if resolution.outcome is Outcome.SUPERSEDED:
         gone = request.superseded or Supersession(Cause.ADVANCED)
         if not gone.ended_at:
-            return f"This question was replaced ({gone.word}); look at the new one."
-        return f"Answered already: {name} was {gone.word} by {gone.who} at {_clock(gone.ended_at, now)}."
+            return Message("This question was replaced ({}); look at the new one.", gone.word)
+        return Message(
+            "Answered already: {} was {} by {} at {}.", name, gone.word, gone.who, _clock(gone.ended_at, now)
+        )
     if resolution.outcome is Outcome.EXPIRED or not resolution.decisions:
-        return f"This question expired at {request.expires_at or request.deadline}."
+        return Message("This question expired at {}.", request.expires_at or request.deadline)
     last = resolution.decisions[-1]
-    return f"Answered already: {name} was {past_of(last)} by {plain_name(last.by)} at {_clock(last.at, now)}."
+    return Message(
+        "Answered already: {} was {} by {} at {}.", name, past_of(last), plain_name(last.by), _clock(last.at, now)
+    )
 
 
 def _clock(at: str, now: str) -> str:
@@ -489,7 +494,7 @@ def check_decision(
         Refused: with reason `unknown`, `superseded`, `late`, `repeated`, `stale`, `unshown` or `not_allowed`.
     """
     if request is None:
-        raise Refused(f"There is no request {decision.request_id}.", reason="unknown")
+        raise Refused(Message("There is no request {}.", decision.request_id), reason="unknown")
     if resolution is None:
         resolution = resolve(request, earlier, now)
     if resolution.outcome is Outcome.SUPERSEDED:
@@ -498,7 +503,7 @@ def check_decision(
         raise Refused(closed_words(request, resolution, now), reason="late")
     if resolution.decided:
         if not resolution.decisions:
-            raise Refused("This was decided already.", reason="late")
+            raise Refused(Message("This was decided already."), reason="late")
         last = resolution.decisions[-1]
         own = last.voter == decision.voter
         reason = "repeated" if own and last.verdict == decision.verdict else "late"
@@ -507,11 +512,13 @@ def check_decision(
     if objection:
         raise Refused(objection[1], reason=objection[0])
     if not request.first_shown and _needs_eyes(request, decision):
-        raise Refused("Nobody was shown this question yet; look at it first, then decide.", reason="unshown")
+        raise Refused(Message("Nobody was shown this question yet; look at it first, then decide."), reason="unshown")
     who = decision.voter
     if any(d.voter == who and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
         raise Refused(
-            f"{decision.person or decision.by} has said {decision.verdict} already; this takes another person.",
+            Message(
+                "{} has said {} already; this takes another person.", decision.person or decision.by, decision.verdict
+            ),
             reason="repeated",
         )
 
@@ -569,12 +576,20 @@ def check_ending(
         return
     if verdict in REFUSING:
         raise Refused(
-            f"{name} takes {terms.quorum} people to be refused, so nobody ends it alone; each of them rejects it.",
+            Message(
+                "{} takes {} people to be refused, so nobody ends it alone; each of them rejects it.",
+                name,
+                terms.quorum,
+            ),
             reason="not_allowed",
             help=f"/todo reject {name} REASON",
         )
     raise Refused(
-        f"{name} takes {terms.quorum} people, so nobody sets it to completed alone; they approve it, or reject it.",
+        Message(
+            "{} takes {} people, so nobody sets it to completed alone; they approve it, or reject it.",
+            name,
+            terms.quorum,
+        ),
         reason="not_allowed",
         help=f"/todo approve {name}\n/todo reject {name} REASON",
     )
@@ -583,30 +598,33 @@ def check_ending(
 def _objection(request: Request, decision: Decision, *, by_name: bool = False) -> tuple[str, str] | None:
     """Return reason and sentence when a decision can't count for a request, None when it can."""
     if decision.digest != request.digest:
-        return "stale", "What was shown isn't what is asked any more; look again and decide anew."
+        return "stale", Message("What was shown isn't what is asked any more; look again and decide anew.")
     if decision.verdict not in request.options:
         options = ", ".join(request.options)
-        return "not_allowed", f'"{decision.verdict}" doesn\'t answer this question; it takes {options}.'
+        return "not_allowed", Message('"{}" doesn\'t answer this question; it takes {}.', decision.verdict, options)
     if barred := _barred(request.terms, request.requester, decision, by_name=by_name):
         return barred
     if request.expires_at and decision.at >= request.expires_at:
-        return "late", f"This question expired at {request.expires_at}."
+        return "late", Message("This question expired at {}.", request.expires_at)
     return None
 
 
 def _barred(terms: Terms, requester: str, decision: Decision, *, by_name: bool = False) -> tuple[str, str] | None:
     """Return reason and sentence when somebody's word can't count under such terms, None when it can."""
     if requester and person(requester) in {person(decision.by), person(decision.person), decision.voter}:
-        return "not_allowed", f"{decision.by} asked for this and can't decide it."
+        return "not_allowed", Message("{} asked for this and can't decide it.", decision.by)
     if needs_verified(terms) and not decision.person and not by_name:
         return (
             "not_allowed",
-            f"This takes verified approvers, and {decision.by} isn't one; add them with: hitl-tui approver add NAME",
+            Message(
+                "This takes verified approvers, and {} isn't one; add them with: hitl-tui approver add NAME",
+                decision.by,
+            ),
         )
     refuses = decision.verdict in REFUSING and terms.veto
     if decision.level < terms.level and not refuses:
         return (
             "not_allowed",
-            f"This takes an approver of level {terms.level}; {decision.by} has level {decision.level}.",
+            Message("This takes an approver of level {}; {} has level {}.", terms.level, decision.by, decision.level),
         )
     return None

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any, NewType
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 
 SafeText = NewType("SafeText", str)
 """Text that has passed `safe_text`."""
@@ -193,7 +194,7 @@ def mask_json(value: Any, secrets: Mapping[str, str]) -> Any:
     try:
         return _masked_value(value, needles)
     except (RecursionError, ValueError) as error:  # ValueError: more digits than Python will write
-        raise BadInput("This value is nested too deeply, or holds a number too long, to be shown.") from error
+        raise BadInput(Message("This value is nested too deeply, or holds a number too long, to be shown.")) from error
 
 
 def _suspect(text: str, multiline: bool) -> re.Pattern[str]:
@@ -376,4 +377,4 @@ def _masked_value(value: Any, needles: Mapping[str | re.Pattern[str], str]) -> A
                 name += "'"
             out[name] = _masked_value(item, needles)
         return out
-    raise BadInput(f"A {type(value).__name__} can't be written as JSON.")
+    raise BadInput(Message("A {} can't be written as JSON.", type(value).__name__))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.secret_names import named_in, secret_refused
 
@@ -30,7 +31,7 @@ def check_masks(answer: Any, shown: Any, secrets: Mapping[str, str]) -> None:
         return
     told = named_in(mask_json(answer, secrets), secrets) - named_in(shown, secrets)
     if told:
-        raise BadInput(secret_refused("The answer", min(told)))
+        raise BadInput(secret_refused(Message("The answer"), min(told)))
 
 
 def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) -> Any:
@@ -51,7 +52,7 @@ def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) ->
     found = _restored(answer, leaves, {name: value.strip() for name, value in secrets.items()}, json.dumps(asked))
     left = named_in(found, secrets)
     if left:
-        raise BadInput(f"The answer holds ‹{min(left)}›, and what it stood for is no longer in the question.")
+        raise BadInput(Message("The answer holds ‹{}›, and what it stood for is no longer in the question.", min(left)))
     return found
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
 
 
@@ -32,9 +33,10 @@ def secret_refused(what: str, name: str) -> str:
         what: `The input`, `The answer`, `The change`.
         name: the secret.
     """
-    return (
-        f"{what} holds the secret {name}, which the graph would store; "
-        "let the graph read it from its environment or context."
+    return Message(
+        "{} holds the secret {}, which the graph would store; let the graph read it from its environment or context.",
+        what,
+        name,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import plain_name
 
 
@@ -31,20 +32,20 @@ class Cause(StrEnum):
 
 
 _REASONS: Mapping[Cause, str] = {
-    Cause.RESTORED: "the session went back to another moment",
-    Cause.ADVANCED: "the plan went on",
-    Cause.DELETED: "the session was deleted",
+    Cause.RESTORED: Message("the session went back to another moment"),
+    Cause.ADVANCED: Message("the plan went on"),
+    Cause.DELETED: Message("the session was deleted"),
 }
 _PAST: Mapping[str, str] = {
     "approve": "approved",
-    "edit": "approved with changes",
+    "edit": Message("approved with changes"),
     "reject": "rejected",
     "ignore": "ignored",
     "skip": "skipped",
     "respond": "answered",
     "retry": "retried",
     "stop": "stopped",
-    "use_as_done": "confirmed as done",
+    "use_as_done": Message("confirmed as done"),
     "do_again": "repeated",
 }
 
@@ -76,15 +77,15 @@ class Supersession:
         if self.cause in _REASONS:
             return _REASONS[self.cause]
         if self.cause is Cause.STATUS:
-            return f"set to {self.detail}"
+            return Message("set to {}", self.detail)
         if self.cause is Cause.MODE:
-            return f"allowed by mode {self.detail}"
+            return Message("allowed by mode {}", self.detail)
         if self.cause is Cause.DECIDED:
             return past_word(self.detail)
         if self.cause in (Cause.PLAN, Cause.PROPOSAL):
-            return f"ended with the {self.cause}"
+            return Message("ended with the {}", self.cause)
         if self.cause is Cause.REWOUND:
-            return "sent back to an earlier step"
+            return Message("sent back to an earlier step")
         return self.detail if self.cause is Cause.EARLIER else self.cause.value
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput, IllegalTransition, StorageError, UnknownName
 from hitl_tui.core.events import seconds_between
+from hitl_tui.core.messages import MESSAGES, Message, messages_restored, with_messages
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 
@@ -104,7 +105,7 @@ def parse_status(text: str) -> Status:
         return Status(text.strip().lower().replace("-", "_"))
     except ValueError:
         known = ", ".join(Status)
-        raise UnknownName(f'There is no status "{text}"; a status is one of {known}.') from None
+        raise UnknownName(Message('There is no status "{}"; a status is one of {}.', text, known)) from None
 
 
 def parse_priority(text: str) -> Priority:
@@ -117,7 +118,7 @@ def parse_priority(text: str) -> Priority:
         return Priority(text.strip().lower())
     except ValueError:
         known = ", ".join(Priority)
-        raise UnknownName(f'There is no priority "{text}"; a priority is one of {known}.') from None
+        raise UnknownName(Message('There is no priority "{}"; a priority is one of {}.', text, known)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class SupervisorTodo:
         What failed or was skipped may come again, so it has a place.
         """
         if self.status in (Status.IN_PROGRESS, Status.COMPLETED):
-            return f"{self.id} is {self.status}; only what is still to come has a place in the order."
+            return Message("{} is {}; only what is still to come has a place in the order.", self.id, self.status)
         return ""
 
     @property
@@ -211,7 +212,9 @@ class SupervisorTodo:
     def to_state(self) -> dict[str, Any]:
         """Return only the fields that differ from their defaults: what a checkpoint keeps."""
         data = self.to_dict()
-        return {k: v for k, v in data.items() if k in ("id", "status") or v != _DEFAULTS.get(k, _NOTHING)}
+        return with_messages(
+            {k: v for k, v in data.items() if k in ("id", "status") or v != _DEFAULTS.get(k, _NOTHING)}
+        )
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SupervisorTodo:
@@ -222,14 +225,14 @@ class SupervisorTodo:
         """
         unknown = data.keys() - _FIELD_SET
         if unknown:
-            raise BadInput(f"A TODO has no field {', '.join(sorted(unknown))}.")
+            raise BadInput(Message("A TODO has no field {}.", ", ".join(sorted(unknown))))
         for required in _REQUIRED:
             if required not in data:
-                raise BadInput(f'A TODO needs the field "{required}".')
+                raise BadInput(Message('A TODO needs the field "{}".', required))
         values: dict[str, Any] = {k: v for k, v in data.items() if v is not None or k in _REQUIRED}
         for name, kind in _KINDS.items():
             if name in values and not isinstance(values[name], kind):
-                raise BadInput(f'The field "{name}" of a TODO can\'t be {clip(repr(values[name]), 40)}.')
+                raise BadInput(Message('The field "{}" of a TODO can\'t be {}.', name, clip(repr(values[name]), 40)))
         if "status" in values:
             values["status"] = parse_status(values["status"])
         if "priority" in values:
@@ -238,7 +241,9 @@ class SupervisorTodo:
             try:
                 values["risk"] = Risk(values["risk"])
             except ValueError:
-                raise UnknownName(f'There is no risk "{values["risk"]}"; it is low, medium or high.') from None
+                raise UnknownName(
+                    Message('There is no risk "{}"; it is low, medium or high.', values["risk"])
+                ) from None
         for name in ("dependencies", "missing"):
             if name in values:
                 values[name] = tuple(values[name])
@@ -259,7 +264,8 @@ class SupervisorTodo:
 
     @classmethod
     def _from_state(cls, data: Mapping[str, Any]) -> SupervisorTodo:
-        values: dict[str, Any] = dict(data)
+        values: dict[str, Any] = messages_restored(dict(data))
+        values.pop(MESSAGES, None)
         values["status"] = Status(values["status"])
         if "priority" in values:
             values["priority"] = Priority(values["priority"])
@@ -331,8 +337,10 @@ def check_transition(todo: SupervisorTodo, to: Status, by: str = SYSTEM) -> None
     if by in allowed:
         return
     possible = [target for (source, target), who in TRANSITIONS.items() if source == todo.status and by in who]
-    choices = f"it can become {', '.join(possible)}" if possible else "nothing can be set by hand then"
-    raise IllegalTransition(f"{todo.id} is {todo.status} and can't become {to}; {choices}.")
+    choices = (
+        Message("it can become {}", ", ".join(possible)) if possible else Message("nothing can be set by hand then")
+    )
+    raise IllegalTransition(Message("{} is {} and can't become {}; {}.", todo.id, todo.status, to, choices))
 
 
 def summarise(statuses: Iterable[str]) -> dict[str, int]:
@@ -355,11 +363,14 @@ def check_known(states: Iterable[Mapping[str, Any]]) -> None:
     Raises:
         StorageError: a newer version wrote them.
     """
-    found = {name for state in states for name in state} - _FIELD_SET
+    found = {name for state in states for name in state} - _FIELD_SET - {MESSAGES}
     if found:
         names = clip(", ".join(sorted(map(str, found))))
         raise StorageError(
-            f"This session was made by a newer version of hitl-tui: its TODOs have {names}, which this version "
-            "doesn't know; nothing was changed.",
-            help="Open it with that version.",
+            Message(
+                "This session was made by a newer version of hitl-tui: its TODOs have {}, which this "
+                "version doesn't know; nothing was changed.",
+                names,
+            ),
+            help=Message("Open it with that version."),
         )

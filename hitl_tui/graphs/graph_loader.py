@@ -24,6 +24,7 @@ from langgraph.checkpoint.base import (
 from typing_extensions import is_typeddict
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_target import GraphError, is_factory, looks_like_graph, raised
 from hitl_tui.graphs.json_values import plain
@@ -94,7 +95,7 @@ async def resolve(
             raise
         except (Exception, SystemExit) as error:
             raise raised(error) from error
-    raise GraphError(f"{shown} is a {type(found).__name__}, no LangGraph graph and nothing that makes one.")
+    raise GraphError(Message("{} is a {}, no LangGraph graph and nothing that makes one.", shown, type(found).__name__))
 
 
 def _called(factory: Any, declaration: GraphDeclaration) -> Any:
@@ -106,7 +107,9 @@ def _called(factory: Any, declaration: GraphDeclaration) -> Any:
     needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     if len(needed) > 1:
         names = ", ".join(p.name for p in needed)
-        raise GraphError(f"{declaration.target} needs the arguments {names}; a factory takes none, or the config.")
+        raise GraphError(
+            Message("{} needs the arguments {}; a factory takes none, or the config.", declaration.target, names)
+        )
     if not needed:
         return factory()
     config = {"configurable": dict(declaration.config.get("configurable", {}))}
@@ -222,7 +225,7 @@ def with_saver(
     except GraphError:
         raise
     except Exception as error:
-        raise GraphError(f"The graph can't be compiled: {one_line(str(error), 300)}.") from error
+        raise GraphError(Message("The graph can't be compiled: {}.", one_line(str(error), 300))) from error
     # A copy forgets which types its channels declare, and they would come back as plain dicts.
     copy._serde_allowlist = allowed
     return copy
@@ -246,10 +249,10 @@ def _types(names: tuple[str, ...]) -> set[tuple[str, ...]]:
         module, _, kind = name.partition(":")
         try:
             if not isinstance(getattr(importlib.import_module(module), kind), type):
-                raise GraphError(f'state_types: "{one_line(name, 100)}" is not a class.')
+                raise GraphError(Message('state_types: "{}" is not a class.', one_line(name, 100)))
         except (ImportError, AttributeError, ValueError) as error:
             raise GraphError(
-                f'state_types: there is no class "{one_line(name, 100)}"; expected module:Class.'
+                Message('state_types: there is no class "{}"; expected module:Class.', one_line(name, 100))
             ) from error
         found.add((module, kind))
     return found

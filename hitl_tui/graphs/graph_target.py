@@ -23,6 +23,7 @@ from typing import Any
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_source import GraphSource, is_followed
 
@@ -117,7 +118,9 @@ def _unload(finder: HeldFinder, changed: set[str]) -> None:
     held = {name: path for name, path in loaded.items() if _is_held(sys.modules.get(name))}
     if stuck := {path for name, path in loaded.items() if name not in held and path in changed}:
         names = one_line(", ".join(sorted(map(os.path.basename, stuck))), 200)
-        raise BadInput(f"{names} changed since this program loaded it; start it again to run it as it is now.")
+        raise BadInput(
+            Message("{} changed since this program loaded it; start it again to run it as it is now.", names)
+        )
     affected = [of for of, known in finder.sources.items() if known.keys() & changed]
     paths = changed.union(*(finder.sources.pop(of) for of in affected))
     for name, path in held.items():
@@ -210,13 +213,15 @@ def _module(place: str, folder: Path) -> ModuleType:
             return importlib.import_module(place)
         except ModuleNotFoundError as error:
             if error.name and (place == error.name or place.startswith(f"{error.name}.")):
-                raise GraphError(f'There is no module "{one_line(place, 200)}" here or in {folder}.') from error
+                raise GraphError(
+                    Message('There is no module "{}" here or in {}.', one_line(place, 200), folder)
+                ) from error
             raise raised(error) from error
         except (Exception, SystemExit) as error:
             raise raised(error) from error
     path = (folder / place).resolve()
     if not path.is_file():
-        raise GraphError(f"There is no file {path}.")
+        raise GraphError(Message("There is no file {}.", path))
     package = _package_name(path)
     if package is not None:
         root, name = package
@@ -245,7 +250,7 @@ def _module_of_file(path: Path) -> ModuleType:
         sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(name, path, loader=held_loader(name, path))
     if spec is None or spec.loader is None:
-        raise GraphError(f"{path.name} can't be imported.")
+        raise GraphError(Message("{} can't be imported.", path.name))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -281,19 +286,28 @@ def raised(error: BaseException, path: Path | None = None) -> GraphError:
     """Return the sentence for what a module raised while it was imported."""
     if isinstance(error, SyntaxError):
         file = Path(error.filename or path or "").name
-        return GraphError(f"{file} line {error.lineno or 0}: {one_line(error.msg or 'this is no Python', 200)}.")
+        return GraphError(
+            Message(
+                "{} line {}: {}.",
+                file,
+                error.lineno or 0,
+                one_line(error.msg, 200) if error.msg else Message("this is no Python"),
+            )
+        )
     file, line = where(error)
     at = f"{file} line {line}" if file else "The graph"
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.split(".")[0].replace("_", "-")
         return GraphError(
-            f'{at} needs the module "{one_line(error.name, 100)}", which isn\'t installed beside hitl-tui.',
-            help=f"With uv: uv run --with {one_line(package, 60)} hitl-tui attach …",
+            Message('{} needs the module "{}", which isn\'t installed beside hitl-tui.', at, one_line(error.name, 100)),
+            help=Message("With uv: uv run --with {} hitl-tui attach …", one_line(package, 60)),
         )
     if isinstance(error, SystemExit):
-        return GraphError(f"{at} ended the program (SystemExit {one_line(str(error.code), 60)}) while it was imported.")
+        return GraphError(
+            Message("{} ended the program (SystemExit {}) while it was imported.", at, one_line(str(error.code), 60))
+        )
     said = one_line(str(error), 300)
-    return GraphError(f"{at} raised {type(error).__name__}{f': {said}' if said else ''}.")
+    return GraphError(Message("{} raised {}{}.", at, type(error).__name__, f": {said}" if said else ""))
 
 
 def where(error: BaseException) -> tuple[str, int]:
@@ -328,11 +342,13 @@ def _only_graph(module: ModuleType, shown: str) -> Any:
     if len(graphs) == 1:
         return next(iter(graphs.values()))
     if not graphs:
-        raise GraphError(f"{shown} holds no graph; expected a global such as graph = builder.compile().")
+        raise GraphError(Message("{} holds no graph; expected a global such as graph = builder.compile().", shown))
     for usual in ("graph", "app", "agent"):
         if usual in graphs:
             return graphs[usual]
-    raise GraphError(f"{shown} holds {len(graphs)} graphs; say which: {', '.join(f'{shown}:{n}' for n in graphs)}.")
+    raise GraphError(
+        Message("{} holds {} graphs; say which: {}.", shown, len(graphs), ", ".join(f"{shown}:{n}" for n in graphs))
+    )
 
 
 def _missing(module: ModuleType, shown: str, attribute: str) -> str:

@@ -1,8 +1,8 @@
 """What a person reads, in the language they chose: English, or Korean from a gettext catalogue (C11).
 
-Only faces translate, at the moment something is shown. Records, JSON, ids, commands and what people and agents wrote
-stay as they are. A face marks its own literals with `_` and `ngettext`; what was put together in the rooms below
-reaches it as a finished English sentence, and `render` finds the sentence's template again.
+Only interfaces translate, at the moment something is shown. Records, JSON, ids, commands and what people and agents
+wrote stay as they are. An interface marks its own literals with `_` and `ngettext`; what comes from the packages below
+is a `Message`, which `translate` puts into the language.
 
 The language is a context variable: set once for a process, or around an app in a test; tasks inherit it.
 """
@@ -26,7 +26,7 @@ _CURRENT: ContextVar[Language] = ContextVar("language", default=ENGLISH)
 
 
 def _(text: str) -> str:
-    """Return one of a face's own texts in the person's language; values are filled in afterwards, by `format`."""
+    """Return one of an interface's own texts in the person's language; values are filled in afterwards, by `format`."""
     return _CURRENT.get().gettext(text)
 
 
@@ -35,17 +35,12 @@ def ngettext(one: str, many: str, n: int) -> str:
     return _CURRENT.get().ngettext(one, many, n)
 
 
-def translate(message: Message) -> str:
-    """Return a message in the person's language: values are inserted as they are, messages among them translated."""
-    return message.text(_CURRENT.get())
+def translate(text: str) -> str:
+    """Return a message in the person's language, and any other text as it is.
 
-
-def render(text: str) -> str:
-    """Return a finished sentence of the rooms below in the person's language, as it is when it isn't known.
-
-    Only for sentences of ours: never for what is to be approved, for what an agent or a person wrote, or for JSON.
+    The values of a message are inserted as they are, messages among them translated.
     """
-    return _CURRENT.get().render(text)
+    return text.text(_CURRENT.get()) if isinstance(text, Message) else text
 
 
 def in_parts(text: str) -> str:
@@ -117,7 +112,6 @@ __all__ = [
     "language",
     "mark",
     "ngettext",
-    "render",
     "translate",
     "using",
 ]

@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gettext import GNUTranslations
 
-    from hitl_tui.language.templates import Templates
 
 DOMAIN = "hitl_tui"
-SAID = "said"
-"""Context of what the rooms below say: finished sentences, known again by their templates."""
 
 
 class Language:
@@ -30,10 +27,6 @@ class Language:
     def ngettext(self, one: str, many: str, n: int) -> str:
         """Return the text for a number of things."""
         return one if n == 1 else many
-
-    def render(self, text: str) -> str:
-        """Return a finished English sentence in this language; the sentence itself when it isn't known."""
-        return text
 
 
 class Translated(Language):
@@ -52,25 +45,12 @@ class Translated(Language):
     def ngettext(self, one: str, many: str, n: int) -> str:
         return self._catalogue.ngettext(one, many, n)
 
-    def render(self, text: str) -> str:
-        return self._templates.render(text)
-
     @cached_property
     def _catalogue(self) -> GNUTranslations:
         from gettext import GNUTranslations
 
         with catalogue_path(self.code).open("rb") as file:
             return GNUTranslations(file)
-
-    @cached_property
-    def _templates(self) -> Templates:
-        from hitl_tui.language.templates import Templates
-
-        # The only way to the entries' keys: gettext offers looking up alone.
-        entries: Mapping[object, str] = self._catalogue._catalog  # type: ignore[attr-defined]
-        start = f"{SAID}\x04"
-        said = {k.removeprefix(start): v for k, v in entries.items() if isinstance(k, str) and k.startswith(start)}
-        return Templates(said)
 
 
 def catalogue_path(code: str, suffix: str = "mo") -> Path:

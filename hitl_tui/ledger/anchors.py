@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput, ConfigError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.audit import Anchor
 from hitl_tui.ledger.records import Head
@@ -59,7 +60,7 @@ class AnchorFile:
                     if len(parts) == 3 and parts[2] == self._ledger:
                         yield Anchor.parse(parts[1])
         except OSError as error:
-            raise BadInput(f"The anchors in {self.path} can't be read: {error.strerror}.") from error
+            raise BadInput(Message("The anchors in {} can't be read: {}.", self.path, error.strerror)) from error
 
 
 def anchor_file(folder: Path, ledger: Path) -> AnchorFile | None:
@@ -74,7 +75,7 @@ def anchor_file(folder: Path, ledger: Path) -> AnchorFile | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"{path} can't be read: {error.strerror}.") from error
+        raise ConfigError(Message("{} can't be read: {}.", path, error.strerror)) from error
     import tomllib
 
     from hitl_tui.config.problems import key_places, place_of
@@ -84,16 +85,16 @@ def anchor_file(folder: Path, ledger: Path) -> AnchorFile | None:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         what = one_line(str(error), 160)
-        raise ConfigError(f"{SETTINGS} isn't valid TOML: {what}.") from error
+        raise ConfigError(Message("{} isn't valid TOML: {}.", SETTINGS, what)) from error
     audit = data.get("audit", {})
     named = audit.get("anchors", "") if isinstance(audit, dict) else ""
     line = place_of(key_places(text), ("audit", "anchors"))[0]
     if not isinstance(named, str) or (named and not Path(named).expanduser().is_absolute()):
-        raise ConfigError(f'{SETTINGS} line {line}: "anchors" in [audit] must be an absolute path.')
+        raise ConfigError(Message('{} line {}: "anchors" in [audit] must be an absolute path.', SETTINGS, line))
     if not named:
         return None
     place = Path(named).expanduser()
     place = place / IN_FOLDER if place.is_dir() else place
     if folder.resolve() in place.resolve().parents:
-        raise ConfigError(f'{SETTINGS} line {line}: "anchors" in [audit] must lie outside the data folder.')
+        raise ConfigError(Message('{} line {}: "anchors" in [audit] must lie outside the data folder.', SETTINGS, line))
     return AnchorFile(place, ledger)

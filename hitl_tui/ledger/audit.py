@@ -9,6 +9,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, entry_hash
 
@@ -83,7 +84,9 @@ class Anchor:
             if hexadecimal and n.isascii() and n.isdigit() and len(n) < 19:
                 return cls(stream, int(n), hashed)
         raise BadInput(
-            "This isn't an anchor: it takes a stream, a number and 64 hexadecimal digits, as audit head prints."
+            Message(
+                "This isn't an anchor: it takes a stream, a number and 64 hexadecimal digits, as audit head prints."
+            )
         )
 
 
@@ -161,7 +164,7 @@ async def check_anchor(ledger: Ledger, anchor: Anchor | str) -> AnchorCheck:
         anchor = Anchor.parse(anchor)
     found = await ledger.head(anchor.stream)
     if found.n < anchor.n:
-        return AnchorCheck(anchor, f'"{anchor.stream}" has {found.n} entries and had {anchor.n}.')
+        return AnchorCheck(anchor, Message('"{}" has {} entries and had {}.', anchor.stream, found.n, anchor.n))
     findings = _Findings()
     await _verify_stream(ledger, Head(anchor.stream, anchor.n, anchor.hash), findings)
     return AnchorCheck(anchor, findings.listed[0].what if findings.listed else "")
@@ -196,7 +199,7 @@ async def _verify_stream(ledger: Ledger, end: Head, findings: _Findings) -> int:
     while expected <= end.n:
         page = await _page(ledger, end.stream, expected - 1, min(PAGE, end.n - expected + 1))
         if page is None:
-            findings.add(Problem(end.stream, expected, f"Entry {expected} can't be read."))
+            findings.add(Problem(end.stream, expected, Message("Entry {} can't be read.", expected)))
             expected, prev = expected + 1, ""
             continue
         if not page:
@@ -205,7 +208,9 @@ async def _verify_stream(ledger: Ledger, end: Head, findings: _Findings) -> int:
             if entry.n > end.n:
                 break
             if entry.n != expected:
-                findings.add(Problem(end.stream, expected, f"Entry {_span(expected, entry.n - 1)} is missing."))
+                findings.add(
+                    Problem(end.stream, expected, Message("Entry {} is missing.", _span(expected, entry.n - 1)))
+                )
                 prev = ""
             for what in _faults(entry, prev):
                 findings.add(Problem(end.stream, entry.n, what))
@@ -215,9 +220,11 @@ async def _verify_stream(ledger: Ledger, end: Head, findings: _Findings) -> int:
             continue
         break
     if expected <= end.n:
-        findings.add(Problem(end.stream, expected, f"Entry {_span(expected, end.n)} is missing."))
+        findings.add(Problem(end.stream, expected, Message("Entry {} is missing.", _span(expected, end.n))))
     elif prev not in ("", end.hash):
-        findings.add(Problem(end.stream, end.n, f"Entry {end.n} isn't the one that was the last: its hash differs."))
+        findings.add(
+            Problem(end.stream, end.n, Message("Entry {} isn't the one that was the last: its hash differs.", end.n))
+        )
     return read
 
 
@@ -234,18 +241,22 @@ async def _page(ledger: Ledger, stream: str, after: int, limit: int) -> list[Ent
 
 def _faults(entry: Entry, prev: str) -> list[str]:
     """Return what is wrong with one entry; `prev` is empty when the one before isn't known."""
-    faults = []
+    faults: list[str] = []
     if prev and entry.prev != prev:
-        faults.append(f"Entry {entry.n} doesn't carry the hash of the one before.")
+        faults.append(Message("Entry {} doesn't carry the hash of the one before.", entry.n))
     try:
         if entry_hash(entry) != entry.hash:
-            faults.append(f"Entry {entry.n} ({entry.kind}) was changed: its hash isn't that of its content.")
+            faults.append(
+                Message("Entry {} ({}) was changed: its hash isn't that of its content.", entry.n, entry.kind)
+            )
         if entry.kind == "request_opened":
             request = entry.data["request"]
             if request["digest"] != digest(request["subject"]):
-                faults.append(f"Entry {entry.n}: the digest of request {request['id']} isn't that of its subject.")
+                faults.append(
+                    Message("Entry {}: the digest of request {} isn't that of its subject.", entry.n, request["id"])
+                )
     except (HitlError, KeyError, TypeError):
-        faults.append(f"Entry {entry.n} isn't a proper {entry.kind}.")
+        faults.append(Message("Entry {} isn't a proper {}.", entry.n, entry.kind))
     return faults
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.messages import Message, messages_restored, with_messages
 from hitl_tui.core.requests import Decision, Request, Resolution, Verdict
 from hitl_tui.core.supersession import Cause
 
@@ -224,7 +225,7 @@ def decided_event(view: RequestView) -> dict[str, Any]:
     """
     request, resolution = view.request, view.resolution
     if resolution.verdict is None:
-        raise ValueError(f"request {request.id} isn't settled")
+        raise ValueError(Message("request {} isn't settled", request.id))
     last = resolution.decisions[-1] if resolution.decisions else None
     chosen = {d.action for d in resolution.decisions}
     action = {"action": last.action} if last and last.action and len(chosen) == 1 else {}
@@ -251,8 +252,8 @@ def _too_late(view: RequestView) -> str:
     request = view.request
     said = len({decision.voter for decision in view.decisions})
     if said:
-        return f"only {said} of {request.terms.quorum} people had decided before {request.deadline}"
-    return f"nobody decided before {request.deadline}"
+        return Message("only {} of {} people had decided before {}", said, request.terms.quorum, request.deadline)
+    return Message("nobody decided before {}", request.deadline)
 
 
 LEDGER_FILE = "ledger.db"
@@ -275,7 +276,8 @@ def seal(head: Head, kind: str, data: Mapping[str, Any], at: str) -> tuple[Entry
     Raises:
         BadInput: the data isn't JSON, or is nested too deeply.
     """
-    value, raw = plain(data)
+    value, raw = plain(with_messages(data))
+    value = messages_restored(value)
     n = head.n + 1
     sealed = _hash(head.stream, n, at, kind, raw, head.hash)
     return Entry(head.stream, n, at, kind, value, head.hash, sealed), raw
@@ -321,7 +323,7 @@ def _refuse_depth(value: Any) -> None:
         if not level:
             return
     if any(isinstance(item, dict | list | tuple) for item in level):
-        raise BadInput(f"This value is nested more than {DEEPEST} levels deep, too deep for the record.")
+        raise BadInput(Message("This value is nested more than {} levels deep, too deep for the record.", DEEPEST))
 
 
 def _hash(stream: str, n: int, at: str, kind: str, data: bytes, prev: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head
 
 if TYPE_CHECKING:
@@ -174,7 +175,9 @@ def _stored(folder: Path) -> bytes:
                 draft.unlink(missing_ok=True)
         text = path.read_text(encoding="ascii")
     except (OSError, ValueError) as error:
-        raise StorageError(f"The key for signing the record, {path}, can't be read or made: {error}.") from error
+        raise StorageError(
+            Message("The key for signing the record, {}, can't be read or made: {}.", path, error)
+        ) from error
     try:
         return _decoded(text.strip(), str(path))
     except BadInput as error:
@@ -187,7 +190,7 @@ def _decoded(text: str, where: str) -> bytes:
     except (binascii.Error, ValueError):
         seed = b""
     if len(seed) != _BYTES:
-        raise BadInput(f"{where} is no key for signing: it takes 32 random bytes in base64 (44 characters).")
+        raise BadInput(Message("{} is no key for signing: it takes 32 random bytes in base64 (44 characters).", where))
     return seed
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sqlite_readonly import ReadOnlyCopy, in_memory, read_connection
 from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, OLDEST, VERSION, create_all
 from hitl_tui.ledger.sqlite_sealing import Sealing
@@ -84,7 +85,7 @@ class Database:
             BadInput: SQLite has no form for a value.
         """
         if self.read_only:
-            raise StorageError(f"The ledger {self.path} can only be read here, so nothing was changed.")
+            raise StorageError(Message("The ledger {} can only be read here, so nothing was changed.", self.path))
         sealing = self._sealing
         if sealing is None:
             return await self._run("BEGIN IMMEDIATE", work, then)
@@ -107,7 +108,7 @@ class Database:
     async def _run(self, begin: str, work: Work[T], then: Callable[[T], None] | None) -> T:
         db = self._db
         if db is None:
-            raise StorageError(f"The ledger {self.path} is closed.")
+            raise StorageError(Message("The ledger {} is closed.", self.path))
 
         def job() -> T:
             result = transact(self._current(db), self.path, begin, work)
@@ -170,7 +171,7 @@ def transact(db: sqlite3.Connection, path: Path, begin: str, work: Work[T]) -> T
             attempt += 1
             time.sleep(random.uniform(0, min(0.5, 0.01 * 2**attempt)))  # noqa: S311 - spreads retries
         except (UnicodeEncodeError, OverflowError) as error:
-            raise BadInput(f"A name or number can't be kept in the ledger: {error}.") from error
+            raise BadInput(Message("A name or number can't be kept in the ledger: {}.", error)) from error
 
 
 def _once(db: sqlite3.Connection, begin: str, work: Work[T]) -> T:
@@ -196,11 +197,11 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
         StorageError: it can't be used; it is left as it was.
     """
     if path.is_symlink():  # what is known of its signatures is known by its path
-        raise StorageError(f"{path} is a link; the ledger has to be a file of its own.")
+        raise StorageError(Message("{} is a link; the ledger has to be a file of its own.", path))
     try:
         if not path.exists():
             if read_only:
-                raise StorageError(f"There is no ledger at {path}.")
+                raise StorageError(Message("There is no ledger at {}.", path))
             _create(path)
         db = _checked(path)
         if read_only:
@@ -267,9 +268,11 @@ def _checked(path: Path) -> sqlite3.Connection:
         StorageError: it isn't a ledger of this version.
     """
     if not path.is_file():
-        raise StorageError(f"{path} isn't a file, so it can't be the ledger.")
+        raise StorageError(Message("{} isn't a file, so it can't be the ledger.", path))
     if path.stat().st_size == 0:
-        raise StorageError(f"The ledger {path} is empty, so it was cut short; restore it, or delete it to start anew.")
+        raise StorageError(
+            Message("The ledger {} is empty, so it was cut short; restore it, or delete it to start anew.", path)
+        )
     db = read_connection(path)
     try:
         _check_format(db, path)
@@ -288,11 +291,16 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
     application = db.execute("PRAGMA application_id").fetchone()[0]
     version = _version(db)
     if application != APPLICATION_ID:
-        raise StorageError(f"{path} isn't a ledger (nothing in it says so), so it was left as it is.")
+        raise StorageError(Message("{} isn't a ledger (nothing in it says so), so it was left as it is.", path))
     if not OLDEST <= version <= VERSION:
         raise StorageError(
-            f"The ledger {path} has format {version} and this program knows format {VERSION}, so it was left as it is;"
-            " use a newer hitl-tui."
+            Message(
+                "The ledger {} has format {} and this program knows format {}, so it was left as it is; "
+                "use a newer hitl-tui.",
+                path,
+                version,
+                VERSION,
+            )
         )
 
 
@@ -343,18 +351,23 @@ def explain(path: Path, error: Exception) -> HitlError:
     code = _code(error)
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return StorageError(
-            f"There is no room for the ledger {path}. Make room; what was recorded before counts; look at it first."
+            Message(
+                "There is no room for the ledger {}. Make room; what was recorded before counts; look at it first.",
+                path,
+            )
         )
     if _is_busy(error):
-        return StorageError(f"Another program keeps the ledger {path} locked: nothing was written; try again.")
+        return StorageError(
+            Message("Another program keeps the ledger {} locked: nothing was written; try again.", path)
+        )
     if code == sqlite3.SQLITE_NOTADB:
-        return StorageError(f"{path} isn't a ledger (it isn't an SQLite file), so it was left as it is.")
+        return StorageError(Message("{} isn't a ledger (it isn't an SQLite file), so it was left as it is.", path))
     if code == sqlite3.SQLITE_CORRUPT:
-        return StorageError(f"The ledger {path} is damaged or cut short; restore it from a backup.")
+        return StorageError(Message("The ledger {} is damaged or cut short; restore it from a backup.", path))
     if code == sqlite3.SQLITE_READONLY:
-        return StorageError(f"The ledger {path} can't be written: this account may only read it.")
+        return StorageError(Message("The ledger {} can't be written: this account may only read it.", path))
     if code == sqlite3.SQLITE_TOOBIG:
-        return BadInput("This is too large for the ledger: SQLite keeps at most a gigabyte in one place.")
+        return BadInput(Message("This is too large for the ledger: SQLite keeps at most a gigabyte in one place."))
     if code == sqlite3.SQLITE_CONSTRAINT:
-        return StorageError(f"The tables of the ledger {path} contradict each other ({error}); verify it.")
-    return StorageError(f"The ledger {path} can't be used: {error}.")
+        return StorageError(Message("The tables of the ledger {} contradict each other ({}); verify it.", path, error))
+    return StorageError(Message("The ledger {} can't be used: {}.", path, error))

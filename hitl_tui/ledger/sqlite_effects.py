@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Effect, EffectClaim, plain
 from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write
 from hitl_tui.ledger.sqlite_views import data_of
@@ -23,7 +24,7 @@ _SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, m
 def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, answer_to: str) -> EffectClaim:
     """Claim an effect; see `Ledger.begin_effect`."""
     if resolution not in ("", USE_AS_DONE, DO_AGAIN, REPEATABLE):
-        raise BadInput(f'"{resolution}" says nothing about an effect; say {USE_AS_DONE} or {DO_AGAIN}.')
+        raise BadInput(Message('"{}" says nothing about an effect; say {} or {}.', resolution, USE_AS_DONE, DO_AGAIN))
     found = _find(db, wanted.key)
     there, last = found if found else (None, 0)
     number, intent = restoring(db, wanted.session)
@@ -67,17 +68,17 @@ def _was_said(db: sqlite3.Connection, wanted: Effect, verdict: str, request_id: 
 def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
     """Write how an effect ended; see `Ledger.end_effect`."""
     if status not in ("done", "failed"):
-        raise BadInput(f'An effect can\'t end as "{status}"; it ends as done or failed.')
+        raise BadInput(Message('An effect can\'t end as "{}"; it ends as done or failed.', status))
     found = _find(db, key)
     if found is None:
-        raise Refused(f"No effect {key} was begun.", reason="unknown")
+        raise Refused(Message("No effect {} was begun.", key), reason="unknown")
     there = found[0]
     if there.run_id != run_id:
-        raise Refused(f"The effect {there.name} was taken over by {there.run_id}.", reason="stale")
+        raise Refused(Message("The effect {} was taken over by {}.", there.name, there.run_id), reason="stale")
     if there.status == "started":
         _end(db, there, status, outcome, now)
     elif there.status != status or there.outcome != plain(outcome)[0]:
-        raise Refused(f"The effect {there.name} ended already, as {there.status}.", reason="late")
+        raise Refused(Message("The effect {} ended already, as {}.", there.name, there.status), reason="late")
 
 
 def listed(db: sqlite3.Connection, sessions: Sequence[str], status: str) -> list[Effect]:

@@ -15,6 +15,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from hitl_tui.core.messages import Message
+
 TIMEOUT = 10.0
 """Seconds SQLite waits for a lock."""
 
@@ -139,7 +141,7 @@ def _copy_at_rest(path: Path, target: Path) -> Written:
         if _written(path) == before and abs(now - max(at for at, _size in before)) > _GRAIN * 1e9:
             return before
         time.sleep(_GRAIN)
-    raise OSError(f"{path} is being written all the time")
+    raise OSError(Message("{} is being written all the time", path))
 
 
 def _written(path: Path) -> Written:

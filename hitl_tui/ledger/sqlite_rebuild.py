@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.sqlite_database import connect, explain
 from hitl_tui.ledger.sqlite_schema import VIEWS, create_all, create_views
@@ -60,7 +61,7 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
         db.execute("BEGIN")
         create_views(db, "temp")
         sound = str(db.execute("PRAGMA main.integrity_check(1)").fetchone()[0])
-        problems = [] if sound == "ok" else [Problem("", 0, f"The file is damaged: {sound[:200]}.")]
+        problems = [] if sound == "ok" else [Problem("", 0, Message("The file is damaged: {}.", sound[:200]))]
         problems += [Problem(stream or "", 0, error.message) for error in project_all(db, stream)]
         for view in VIEWS:
             problems += _differences(db, view, stream)
@@ -82,11 +83,11 @@ def _triggers(db: sqlite3.Connection) -> Iterator[Problem]:
     found = dict(db.execute(query).fetchall())
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
-            yield Problem("", 0, f"The trigger {name} is gone, which keeps entries as they are.")
+            yield Problem("", 0, Message("The trigger {} is gone, which keeps entries as they are.", name))
         elif name not in expected:
-            yield Problem("", 0, f"The trigger {name} was added by another program.")
+            yield Problem("", 0, Message("The trigger {} was added by another program.", name))
         elif found[name] != expected[name]:
-            yield Problem("", 0, f"The trigger {name} was changed, which keeps entries as they are.")
+            yield Problem("", 0, Message("The trigger {} was changed, which keeps entries as they are.", name))
 
 
 def _rewritten(db: sqlite3.Connection, stream: str | None) -> Iterator[Problem]:
@@ -98,15 +99,15 @@ def _rewritten(db: sqlite3.Connection, stream: str | None) -> Iterator[Problem]:
         except HitlError:  # one that can't be read is named elsewhere
             continue
         if not as_written:
-            yield Problem(name, n, f"Entry {n} was changed: it isn't written as a ledger writes it.")
+            yield Problem(name, n, Message("Entry {} was changed: it isn't written as a ledger writes it.", n))
 
 
 def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Iterator[Problem]:
     of, about = _STREAM_OF[view], _NAME_OF[view]
     own = _OWN_EFFECTS if view == "effects" else "=".join((of, ":stream"))
     for first, second, what in (
-        ("main", "temp", "says what no entry says"),
-        ("temp", "main", "doesn't say what an entry says"),
+        ("main", "temp", Message("says what no entry says")),
+        ("temp", "main", Message("doesn't say what an entry says")),
     ):
         rows = db.execute(
             f"SELECT {of}, {about} FROM (SELECT * FROM {first}.{view} WHERE :stream IS NULL OR {own}"  # noqa: S608 - constants
@@ -114,4 +115,4 @@ def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Itera
             {"stream": stream, "most": MOST_PER_VIEW},
         )
         for name, what_about in rows:
-            yield Problem(name or "", 0, f"The view {view} {what}, about {what_about}.")
+            yield Problem(name or "", 0, Message("The view {} {}, about {}.", view, what, what_about))

@@ -10,6 +10,7 @@ from typing import Any
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.events import after_seconds
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import (
     EVERYTHING,
@@ -81,7 +82,7 @@ def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[s
             continue
         data = replace(request, first_shown="").to_dict()
         if digest(plain(data["subject"])[0]) != request.digest:
-            raise BadInput(f"The digest of request {request.id} isn't the digest of its subject.")
+            raise BadInput(Message("The digest of request {} isn't the digest of its subject.", request.id))
         write(db, request.session, "request_opened", {"request": data}, request.opened_at)
         if request.branch != branch_number(db, request.session) and not request.superseded:
             _supersede(db, request.session, request.id, Supersession(Cause.RESTORED, at=request.opened_at))
@@ -138,12 +139,14 @@ def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
     stored = find(db, decision.request_id)
     if stored is None:
         check_decision(None, (), decision, now)
-        raise AssertionError("an unknown request was let through")
+        raise AssertionError(Message("an unknown request was let through"))
     request = stored.request
     at = max(now, stored.settled_at)
     check_decision(request, stored.decisions, decision, at, stored.resolution(now))
     if request.branch != branch_number(db, request.session):
-        raise Refused(f"This question was left behind: {Supersession(Cause.RESTORED).word}.", reason="superseded")
+        raise Refused(
+            Message("This question was left behind: {}.", Supersession(Cause.RESTORED).word), reason="superseded"
+        )
     written = write(db, request.session, "decision", {"decision": decision.to_dict()}, now)
     taken_as = Decision.from_dict(written.entry.data["decision"])
     view = replace(stored, decisions=(*stored.decisions, taken_as)).view(now)
@@ -200,7 +203,9 @@ def _close(db: sqlite3.Connection, session: str, closing: Closing, now: str, but
             if not request.todo_id or request.id == but or request.id in closed:
                 continue
             if closing.verdict and closing.verdict in request.options:
-                raise Refused(f"{name_of(request)} asks now; read the question and decide it.", reason="stale")
+                raise Refused(
+                    Message("{} asks now; read the question and decide it.", name_of(request)), reason="stale"
+                )
             _check_ending(request, closing)
             _supersede(db, session, request.id, Supersession(closing.cause, closing.by, now, closing.detail))
             closed[request.id] = request.todo_id
@@ -220,7 +225,7 @@ def _check_ending(request: Request, closing: Closing) -> None:
         return
     unseen = closing.amounts_to is Verdict.APPROVE and not request.first_shown
     if unseen or request.id not in closing.met:
-        raise Refused(f"{name_of(request)} asks now; read the question and decide it.", reason="stale")
+        raise Refused(Message("{} asks now; read the question and decide it.", name_of(request)), reason="stale")
 
 
 def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
@@ -249,14 +254,14 @@ def attach(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, Any],
     """Replace a request's evidence."""
     row = db.execute("SELECT session FROM requests WHERE id = ?", (request_id,)).fetchone()
     if row is None:
-        raise Refused(f"There is no request {request_id}.", reason="unknown")
+        raise Refused(Message("There is no request {}.", request_id), reason="unknown")
     write(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
 
 
 def intend_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
     """Take the next branch and supersede what was asked on the older ones."""
     if not checkpoint_id:
-        raise BadInput("A restore needs the checkpoint it goes to.")
+        raise BadInput(Message("A restore needs the checkpoint it goes to."))
     number = branch_number(db, session) + 1
     # The number of the event that ends the restore is taken now: nothing posted meanwhile comes before it.
     seq = taken(db, session) + 1
@@ -302,7 +307,9 @@ def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> StoredRequest:
         shown = data_of(evidence, session, evidence_n)["evidence"] if evidence is not None else {}
         return StoredRequest(request, settled_at, settled, shown, _decisions(db, session, request_id))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StorageError(f'Request {request_id} can\'t be read; look at the ledger with "audit verify".') from error
+        raise StorageError(
+            Message('Request {} can\'t be read; look at the ledger with "audit verify".', request_id)
+        ) from error
 
 
 def _decisions(db: sqlite3.Connection, session: str, request_id: str) -> tuple[Decision, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.anchors import AnchorFile
 from hitl_tui.ledger.records import Head
 from hitl_tui.ledger.signatures import Signer
@@ -61,7 +62,7 @@ class Sealing:
             signer.public  # noqa: B018 - makes or reads the key, which may fail
         except StorageError as error:
             self._signer = None
-            self._tell(f"What is recorded isn't signed: {error.message}")
+            self._tell(Message("What is recorded isn't signed: {}", error.message))
             return
         if not self._prepared:
             prepare(db, signer, _now())
@@ -84,7 +85,7 @@ class Sealing:
         try:
             signer.remember(self._ledger, _now(), heads)
         except OSError as error:
-            self._tell(f"It can't be kept in mind that this record is signed: {error.strerror}.")
+            self._tell(Message("It can't be kept in mind that this record is signed: {}.", error.strerror))
 
     def close(self) -> None:
         """Keep the heads that weren't kept elsewhere yet."""
@@ -98,7 +99,7 @@ class Sealing:
             self._anchors.add(heads, _now())
         except OSError as error:
             path, self._anchors = self._anchors.path, None
-            self._tell(f"Anchors of the record can't be written to {path}: {error.strerror}.")
+            self._tell(Message("Anchors of the record can't be written to {}: {}.", path, error.strerror))
 
 
 def _now() -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head, Problem
 from hitl_tui.ledger.signatures import KnownSignatures, Signer, verifies
 from hitl_tui.ledger.sqlite_streams import entries, head, write
@@ -99,7 +100,7 @@ def signed_streams(
     began = db.execute("SELECT min(id) FROM entries WHERE stream = ?", (KEYS,)).fetchone()[0]
     problems = _cut_off(db, known.heads_of(ledger).values(), only)
     if since and (not there or began is None):
-        what = f"This record is signed since {since}, and its signatures are gone."
+        what = Message("This record is signed since {}, and its signatures are gone.", since)
         return [], [Problem("", 0, what), *problems]
     if not there:
         return [], problems
@@ -113,9 +114,9 @@ def signed_streams(
         if one.last < count and began is not None and last_row > began and not _bad(problems, stream):
             span = str(count) if one.last + 1 == count else f"{one.last + 1} to {count}"
             if one.last:
-                what = f"Entry {span} isn't signed though those before are."
+                what = Message("Entry {} isn't signed though those before are.", span)
             else:
-                what = f"Entry {span} isn't signed though the record is."
+                what = Message("Entry {} isn't signed though the record is.", span)
             problems.append(Problem(stream, one.last + 1, what))
     return found, problems
 
@@ -126,7 +127,7 @@ def _cut_off(db: sqlite3.Connection, heads: Iterable[Head], only: str | None) ->
     for last in heads:
         row = db.execute("SELECT hash FROM entries WHERE stream = ? AND n = ?", (last.stream, last.n)).fetchone()
         if only in (None, last.stream) and (row is None or row[0] != last.hash):
-            what = f"Entry {last.n} was written here and isn't there any more, or says otherwise."
+            what = Message("Entry {} was written here and isn't there any more, or says otherwise.", last.n)
             found.append(Problem(last.stream, last.n, what))
     return found
 
@@ -147,12 +148,14 @@ def _checked(
     )
     for begins, n, by, signature, hashed in rows:
         if hashed is None:
-            problems.append(Problem(stream, n, f"Entry {n} was signed and is gone."))
+            problems.append(Problem(stream, n, Message("Entry {} was signed and is gone.", n)))
         elif keys and by not in keys:
-            what = f"Entry {n} is signed by the key {by[:16]}, which isn't known here."
+            what = Message("Entry {} is signed by the key {}, which isn't known here.", n, by[:16])
             problems.append(Problem(stream, n, what))
         elif not verifies(by, signature, stream, n, hashed):
-            problems.append(Problem(stream, n, f"Entry {n} isn't what was signed: its signature doesn't fit."))
+            problems.append(
+                Problem(stream, n, Message("Entry {} isn't what was signed: its signature doesn't fit.", n))
+            )
         else:
             last, key, first = n, by, begins
             break

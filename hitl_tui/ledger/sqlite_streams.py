@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.protocols import OWN_EVENTS, OWN_KINDS, Conflict
 from hitl_tui.ledger.records import GENESIS, Branch, Effect, Entry, Head, Posted, SessionCopy, seal, stored_hash
 from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
@@ -48,18 +49,18 @@ def chain_problem(db: sqlite3.Connection, stream: str) -> str:
     for n, at, kind, raw, before, hashed in rows:
         expected += 1
         if n != expected:
-            return f"Entry {expected} is missing."
+            return Message("Entry {} is missing.", expected)
         if before != prev or stored_hash(stream, n, at, kind, raw, before) != hashed:
-            return f"Entry {n} ({kind}) was changed: its hash isn't that of its content."
+            return Message("Entry {} ({}) was changed: its hash isn't that of its content.", n, kind)
         prev = hashed
     end = head(db, stream)
-    return "" if (end.n, end.hash) == (expected, prev) else f"Entry {end.n} is missing."
+    return "" if (end.n, end.hash) == (expected, prev) else Message("Entry {} is missing.", end.n)
 
 
 def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any], at: str) -> WrittenEntries:
     """Append an entry of any kind and bring the views up to it."""
     if not stream:
-        raise BadInput("A stream needs a name.")
+        raise BadInput(Message("A stream needs a name."))
     entry, raw = seal(head(db, stream), kind, data, at)
     row = db.execute(
         "INSERT INTO entries (stream, n, at, kind, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -80,22 +81,24 @@ def write_free(
         Conflict: `expected_n` isn't the stream's length.
     """
     if kind in OWN_KINDS:
-        raise BadInput(f'An entry of kind "{kind}" is written by the ledger itself, never appended.')
+        raise BadInput(Message('An entry of kind "{}" is written by the ledger itself, never appended.', kind))
     found = head(db, stream).n
     if expected_n is not None and found != expected_n:
-        raise Conflict(f'The stream "{stream}" has {found} entries, not {expected_n}; read them and decide anew.')
+        raise Conflict(
+            Message('The stream "{}" has {} entries, not {}; read them and decide anew.', stream, found, expected_n)
+        )
     return write(db, stream, kind, data, at).entry
 
 
 def post(db: sqlite3.Connection, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
     """Put somebody's event into the inbox, once."""
     if not event_id:
-        raise BadInput("An event needs an id.")
+        raise BadInput(Message("An event needs an id."))
     if event_id.startswith(OWN_EVENTS):
-        raise BadInput(f'The event id "{event_id}" is one that only the ledger gives.')
+        raise BadInput(Message('The event id "{}" is one that only the ledger gives.', event_id))
     kind = event.get("kind")
     if not isinstance(kind, str) or not kind:
-        raise BadInput('An event needs a "kind".')
+        raise BadInput(Message('An event needs a "kind".'))
     return put(db, session, branch, event_id, event, at)
 
 
@@ -191,7 +194,7 @@ def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, 
     """End a restore; return False when there was nothing (left) to end."""
     current, intent = restoring(db, session)
     if number > current or number < 1:
-        raise Refused(f"No restore to branch {number} of {session} was begun.", reason="unknown")
+        raise Refused(Message("No restore to branch {} of {} was begun.", number, session), reason="unknown")
     if intent is None or number != current:
         return False
     write(db, session, "restore_finished", {"branch": number}, now)
@@ -221,7 +224,7 @@ def is_stopped(db: sqlite3.Connection, session: str, run_id: str) -> bool:
 def begin_copy(db: sqlite3.Connection, copy: SessionCopy, now: str) -> None:
     """Begin a copy's stream; see `Ledger.begin_copy`."""
     if head(db, copy.session).n:
-        raise Conflict(f"There is a record of a session {copy.session} already.")
+        raise Conflict(Message("There is a record of a session {} already.", copy.session))
     write(db, copy.session, "session_copied", {"origin": copy.origin, "by": copy.by}, now)
     for effect in copy.effects:
         if not db.execute("SELECT 1 FROM effects WHERE key = ?", (effect.key,)).fetchone():

@@ -15,6 +15,7 @@ from typing import Any
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.messages import Message, messages_restored
 from hitl_tui.core.requests import Request
 from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Entry
@@ -49,8 +50,10 @@ def data_of(raw: bytes, stream: str, n: int) -> dict[str, Any]:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise StorageError(f'Entry {n} of "{stream}" can\'t be read; look at the ledger with "audit verify".')
-    return data
+        raise StorageError(
+            Message('Entry {} of "{}" can\'t be read; look at the ledger with "audit verify".', n, stream)
+        )
+    return messages_restored(data)
 
 
 def project(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
@@ -70,8 +73,13 @@ def project(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
         projector(db, row_id, entry)
     except (KeyError, TypeError, ValueError, sqlite3.IntegrityError, sqlite3.InterfaceError) as error:
         raise StorageError(
-            f'Entry {entry.n} of "{entry.stream}" isn\'t a proper {entry.kind} ({error});'
-            ' look at the ledger with "audit verify".'
+            Message(
+                'Entry {} of "{}" isn\'t a proper {} ({}); look at the ledger with "audit verify".',
+                entry.n,
+                entry.stream,
+                entry.kind,
+                error,
+            )
         ) from error
 
 

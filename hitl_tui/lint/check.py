@@ -61,7 +61,7 @@ def lint(text: str, folder: Path, search: Sequence[str] = ()) -> Report:
         with _deeper():
             return _Check(text, target, sources).run()
     except RecursionError as error:
-        raise BadInput(f"{sources.first.shown}: this is nested too deeply to be checked.") from error
+        raise BadInput(Message("{}: this is nested too deeply to be checked.", sources.first.shown)) from error
 
 
 @contextmanager
@@ -263,5 +263,5 @@ def _missing(module: Module, attribute: str, names: dict[str, Value]) -> BadInpu
     graphs = [name for name, value in names.items() if any(isinstance(r, GraphRef) for r in value.refs)]
     name, there = one_line(attribute, 80), one_line(", ".join(graphs[:6]), 300)
     if not graphs:
-        return BadInput(f'{module.shown} has no "{name}"; it has no graph at its top level.')
-    return BadInput(f'{module.shown} has no "{name}"; its graphs are {there}.')
+        return BadInput(Message('{} has no "{}"; it has no graph at its top level.', module.shown, name))
+    return BadInput(Message('{} has no "{}"; its graphs are {}.', module.shown, name, there))

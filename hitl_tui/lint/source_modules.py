@@ -69,23 +69,25 @@ def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
         if attribute.endswith(".py") or "/" in attribute:
             head, attribute = text, ""
         else:
-            raise _wrong(f'"{_shown(attribute)}" in "{_shown(text)}" is not the name of an attribute.')
+            raise _wrong(Message('"{}" in "{}" is not the name of an attribute.', _shown(attribute), _shown(text)))
     if not head:
-        raise _wrong("A module or a file is needed, and before the colon where there is one.")
+        raise _wrong(Message("A module or a file is needed, and before the colon where there is one."))
     if head.endswith(".ipynb"):
-        raise _wrong(f'"{_shown(head)}" is a notebook; export it first: jupyter nbconvert --to script')
+        raise _wrong(Message('"{}" is a notebook; export it first: jupyter nbconvert --to script', _shown(head)))
     if head.endswith(".py") or "/" in head or head in (".", ".."):
         path = (folder / Path(head).expanduser()).absolute()
         _check_file(path, head)
         root = _root_of(path)
         return Target(path, "", attribute, root, siblings=root == path.parent)
     if not _NAME.match(head):
-        raise _wrong(f'"{_shown(head)}" is neither a module nor a path that ends in .py.')
+        raise _wrong(Message('"{}" is neither a module nor a path that ends in .py.', _shown(head)))
     return _module_target(head, attribute, folder, search)
 
 
 def _wrong(message: str) -> BadInput:
-    return BadInput(message, help="As in: hitl-tui lint package.module:graph, or hitl-tui lint folder/file.py:graph")
+    return BadInput(
+        message, help=Message("As in: hitl-tui lint package.module:graph, or hitl-tui lint folder/file.py:graph")
+    )
 
 
 def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str]) -> Target:
@@ -96,8 +98,8 @@ def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str
             if _is_file(path):
                 return Target(path.absolute(), name, attribute, place.absolute(), siblings=place.name not in _INSTALLED)
     raise BadInput(
-        f'There is no Python source of a module "{_shown(name)}" here, in src, or where Python looks.',
-        help="Run it in the folder that has the package, or name the file: hitl-tui lint folder/file.py",
+        Message('There is no Python source of a module "{}" here, in src, or where Python looks.', _shown(name)),
+        help=Message("Run it in the folder that has the package, or name the file: hitl-tui lint folder/file.py"),
     )
 
 
@@ -107,12 +109,12 @@ def _check_file(path: Path, said: str) -> None:
             return
         folder, there = path.is_dir(), path.exists() or path.is_symlink()
     except (OSError, ValueError) as error:
-        raise BadInput(f'"{_shown(said)}" can\'t be looked at: {_shown(str(error))}.') from error
+        raise BadInput(Message('"{}" can\'t be looked at: {}.', _shown(said), _shown(str(error)))) from error
     if folder:
-        raise _wrong(f'"{_shown(said)}" is a folder; name a file in it.')
+        raise _wrong(Message('"{}" is a folder; name a file in it.', _shown(said)))
     if there:
-        raise _wrong(f'"{_shown(said)}" is not a readable file.')
-    raise _wrong(f'The file "{_shown(said)}" does not exist.')
+        raise _wrong(Message('"{}" is not a readable file.', _shown(said)))
+    raise _wrong(Message('The file "{}" does not exist.', _shown(said)))
 
 
 def _root_of(path: Path) -> Path:
@@ -176,7 +178,7 @@ class Sources:
             if len(self._by_path) > MOST_MODULES or self._read_bytes > MOST_BYTES:
                 followed = len(self._by_path) - 1
                 said = Message("Only the first {count} of the modules that it imports were followed.", count=followed)
-                if not any(note.id == said.id for note in self.notes):
+                if not any(note.template == said.template for note in self.notes):
                     self.notes.append(said)
                 return None
             self._by_path[key] = None
@@ -207,9 +209,11 @@ def _bytes_of(path: Path, shown: str) -> bytes:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
-        raise BadInput(f"The file {shown} can't be read: {error.strerror or error}.") from error
+        raise BadInput(Message("The file {} can't be read: {}.", shown, error.strerror or error)) from error
     if len(data) > LARGEST:
-        raise BadInput(f"The file {shown} is larger than {LARGEST // 1_000_000} MB; no source is, so it isn't checked.")
+        raise BadInput(
+            Message("The file {} is larger than {} MB; no source is, so it isn't checked.", shown, LARGEST // 1000000)
+        )
     return data
 
 
@@ -218,12 +222,14 @@ def _parsed(data: bytes, shown: str) -> ast.Module:
         return parse_source(data)
     except SyntaxError as error:
         if error.lineno is None:
-            raise BadInput(f"{shown}: this is not Python: {_shown(error.msg)}.") from error
-        raise BadInput(f"{shown}, line {error.lineno}: this is not Python: {_shown(error.msg)}.") from error
+            raise BadInput(Message("{}: this is not Python: {}.", shown, _shown(error.msg))) from error
+        raise BadInput(
+            Message("{}, line {}: this is not Python: {}.", shown, error.lineno, _shown(error.msg))
+        ) from error
     except ValueError as error:
-        raise BadInput(f"{shown}: this is not Python: {_shown(str(error))}.") from error
+        raise BadInput(Message("{}: this is not Python: {}.", shown, _shown(str(error)))) from error
     except (RecursionError, MemoryError) as error:
-        raise BadInput(f"{shown}: this is nested too deeply to be checked.") from error
+        raise BadInput(Message("{}: this is nested too deeply to be checked.", shown)) from error
 
 
 def _declared(data: bytes) -> frozenset[int]:

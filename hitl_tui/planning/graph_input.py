@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -108,14 +109,14 @@ class AttachedPlanner:
             PlanError: the graph is disabled.
         """
         if feedback:
-            raise BadInput(f"The plan is to run {self.agent}; there is nothing else to plan.")
+            raise BadInput(Message("The plan is to run {}; there is nothing else to plan.", self.agent))
         step = await asyncio.to_thread(self._step, query, agents, {})
         return Planned(Intent("graph", 1.0, language=language_of(query, load_rules().words)), ExecutionPlan((step,)))
 
     def _step(self, text: str, agents: Mapping[str, AgentFacts], more: Mapping[str, Any]) -> ExecutionStep:
         facts = agents.get(self.agent)
         if facts is None or not facts.enabled:
-            raise PlanError(f"The graph {self.agent} is disabled, and nothing else can take this.")
+            raise PlanError(Message("The graph {} is disabled, and nothing else can take this.", self.agent))
         bound = facts.bind(text, {})
         return ExecutionStep(
             agent=self.agent,
@@ -138,13 +139,13 @@ class AttachedPlanner:
         busy = [t for t in mine if t.status not in (Status.COMPLETED, Status.FAILED, Status.SKIPPED)]
         if busy:
             raise BadInput(
-                f"{self.agent} is still at {busy[-1].id} ({busy[-1].status}).",
-                help=f"Answer what it asks, or skip it: /todo skip {busy[-1].id}",
+                Message("{} is still at {} ({}).", self.agent, busy[-1].id, busy[-1].status),
+                help=Message("Answer what it asks, or skip it: /todo skip {}", busy[-1].id),
             )
         done = [todo for todo in mine if todo.status is Status.COMPLETED]
         more = {"thread": done[-1].id} if done else {}
         step = await asyncio.to_thread(self._step, text, agents, more)
-        return Proposed(f"Goes on with {self.agent}.", (AddStep(step),))
+        return Proposed(Message("Goes on with {}.", self.agent), (AddStep(step),))
 
     async def follow_up(
         self,

@@ -8,6 +8,7 @@ from typing import Any
 
 from hitl_tui.core.errors import PlanError, UnknownName
 from hitl_tui.core.json_text import short_id
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import (
     Change,
     ExecutionPlan,
@@ -117,11 +118,11 @@ def build_proposal(
         BadInput: a team can't use a step's input.
     """
     if not proposed.changes:
-        raise PlanError("This proposal changes nothing.")
+        raise PlanError(Message("This proposal changes nothing."))
     known = {todo.id: todo for todo in todos}
     for change in proposed.changes:
         if not isinstance(change, AddStep) and change.todo_id not in known:
-            raise UnknownName(f'The proposal changes the TODO "{change.todo_id}", which doesn\'t exist.')
+            raise UnknownName(Message('The proposal changes the TODO "{}", which doesn\'t exist.', change.todo_id))
     added = _added(proposed, known, converter, [*known, *taken], user=origin == "operator")
     fresh = iter(added)
     changes = tuple(_change(change, fresh) for change in proposed.changes)
@@ -152,7 +153,7 @@ def _added(
         outer = tuple(d for d in addition.step.dependencies if d in known)
         unknown = [f for f in addition.feeds if f not in known]
         if unknown:
-            raise UnknownName(f'The proposal feeds the TODO "{unknown[0]}", which doesn\'t exist.')
+            raise UnknownName(Message('The proposal feeds the TODO "{}", which doesn\'t exist.', unknown[0]))
         metadata = {**todo.metadata, **addition.metadata, "added_by": "user" if user else "planner"}
         if user:
             metadata["manual"] = True

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person
 from hitl_tui.core.safe_text import one_line, safe_text
 
@@ -55,28 +56,34 @@ def checked_name(text: str, source: str) -> str:
     """
     name = text.strip()
     if not name:
-        raise BadInput(f"{source} needs a name: it is recorded with every decision.")
+        raise BadInput(Message("{} needs a name: it is recorded with every decision.", source))
     if len(name) > LONGEST_NAME or safe_text(name, multiline=False) != name:
-        raise BadInput(f"{source} must be a name of at most {LONGEST_NAME} visible characters.")
+        raise BadInput(Message("{} must be a name of at most {} visible characters.", source, LONGEST_NAME))
     shown = one_line(clip(name), 80)
     if unicodedata.normalize("NFKC", name) != name:
         plain = safe_text(unicodedata.normalize("NFKC", name), multiline=False)
-        raise BadInput(f'{source}: "{shown}" has letters in another form than usual; write "{plain}".')
+        raise BadInput(Message('{}: "{}" has letters in another form than usual; write "{}".', source, shown, plain))
     wrong = next((c for c in name if not _fits(c)), "")
     if wrong:
         raise BadInput(
-            f"{source} must be one person's name: letters, digits, spaces, . - _ ' @ +, and no U+{ord(wrong):04X}."
+            Message(
+                "{} must be one person's name: letters, digits, spaces, . - _ ' @ +, and no U+{}.",
+                source,
+                f"{ord(wrong):04X}",
+            )
         )
     if not name[0].isalnum() or not (name[-1].isalnum() or unicodedata.category(name[-1])[0] == "M"):
-        raise BadInput(f'{source}: "{shown}" must begin and end with a letter or digit.')
+        raise BadInput(Message('{}: "{}" must begin and end with a letter or digit.', source, shown))
     if "  " in name:
-        raise BadInput(f'{source}: "{shown}" has two spaces in a row.')
+        raise BadInput(Message('{}: "{}" has two spaces in a row.', source, shown))
     scripts = {script for script in map(_alphabet, name) if script}
     if len(scripts) > 1:
         listed = " and ".join(sorted(script.capitalize() for script in scripts))
-        raise BadInput(f'{source}: "{shown}" mixes {listed} letters, which can\'t be told apart; use one alphabet.')
+        raise BadInput(
+            Message('{}: "{}" mixes {} letters, which can\'t be told apart; use one alphabet.', source, shown, listed)
+        )
     if is_reserved(name):
-        raise BadInput(f'{source} must be one person\'s name; the record calls something else "{shown}".')
+        raise BadInput(Message('{} must be one person\'s name; the record calls something else "{}".', source, shown))
     return name
 
 

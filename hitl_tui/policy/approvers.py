@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, Refused
 from hitl_tui.core.identity import Identity, Proof, claimed_name
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.safe_text import one_line
@@ -97,24 +98,30 @@ class Approvers:
         if terms.quorum <= 1 and terms.level <= 0:
             return ""
         if self.problem:
-            return f"Nobody can approve this: {self.problem}"
+            return Message("Nobody can approve this: {}", self.problem)
         able = [a for a in self.people if a.level >= terms.level and person(a.name) != person(requester)]
         if len(able) >= terms.quorum:
             return ""
         there = len(able)
         if not terms.level:
-            return (
-                f"Nobody can approve this: it takes {terms.quorum} approvers; known here: {there}. "
-                "Add one with: hitl-tui approver add NAME"
+            return Message(
+                "Nobody can approve this: it takes {} approvers; known here: {}. Add one with: hitl-tui "
+                "approver add NAME",
+                terms.quorum,
+                there,
             )
         if terms.quorum <= 1:
-            return (
-                f"Nobody can approve this: it takes an approver of level {terms.level}. "
-                f"Add one with: hitl-tui approver add NAME --level {terms.level}"
+            return Message(
+                "Nobody can approve this: it takes an approver of level {0}. Add one with: hitl-tui "
+                "approver add NAME --level {0}",
+                terms.level,
             )
-        return (
-            f"Nobody can approve this: it takes {terms.quorum} approvers of level {terms.level}; known here: {there}. "
-            f"Add one with: hitl-tui approver add NAME --level {terms.level}"
+        return Message(
+            "Nobody can approve this: it takes {0} approvers of level {1}; known here: {2}. Add one "
+            "with: hitl-tui approver add NAME --level {1}",
+            terms.quorum,
+            terms.level,
+            there,
         )
 
 
@@ -142,10 +149,13 @@ def identify(approvers: Approvers, claimed: str = "", account: str = "") -> Iden
         shown = one_line(clip(claimed), 80)
         if person(other.name) == person(claimed):
             raise BadInput(
-                f"{shown} is an approver, so the name can't only be claimed; "
-                f"decide as {shown} with a token: hitl-tui do … --approver {shown}"
+                Message(
+                    "{0} is an approver, so the name can't only be claimed; decide as {0} with a token: "
+                    "hitl-tui do … --approver {0}",
+                    shown,
+                )
             )
-        raise BadInput(f'"{shown}" can\'t be told from {other.name}, an approver here; use another name.')
+        raise BadInput(Message('"{}" can\'t be told from {}, an approver here; use another name.', shown, other.name))
     return Identity(claimed_name(claimed, account), verified, proof, level, account, claimed)
 
 
@@ -162,7 +172,9 @@ def identify_by_token(approvers: Approvers, name: str, token: str, account: str 
     expected = found.token if found and found.token and not approvers.problem else token_hash(secrets.token_hex(8))
     same = hmac.compare_digest(expected, token_hash(token.strip()))
     if found is None or not same:
-        raise Refused(f"This isn't the token of an approver {one_line(clip(name), 80)}.", reason="not_allowed")
+        raise Refused(
+            Message("This isn't the token of an approver {}.", one_line(clip(name), 80)), reason="not_allowed"
+        )
     return Identity(found.name, found.name, Proof.TOKEN.value, found.level, account)
 
 
@@ -235,9 +247,11 @@ class ApproverFile:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise ConfigError(f"{self.path} can't be read: {error.strerror}.") from error
+            raise ConfigError(Message("{} can't be read: {}.", self.path, error.strerror)) from error
         if len(content) > _LARGEST:
-            raise ConfigError(f"{self.path} is larger than {_LARGEST:,} bytes, so it is no list of approvers.")
+            raise ConfigError(
+                Message("{} is larger than {} bytes, so it is no list of approvers.", self.path, f"{_LARGEST:,}")
+            )
         return content
 
     def write(self, listed: Sequence[Approver]) -> bytes:
@@ -278,21 +292,25 @@ def read_approvers(content: bytes, owner: str = "") -> tuple[Approver, ...]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{FILE_NAME} line {line}: the file must be UTF-8, but this line is not.") from error
+        raise ConfigError(
+            Message("{} line {}: the file must be UTF-8, but this line is not.", FILE_NAME, line)
+        ) from error
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         match = re.search(r"at line (\d+)", str(error))
         line = int(match.group(1)) if match else text.rstrip().count("\n") + 1
         what = one_line(str(error).partition(" (at ")[0], 120)
-        raise ConfigError(f"{FILE_NAME} line {line}: this isn't valid TOML: {what}.") from error
+        raise ConfigError(Message("{} line {}: this isn't valid TOML: {}.", FILE_NAME, line, what)) from error
     places = key_places(text)
     for key in data:
         if key != "approver":
-            raise _wrong(places, (key,), f'unknown key "{one_line(key, 40)}"; the file lists [[approver]] tables')
+            raise _wrong(
+                places, (key,), Message('unknown key "{}"; the file lists [[approver]] tables', one_line(key, 40))
+            )
     tables = data.get("approver", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise _wrong(places, ("approver",), "approvers are written as [[approver]] tables")
+        raise _wrong(places, ("approver",), Message("approvers are written as [[approver]] tables"))
     found: list[Approver] = []
     for number, table in enumerate(tables):
         found.append(_approver(places, number, table, found, owner))
@@ -305,10 +323,16 @@ def _approver(
     path = ("approver", number)
     for key, value in table.items():
         if key not in _KEYS:
-            raise _wrong(places, (*path, key), f'unknown key "{one_line(key, 40)}"; known are {", ".join(_KEYS)}')
+            raise _wrong(
+                places, (*path, key), Message('unknown key "{}"; known are {}', one_line(key, 40), ", ".join(_KEYS))
+            )
         kind = int if key == "level" else str
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise _wrong(places, (*path, key), f'"{key}" must be {"a number" if kind is int else "text"}')
+            raise _wrong(
+                places,
+                (*path, key),
+                (Message('"{}" must be a number', key) if kind is int else Message('"{}" must be text', key)),
+            )
     try:
         given = Approver(table.get("name", ""), table.get("account", ""), table.get("token", ""), table.get("level", 0))
         return checked_approver(given, before, owner)
@@ -327,29 +351,35 @@ def checked_approver(approver: Approver, others: Sequence[Approver], owner: str 
     Raises:
         BadInput: it can't.
     """
-    name = checked_name(approver.name, "The name of an approver")
+    name = checked_name(approver.name, Message("The name of an approver"))
     shown = one_line(name, 80)
     if not 0 <= approver.level <= HIGHEST_LEVEL:
-        raise BadInput(f"The level of {shown} must be from 0 to {HIGHEST_LEVEL}.")
+        raise BadInput(Message("The level of {} must be from 0 to {}.", shown, HIGHEST_LEVEL))
     if not approver.account and not approver.token:
-        raise BadInput(f"{shown} needs an account or a token, or nothing could prove who they are.")
+        raise BadInput(Message("{} needs an account or a token, or nothing could prove who they are.", shown))
     if approver.token and not _HASH.fullmatch(approver.token):
-        raise BadInput(f"The token of {shown} must be written as its hash: sha256: and 64 hexadecimal digits.")
+        raise BadInput(
+            Message("The token of {} must be written as its hash: sha256: and 64 hexadecimal digits.", shown)
+        )
     if owner and alike(name, owner) and owner not in (name, approver.account):
-        raise BadInput(f'"{shown}" can\'t be told from {owner}, the account that owns this folder; use another name.')
+        raise BadInput(
+            Message('"{}" can\'t be told from {}, the account that owns this folder; use another name.', shown, owner)
+        )
     for other in others:
         if person(other.name) == person(name):
-            raise BadInput(f"There is an approver {shown} already.")
+            raise BadInput(Message("There is an approver {} already.", shown))
         if alike(other.name, name):
-            raise BadInput(f'"{shown}" can\'t be told from {other.name}, an approver here; use another name.')
+            raise BadInput(
+                Message('"{}" can\'t be told from {}, an approver here; use another name.', shown, other.name)
+            )
         if other.account and approver.account in (other.account, other.name):
-            raise BadInput(f"The account {one_line(approver.account, 80)} is {other.name}'s already.")
+            raise BadInput(Message("The account {} is {}'s already.", one_line(approver.account, 80), other.name))
         if approver.token and other.token == approver.token:
-            raise BadInput(f"{shown} has the same token as {other.name}.")
+            raise BadInput(Message("{} has the same token as {}.", shown, other.name))
         if approver.account and alike(approver.account, other.name):
-            raise BadInput(f"The account {one_line(approver.account, 80)} can't be told from {other.name}.")
+            raise BadInput(Message("The account {} can't be told from {}.", one_line(approver.account, 80), other.name))
         if other.account and alike(other.account, name):
-            raise BadInput(f'"{shown}" can\'t be told from the account of {other.name}; use another name.')
+            raise BadInput(Message('"{}" can\'t be told from the account of {}; use another name.', shown, other.name))
     return Approver(name, approver.account, approver.token, approver.level)
 
 
@@ -372,4 +402,4 @@ def to_toml(listed: Sequence[Approver]) -> str:
 def _wrong(places: Mapping[Any, Place], path: tuple[str | int, ...], what: str) -> ConfigError:
     from hitl_tui.config.problems import place_of
 
-    return ConfigError(f"{FILE_NAME} line {place_of(places, path)[0]}: {what}.")
+    return ConfigError(Message("{} line {}: {}.", FILE_NAME, place_of(places, path)[0], what))

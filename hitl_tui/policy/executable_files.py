@@ -23,6 +23,7 @@ from hitl_tui.config.declared_commands import literal_text
 from hitl_tui.config.pins import path_pattern, unmatched
 from hitl_tui.config.problems import quoted
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.policy.harmless_commands import executes_nothing_else, find_program
@@ -265,7 +266,7 @@ class Bindings:
         for folder in filter(_stands_for_many, paths):
             within = self._manifests.changed(before.get(folder, ""), now.get(folder, ""))
             named += within if folder == WHOLE else [f"{folder}/{path}" for path in within] or [folder]
-        return list(dict.fromkeys(named)) or (["the workspace"] if paths else [])
+        return list(dict.fromkeys(named)) or ([Message("the workspace")] if paths else [])
 
     def _declared_programs(self, declared: CommandDeclaration, root: str) -> dict[str, str]:
         """Return the programs that `run` and `preview` name by themselves; what a parameter names is data."""
@@ -295,7 +296,7 @@ class Bindings:
         try:
             return self._files.file(Path(root, name))
         except OSError as error:
-            raise BadInput(f"The program {one_line(name, 120)} can't be read: {error.strerror}.") from error
+            raise BadInput(Message("The program {} can't be read: {}.", one_line(name, 120), error.strerror)) from error
 
 
 def check_pins(config: WorkspaceConfig, workspace: Path) -> None:
@@ -312,8 +313,11 @@ def check_pins(config: WorkspaceConfig, workspace: Path) -> None:
     left = unmatched(pins, paths_of(Scope(os.path.realpath(workspace))))
     if left:
         raise BadInput(
-            f"hitl.toml: the pin {quoted(left[0])} names nothing in {one_line(str(workspace), 120)}; "
-            "correct it or take it out."
+            Message(
+                "hitl.toml: the pin {} names nothing in {}; correct it or take it out.",
+                quoted(left[0]),
+                one_line(str(workspace), 120),
+            )
         )
 
 

@@ -14,6 +14,7 @@ from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, watched_paths
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.policy.trust_book import TrustBook
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust, stricter_of, untrusted_message
@@ -105,7 +106,7 @@ class WatchedConfig:
         except ConfigError as error:
             files, config, problem = self.files, self.config, error.message
         if files.hitl is None and self.files.hitl is not None:
-            files, config, problem = self.files, self.config, f"The file {FILE_NAME} is not there any more."
+            files, config, problem = self.files, self.config, Message("The file {} is not there any more.", FILE_NAME)
         if {path: stamp_of(path) for path in seen} != seen:  # written meanwhile: the next look sees it whole
             return False
         self.config, self.files, self.problem = config, files, problem
@@ -234,7 +235,7 @@ class FilePolicy:
     @property
     def problem(self) -> str:
         why = self._file.problem
-        return f"Nothing new begins until {FILE_NAME} can be read again: {why}" if why else ""
+        return Message("Nothing new begins until {} can be read again: {}", FILE_NAME, why) if why else ""
 
     @property
     def current(self) -> bool:
@@ -294,19 +295,21 @@ class FilePolicy:
     def why_not(self, todo: SupervisorTodo) -> str:
         team, name, now = todo.agent_name, todo.command, self.trust.declared
         if not now.enabled(team) or (self.edited and self.trust.record and team in self.trust.record.disabled):
-            return f"{FILE_NAME} doesn't let {team} run any more, so this step did not begin."
+            return Message("{} doesn't let {} run any more, so this step did not begin.", FILE_NAME, team)
         if why := self.why_withheld(team):
             return why
         same = team != "command_team" or now.commands.get(name) == self.opened.commands.get(name)
         if same and now.graphs.get(team) == self.opened.graphs.get(team):
             return ""
         what = name if not same else team
-        return f"{FILE_NAME} declares {what} otherwise since this session was opened; open it again to run it so."
+        return Message(
+            "{} declares {} otherwise since this session was opened; open it again to run it so.", FILE_NAME, what
+        )
 
     def why_withheld(self, team: str) -> str:
         if team in self.withheld:
             if self.trust.trusted:
-                return f"{team} was not trusted when this session was opened; open it again to run it."
+                return Message("{} was not trusted when this session was opened; open it again to run it.", team)
             return str(needs_trust(team, self.trust.folder))
         revoked = not self.trust.trusted and self.trust.record is None and bool(self.opened_trusted)
         return str(needs_trust(team, self.trust.folder)) if revoked and team in self.opened_trusted else ""
@@ -321,7 +324,7 @@ class FilePolicy:
         await self.look()
         declared = self.opened.commands.get(command)
         if declared is None:
-            return f"Not previewed: this folder isn't trusted as it is now. {self.trust.command}"
+            return Message("Not previewed: this folder isn't trusted as it is now. {}", self.trust.command)
         return await asyncio.to_thread(self._book.why_no_preview, self.trust, declared, argv)
 
 

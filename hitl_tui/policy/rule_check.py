@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy, Ruling
 from hitl_tui.policy.approvers import Approvers
 
@@ -76,7 +77,7 @@ def folder_problems(folder: Path, approvers: Approvers) -> tuple[str, ...]:
         found = unsatisfiable(parse_content(content).policy, approvers)
     except ConfigError:
         return ()
-    return tuple(f"{FILE_NAME} rule {one.rule}: {one.message}" for one in found)
+    return tuple(Message("{} rule {}: {}", FILE_NAME, one.rule, one.message) for one in found)
 
 
 def _lines(text: str, count: int) -> Sequence[int]:

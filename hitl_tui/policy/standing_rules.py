@@ -20,6 +20,7 @@ from hitl_tui.config.atomic_files import locked, write_atomically
 from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import BY_RULE, Decision, Kind, Request, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -140,19 +141,19 @@ def objection(request: Request) -> str:
     """Return why no standing rule can answer a request, in one sentence; empty when one can."""
     about, rule = request.about, int(request.about.get("rule") or 0)
     if request.kind is not Kind.TODO:
-        return "Only the question whether a step may run can be always allowed."
+        return Message("Only the question whether a step may run can be always allowed.")
     if rule:
-        return f"Rule {rule} of hitl.toml speaks about this and comes first; change it there."
+        return Message("Rule {} of hitl.toml speaks about this and comes first; change it there.", rule)
     if request.terms != Terms():
-        return "This needs more than one person's decision, so no rule can replace it."
+        return Message("This needs more than one person's decision, so no rule can replace it.")
     if about.get("missing"):
-        return "A part of its input is missing this time, so it is no example for a rule."
+        return Message("A part of its input is missing this time, so it is no example for a rule.")
     if about.get("ran_before"):
-        return "It ran before on a branch that was left, so a person has to say whether it may run again."
+        return Message("It ran before on a branch that was left, so a person has to say whether it may run again.")
     if about.get("ahead"):
-        return "Its input isn't known yet, so no rule can name it."
+        return Message("Its input isn't known yet, so no rule can name it.")
     if "from_step" in request.subject:
-        return "It would go on from the middle of an earlier run, so a person has to say."
+        return Message("It would go on from the middle of an earlier run, so a person has to say.")
     return ""
 
 
@@ -205,17 +206,22 @@ def changed(rule: StandingRule, changes: Mapping[str, str], *, by: str, at: str)
     fresh = replace(rule, until=_end(changes["until"], at)) if "until" in changes else rule
     wanted = changes.get("input", EXACT if rule.input else ANY)
     if wanted not in ((ANY, EXACT) if rule.input else (ANY,)):
-        raise BadInput("The input of a rule can only be made any; a narrower rule comes from a question.")
+        raise BadInput(Message("The input of a rule can only be made any; a narrower rule comes from a question."))
     if wanted == ANY and rule.input:
         if rule.risk is Risk.HIGH:
-            raise BadInput("At high risk, only an exact input can be always allowed.")
-        fresh = replace(fresh, input="", shown=f"{rule.command or rule.team.removesuffix('_team')}: any input")
+            raise BadInput(Message("At high risk, only an exact input can be always allowed."))
+        fresh = replace(
+            fresh, input="", shown=Message("{}: any input", rule.command or rule.team.removesuffix("_team"))
+        )
     return rule if fresh == rule else replace(fresh, by=by, at=at)
 
 
 def _end(text: str, now: str) -> str:
     """Return when a rule ends, ISO 8601, UTC; empty for never."""
-    plain, wrong = text.strip(), f'"{one_line(text, 40)}" is not an end for a rule; write 8h, 7d, 2030-01-31, or never.'
+    plain, wrong = (
+        text.strip(),
+        Message('"{}" is not an end for a rule; write 8h, 7d, 2030-01-31, or never.', one_line(text, 40)),
+    )
     if plain in ("", NEVER):
         return ""
     moment = datetime.fromisoformat(now)
@@ -228,7 +234,7 @@ def _end(text: str, now: str) -> str:
         except (ValueError, OverflowError):
             raise BadInput(wrong) from None
     if end <= moment:
-        raise BadInput("The end of a rule must lie in the future; /rules revoke takes it back now.")
+        raise BadInput(Message("The end of a rule must lie in the future; /rules revoke takes it back now."))
     return end.isoformat(timespec="seconds")
 
 
@@ -252,7 +258,10 @@ def decisions(
             continue
         rule = next((r for r in rules if r.allows(request, workspace, now)), None)
         if rule is not None:
-            by, reason = f"rule {rule.id} of {rule.by}", f"always allowed by {rule.by} at {rule.at}"
+            by, reason = (
+                Message("rule {} of {}", rule.id, rule.by),
+                Message("always allowed by {} at {}", rule.by, rule.at),
+            )
             found.append(
                 Decision(request.id, Verdict.APPROVE, by, request.digest, now, BY_RULE, request.terms.level, reason)
             )
@@ -272,17 +281,19 @@ def load_rules(path: Path) -> tuple[StandingRule, ...]:
         if not path.exists():
             return ()
         if not path.is_file():
-            raise ConfigError(f"{path.name} must be a file, but something else has that name.")
+            raise ConfigError(Message("{} must be a file, but something else has that name.", path.name))
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:
-        raise ConfigError(f"{path.name} can't be read: {error.strerror or error}.") from error
+        raise ConfigError(Message("{} can't be read: {}.", path.name, error.strerror or error)) from error
     if len(content) > _LARGEST:
-        raise ConfigError(f"{path.name} is larger than {_LARGEST:,} bytes, so it is surely no list of rules.")
+        raise ConfigError(
+            Message("{} is larger than {} bytes, so it is surely no list of rules.", path.name, f"{_LARGEST:,}")
+        )
     try:
         return parse_rules(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path.name} must be UTF-8.") from error
+        raise ConfigError(Message("{} must be UTF-8.", path.name)) from error
 
 
 def parse_rules(text: str) -> tuple[StandingRule, ...]:
@@ -295,26 +306,34 @@ def parse_rules(text: str) -> tuple[StandingRule, ...]:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         said = safe_text(str(error), multiline=False, limit=200)
-        raise ConfigError(f"{FILE_NAME} isn't valid TOML: {said}.") from error
+        raise ConfigError(Message("{} isn't valid TOML: {}.", FILE_NAME, said)) from error
     tables = data.pop("policy", [])
     if data or not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise ConfigError(f"{FILE_NAME} may hold nothing but [[policy]] tables.")
+        raise ConfigError(Message("{} may hold nothing but [[policy]] tables.", FILE_NAME))
     return tuple(_rule(number, table) for number, table in enumerate(tables, start=1))
 
 
 def _rule(number: int, table: Mapping[str, Any]) -> StandingRule:
     own = {key: table.get(key, "") for key in _OWN}
     if not all(isinstance(value, str) for value in own.values()):
-        raise ConfigError(f"{FILE_NAME} rule {number}: {', '.join(_OWN)} must be texts.")
+        raise ConfigError(Message("{} rule {}: {} must be texts.", FILE_NAME, number, ", ".join(_OWN)))
     rule = _policy_rule(number, {key: value for key, value in table.items() if key not in _OWN})
     if rule.decision is not Ruling.ALLOW or rule.terms != Terms():
-        raise ConfigError(f"{FILE_NAME} rule {number}: it can only allow; what asks or denies belongs in hitl.toml.")
+        raise ConfigError(
+            Message("{} rule {}: it can only allow; what asks or denies belongs in hitl.toml.", FILE_NAME, number)
+        )
     if not (rule.team and rule.risk and Path(own["workspace"]).is_absolute()):
-        raise ConfigError(f"{FILE_NAME} rule {number}: it must name a team, a risk and a workspace's absolute path.")
+        raise ConfigError(
+            Message("{} rule {}: it must name a team, a risk and a workspace's absolute path.", FILE_NAME, number)
+        )
     if own["until"] and not _is_time(own["until"]):
-        raise ConfigError(f"{FILE_NAME} rule {number}: until must be a time with its zone, such as 2030-01-31T12:00Z.")
+        raise ConfigError(
+            Message("{} rule {}: until must be a time with its zone, such as 2030-01-31T12:00Z.", FILE_NAME, number)
+        )
     if Risk(rule.risk) is Risk.HIGH and not own["input"]:
-        raise ConfigError(f"{FILE_NAME} rule {number}: at high risk, only an exact input can be always allowed.")
+        raise ConfigError(
+            Message("{} rule {}: at high risk, only an exact input can be always allowed.", FILE_NAME, number)
+        )
     return StandingRule(team=rule.team, risk=Risk(rule.risk), command=rule.command, **own)
 
 
@@ -339,7 +358,7 @@ def _policy_rule(number: int, table: Mapping[str, Any]) -> Rule:
     if isinstance(found, WorkspaceConfig):
         return replace(found.policy.rules[0], team=own) if own else found.policy.rules[0]
     _, sentence = first_problem(found, {})
-    raise ConfigError(f"{FILE_NAME} rule {number}: {sentence}")
+    raise ConfigError(Message("{} rule {}: {}", FILE_NAME, number, sentence))
 
 
 def change_rules(
@@ -357,9 +376,9 @@ def change_rules(
             parse_rules(text)  # what couldn't be read again isn't written
             write_atomically(path, text.encode("utf-8"))
     except UnicodeEncodeError as error:
-        raise BadInput("The rule contains text that can't be stored in a file.") from error
+        raise BadInput(Message("The rule contains text that can't be stored in a file.")) from error
     except OSError as error:
-        raise StorageError(f"{path.name} can't be written: {error.strerror or error}.") from error
+        raise StorageError(Message("{} can't be written: {}.", path.name, error.strerror or error)) from error
     return rules
 
 

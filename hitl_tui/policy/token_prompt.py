@@ -6,6 +6,7 @@ import os
 import termios
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 
 _LONGEST = 4096
 TERMINAL = "/dev/tty"
@@ -24,17 +25,19 @@ def ask_token(question: str) -> str:
         terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
         raise BadInput(
-            "A token is only taken at the controlling terminal, and this process has none; nothing was decided."
+            Message(
+                "A token is only taken at the controlling terminal, and this process has none; nothing was decided."
+            )
         ) from error
     try:
         typed = _hidden(terminal, question)
     except termios.error as error:
-        raise BadInput("The controlling terminal can't hide a token, so it isn't asked for.") from error
+        raise BadInput(Message("The controlling terminal can't hide a token, so it isn't asked for.")) from error
     finally:
         os.close(terminal)
     token = typed.decode(errors="replace").strip()
     if not token:
-        raise BadInput("No token was given; nothing was decided.")
+        raise BadInput(Message("No token was given; nothing was decided."))
     return token
 
 

@@ -13,6 +13,7 @@ from hitl_tui.config.declared_commands import CommandDeclaration, command_enviro
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import GENESIS, LEDGER_FILE, Entry, Head, entry_hash
@@ -172,10 +173,10 @@ class TrustBook:
             argv: the preview's argument vector as it would run.
         """
         if not trust.trusted:
-            return f"Not previewed: this folder isn't trusted as it is now. {trust.command}"
+            return Message("Not previewed: this folder isn't trusted as it is now. {}", trust.command)
         folder = Path(trust.folder)
         if trust.by == MADE:
-            return "" if own_code(folder, self._data) is not None else _edited("its code", trust)
+            return "" if own_code(folder, self._data) is not None else _edited(Message("its code"), trust)
         if trust.record is None or trust.record.digest != trust.digest:  # for this call: it was looked at just now
             return ""
         path = command_environment({}, os.environ)["PATH"]
@@ -185,7 +186,7 @@ class TrustBook:
         try:
             now = self._code(trust, command, argv)
         except BadInput as error:
-            return f"Not previewed: {error.message}"
+            return Message("Not previewed: {}", error.message)
         if before == now:
             return ""
         changed = self._bindings.changed({WHOLE: before}, {WHOLE: now})
@@ -248,14 +249,14 @@ def _judged(
 ) -> WorkspaceTrust:
     by = ""
     if files.digest in once:
-        by = "this call"
+        by = Message("this call")
     elif own_code(Path(files.folder), data) is not None:
         by = MADE
     return judge_trust(files, records.get(files.folder), by)
 
 
 def _edited(what: str, trust: WorkspaceTrust) -> str:
-    return f"Not previewed: {what} changed since the folder was trusted. {trust.command}"
+    return Message("Not previewed: {} changed since the folder was trusted. {}", what, trust.command)
 
 
 def check_digest(found: WorkspaceTrust, digest: str) -> None:
@@ -266,18 +267,27 @@ def check_digest(found: WorkspaceTrust, digest: str) -> None:
     """
     given = digest.strip().lower()
     if len(given) != _FULL or set(given) - set("0123456789abcdef"):
-        raise BadInput(f'"{one_line(digest, 80)}" is no digest of a workspace: it has {_FULL} hexadecimal digits.')
+        raise BadInput(
+            Message('"{}" is no digest of a workspace: it has {} hexadecimal digits.', one_line(digest, 80), _FULL)
+        )
     if given != found.digest:
         raise BadInput(
-            f"{one_line(found.folder, 300)} isn't what this digest stands for: it is another folder, or its files "
-            f"changed. Look again: {found.command} --show"
+            Message(
+                "{} isn't what this digest stands for: it is another folder, or its files changed. Look "
+                "again: {} --show",
+                one_line(found.folder, 300),
+                found.command,
+            )
         )
 
 
 def _changed(n: int) -> StorageError:
     return StorageError(
-        f"The record of trust in workspaces was changed (entry {n}), so no workspace is trusted; "
-        "hitl-tui audit verify says more."
+        Message(
+            "The record of trust in workspaces was changed (entry {}), so no workspace is trusted; "
+            "hitl-tui audit verify says more.",
+            n,
+        )
     )
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from hitl_tui.config.pins import path_pattern
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 MOST_FILES = 200_000
@@ -211,7 +212,7 @@ class FileHashes:
                 continue
             except OSError as error:
                 if not prefix:
-                    raise BadInput(f"{one_line(folder, 120)} can't be read: {error.strerror}.") from error
+                    raise BadInput(Message("{} can't be read: {}.", one_line(folder, 120), error.strerror)) from error
                 walk.entries[prefix] = f"{_CLOSED}{error.errno}"
                 continue
             if in_git := _in_git(prefix) and _is_repository(prefix, {entry.name for entry in found_here}):
@@ -232,8 +233,12 @@ class FileHashes:
                     self._collect(walk, entry, path, forced)
             if len(walk.files) + len(walk.entries) > MOST_FILES:
                 raise BadInput(
-                    f"{one_line(walk.scope.root, 120)} has more than {MOST_FILES:,} files, too many to bind to an "
-                    "approval; name folders that no step executes in [pins] exclude of hitl.toml."
+                    Message(
+                        "{} has more than {} files, too many to bind to an approval; name folders that no step "
+                        "executes in [pins] exclude of hitl.toml.",
+                        one_line(walk.scope.root, 120),
+                        f"{MOST_FILES:,}",
+                    )
                 )
 
     def _collect(self, walk: _Walk, entry: os.DirEntry[str], path: str, forced: bool) -> None:

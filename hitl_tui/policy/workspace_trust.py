@@ -10,6 +10,7 @@ from typing import Any
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.policy.workspace_wants import Want, approves_in_time, wants_of
@@ -74,7 +75,7 @@ def needs_trust(what: str, folder: str) -> NeedsTrust:
         what: what isn't obeyed, as the beginning of a sentence.
         folder: real path of the workspace.
     """
-    return NeedsTrust(f"{what} works only once this folder is trusted: {trust_command(folder)}")
+    return NeedsTrust(Message("{} works only once this folder is trusted: {}", what, trust_command(folder)))
 
 
 def trust_command(folder: str) -> str:
@@ -85,8 +86,10 @@ def trust_command(folder: str) -> str:
 def untrusted_message(trust: WorkspaceTrust, *, edited: bool = False) -> str:
     """Return what is said once of a folder that isn't trusted as it is now; it names the command that trusts it."""
     if trust.changed or edited:
-        return f"The settings of this folder changed; until you trust them, the stricter rules count: {trust.command}"
-    return f"This folder isn't trusted, so only search, analysis and documents work: {trust.command}"
+        return Message(
+            "The settings of this folder changed; until you trust them, the stricter rules count: {}", trust.command
+        )
+    return Message("This folder isn't trusted, so only search, analysis and documents work: {}", trust.command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,9 @@ class TrustRecord:
                 how=str(data["how"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise StorageError("The record of trust in workspaces is damaged, so no workspace is trusted.") from error
+            raise StorageError(
+                Message("The record of trust in workspaces is damaged, so no workspace is trusted.")
+            ) from error
 
 
 def fold_trust(entries: Iterable[tuple[str, Mapping[str, Any], str]]) -> dict[str, TrustRecord]:

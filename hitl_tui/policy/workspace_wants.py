@@ -14,6 +14,7 @@ from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration
 from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling
 from hitl_tui.core.safe_text import safe_text
 
@@ -91,9 +92,9 @@ def _graphs(config: WorkspaceConfig, files: WorkspaceFiles) -> Iterator[Want]:
     for name, graph in config.graphs.items():
         text = graph.target
         if graph.state_types:
-            text += f", imports {', '.join(graph.state_types)}"
+            text += Message(", imports {}", ", ".join(graph.state_types))
         if settings := _settings(graph):
-            text += f", with {settings}"
+            text += Message(", with {}", settings)
         yield Want(WantKind.GRAPH, _safe(name), _safe(text), Risk.HIGH, _file_of(graph, files))
         if graph.saver:
             yield Want(WantKind.STORE, _safe(name), _safe(graph.saver), Risk.HIGH, FILE_NAME)
@@ -129,7 +130,7 @@ def _variables(config: WorkspaceConfig, files: WorkspaceFiles) -> Iterator[Want]
         return
     names = ", ".join(f"{k}={_host(v)}" if _ADDRESS.search(k) and "://" in v else k for k, v in sorted(seen.items()))
     where = files.env_name or LANGGRAPH_FILE
-    text = names or ("no variables" if files.env is not None else "the file doesn't exist yet")
+    text = names or (Message("no variables") if files.env is not None else Message("the file doesn't exist yet"))
     risk = Risk.HIGH if any(_LOADS_CODE.match(k) or _ADDRESS.search(k) for k in seen) else Risk.MEDIUM
     yield Want(WantKind.VARIABLES, _safe(where), _safe(text), risk, LANGGRAPH_FILE)
 
@@ -140,7 +141,7 @@ def _rules(config: WorkspaceConfig) -> Iterator[Want]:
             risk = Risk(rule.risk) if rule.risk else Risk.HIGH
             yield Want(WantKind.ALLOW, str(number), _safe(_about(rule)), risk, FILE_NAME)
         elif approves_in_time(rule):
-            text = f"{_about(rule)} after {rule.terms.deadline:g} s"
+            text = Message("{} after {} s", _about(rule), f"{rule.terms.deadline:g}")
             yield Want(WantKind.DEADLINE, str(number), _safe(text), Risk.HIGH, FILE_NAME)
 
 

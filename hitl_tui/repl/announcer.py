@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import render
+from hitl_tui.language import translate
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, stepped
@@ -63,7 +63,7 @@ class Announcer:
         answer = answer_lines(snapshot)
         if answer and str(answer) != self._answer:
             self._answer = str(answer)
-            self._say([*answer, "", render(standing(snapshot))])
+            self._say([*answer, "", translate(standing(snapshot))])
 
     def _decided(self, snapshot: Snapshot) -> None:
         """Say in a sentence each who decided what, and what became of a TODO without its team saying so."""
@@ -87,7 +87,7 @@ class Announcer:
     def hear(self, entry: Activity) -> None:
         """Say what a team does; progress in numbers is left out, questions are shown whole instead."""
         if entry.kind in _TOLD:
-            said = stepped(entry.text) if entry.kind == "line" else f"{render(entry.kind)}: {render(entry.text)}"
+            said = stepped(entry.text) if entry.kind == "line" else f"{_(entry.kind)}: {translate(entry.text)}"
             self._say([f"[{entry.todo_id or _('session')}] {said}"])
 
     def typing_began(self) -> None:
@@ -124,9 +124,9 @@ def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", ch
     if now.status is Status.SKIPPED:
         by, why = str(now.metadata.get("skipped_by", "")), str(now.metadata.get("skip_reason", ""))
         if by != own or not own:
-            yield _("{id} was skipped by {by}: {why}").format(id=now.id, by=inline(by), why=inline(render(why)))
+            yield _("{id} was skipped by {by}: {why}").format(id=now.id, by=inline(by), why=inline(translate(why)))
     elif now.status is Status.FAILED and now.error and not now.attempt:
-        yield f"{now.id}: {inline(render(now.error))}"
+        yield f"{now.id}: {inline(translate(now.error))}"
     elif now.status is Status.BLOCKED:
         yield _("{id} is blocked.").format(id=now.id)
     elif now.status is Status.PENDING and before.status in _ENDED:

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, ExitStack, contextmanager, redirect_stdou
 from typing import Protocol, TextIO, cast
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl.announcer import Say
 from hitl_tui.repl.line_session import LineSession
@@ -130,7 +131,7 @@ def _lines() -> PlainLines:
     try:
         return PlainLines(sys.stdin.fileno(), waits=not sys.stdin.isatty())
     except (OSError, ValueError) as error:
-        raise StorageError("Standard input can't be read.") from error
+        raise StorageError(Message("Standard input can't be read.")) from error
 
 
 class _Ending:

@@ -19,9 +19,10 @@ from hitl_tui.commands.spec import help_table
 from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
 from hitl_tui.config.starters import Starter, materialise, starters
 from hitl_tui.core.errors import BadInput, HitlError, OwnerGone
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
-from hitl_tui.language import language, render
+from hitl_tui.language import language, translate
 from hitl_tui.planning.replies import calls_for_help
 from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.workspace_trust import untrusted_message
@@ -122,7 +123,7 @@ class LineSession:
 
     def hint(self, line: str) -> str:
         """Return what an answer that is being typed would send, and as what type; empty for any other line."""
-        return shown(render(answer_hint(line, self._session.snapshot))) if self._session is not None else ""
+        return shown(translate(answer_hint(line, self._session.snapshot))) if self._session is not None else ""
 
     def masked(self, line: str) -> str:
         """Return a line without the values of secrets that any session so far declared."""
@@ -264,7 +265,9 @@ class LineSession:
     async def _give_as(self, name: str, command: str) -> None:
         """Give one command as an approver, whose token is asked for at the terminal (T8)."""
         if self._session is None or self._handler is None or self._options.operator is None:
-            raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
+            raise BadInput(
+                Message("No session is open; write a question to begin one."), help="/help lists all commands."
+            )
         known = self._announcer.known()
         token = await self._token(_("Token of {name}: ").format(name=shown(name)))
         handler = self._handler.acting_as(self._options.operator.by_token(name, token))
@@ -295,7 +298,7 @@ class LineSession:
             _("hitl-tui: a question is planned into TODOs; nothing runs until you say so."),
             _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
-        lines += [shown(render(said)) for said in folder_problems(self._workspace, self._registry.approvers.current)]
+        lines += [shown(translate(said)) for said in folder_problems(self._workspace, self._registry.approvers.current)]
         for number, starter in enumerate(_offered(), start=1):
             lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
         open_ones = [s for s in await self._registry.admin.sessions() if s.status not in (FINISHED, FAILED)]
@@ -327,7 +330,9 @@ class LineSession:
             self._say(result_lines(result, None))
             return
         if parsed.spec.name != "help":
-            raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
+            raise BadInput(
+                Message("No session is open; write a question to begin one."), help="/help lists all commands."
+            )
         for usage, summary in help_table():
             self._say([signs(usage), f"    {_(summary)}"])
 
@@ -338,7 +343,7 @@ class LineSession:
             return
         self._asked.add(trust.digest)
         if self._source.waits:
-            self._say([shown(render(untrusted_message(trust)))])
+            self._say([shown(translate(untrusted_message(trust)))])
             return
         said = [_("Type trust to trust it; Enter goes on without.")]
         self._say([*layout(trust_rows(trust.to_dict())), *said])
@@ -403,7 +408,7 @@ class LineSession:
         )
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         if session.setup.read_only:
-            followed = " " + shown(render(session.setup.broken or self._registry.data.note))
+            followed = " " + shown(translate(session.setup.broken or self._registry.data.note))
         self._say(
             [_("Session {id}: {title}{followed}").format(id=info.id, title=clipped(info.title, 200), followed=followed)]
         )
@@ -464,7 +469,7 @@ class LineSession:
         if self._session is None:
             return REFUSED if self._refused and source.waits else DONE
         seen = self._session.snapshot
-        rest = [] if seen.concluded and not seen.questions else [render(standing(seen))]
+        rest = [] if seen.concluded and not seen.questions else [translate(standing(seen))]
         self._say([*rest, Whole(_("{again} comes back to it.").format(again=self._again(seen.session_id)))])
         if not source.waits:
             return DONE

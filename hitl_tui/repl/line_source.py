@@ -10,6 +10,7 @@ from typing import Protocol
 
 from hitl_tui.core.bursts import BURST
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 
 LONGEST = 1_000_000
 """Bytes a line may have."""
@@ -64,13 +65,13 @@ class PlainLines:
         if line is None:
             return None
         if isinstance(line, int):
-            raise BadInput(f"{line} lines came all at once, as a paste does; none was carried out.")
+            raise BadInput(Message("{} lines came all at once, as a paste does; none was carried out.", line))
         if len(line) > LONGEST:
-            raise BadInput(f"That line is longer than {LONGEST:,} bytes; it was left out.")
+            raise BadInput(Message("That line is longer than {} bytes; it was left out.", f"{LONGEST:,}"))
         try:
             return line.decode("utf-8").rstrip("\r")
         except UnicodeDecodeError as error:
-            raise BadInput("That line isn't UTF-8 text; it was left out.") from error
+            raise BadInput(Message("That line isn't UTF-8 text; it was left out.")) from error
 
     def _pump(self) -> None:
         while True:

@@ -21,7 +21,7 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from hitl_tui.commands.completion import Completion
 from hitl_tui.core.bursts import BURST, Bursts
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs, writable
 
 HISTORY = "line-history"
@@ -59,7 +59,7 @@ class CommandCompleter(Completer):
 def _meta(help: str) -> str:
     """Return what stands beside a completion; its first word says how something stands, the rest names it."""
     first, dot, rest = help.partition(" · ")
-    return writable(render(help) if not dot else f"{render(first)}{signs(dot)}{rest}")
+    return writable(translate(help) if not dot else f"{translate(first)}{signs(dot)}{rest}")
 
 
 class _KeptHistory(FileHistory):

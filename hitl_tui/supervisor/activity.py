@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from hitl_tui.core.messages import Message, message_of, parts_of
 from hitl_tui.core.safe_text import mask, safe_text, text_lines
 
 _LARGEST_FILE = 4 * 1024 * 1024
@@ -86,7 +87,9 @@ class ActivityStream:
     def write(self, todo_id: str, kind: str, text: str, fraction: float = -1.0) -> None:
         """Add one entry; a text of several lines becomes several. Never raises for what a team says."""
         for line in text_lines(str(text)):
-            clean = safe_text(mask(line, self._secrets), multiline=False, limit=_LONGEST_LINE)
+            clean: str = safe_text(mask(line, self._secrets), multiline=False, limit=_LONGEST_LINE)
+            if clean == text:  # a message stays one
+                clean = text
             with self._lock:  # teams write from threads of their own
                 self._n += 1
                 entry = Activity(self._n, self._now(), todo_id, kind, clean, fraction)
@@ -96,7 +99,8 @@ class ActivityStream:
                 subscriber(entry)
 
     def _append(self, entry: Activity) -> None:
-        record = [entry.at, entry.todo_id, entry.kind, entry.text, entry.fraction]
+        made_of = [parts_of(entry.text)] if isinstance(entry.text, Message) else []
+        record = [entry.at, entry.todo_id, entry.kind, entry.text, entry.fraction, *made_of]
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "replace")
         try:
             if self._file is not None and self._size > _LARGEST_FILE:
@@ -197,8 +201,12 @@ class ActivityTail:
         for line in whole[-_KEPT_LINES:]:
             self._n += 1
             try:
-                at, todo_id, kind, text, fraction = json.loads(line)
-                self._lines.append(Activity(self._n, str(at), str(todo_id), str(kind), str(text), float(fraction)))
+                at, todo_id, kind, text, fraction, *made_of = json.loads(line)
+                message = message_of(made_of[0]) if made_of else None
+                said = message if message == text else None
+                self._lines.append(
+                    Activity(self._n, str(at), str(todo_id), str(kind), said or str(text), float(fraction))
+                )
             except (ValueError, TypeError):
                 continue
 

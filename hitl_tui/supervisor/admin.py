@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.ledger_sealing import known_signatures
 from hitl_tui.supervisor.session_input import check_title
 from hitl_tui.supervisor.session_removal import copies_with, delete
@@ -173,7 +174,7 @@ class SessionAdmin:
         except HitlError:  # a workspace that is gone is no reason to keep a title
             secrets = {}
         renamed = replace(info, title=check_title(title, secrets))
-        with room_for(f"The title of {session_id}"):
+        with room_for(Message("The title of {}", session_id)):
             await asyncio.to_thread(folder.write_info, renamed)
         try:
             data = {"title": renamed.title, "by": by}
@@ -303,10 +304,10 @@ class SessionAdmin:
 
         now = await self.summary(chosen.id)
         if now.status not in ENDED or now.owned or now.updated != chosen.updated:
-            return f"Session {chosen.id} has continued in the meantime."
+            return Message("Session {} has continued in the meantime.", chosen.id)
         cursor = cursor_of(self.store.data.session(chosen.id).checkpoints, chosen.id)
         if await self.store.ledger.wait(chosen.id, cursor, 0):
-            return f"Session {chosen.id} has a command that wasn't carried out yet."
+            return Message("Session {} has a command that wasn't carried out yet.", chosen.id)
         return ""
 
 
@@ -318,7 +319,7 @@ def age(text: str) -> timedelta:
     """
     found = _AGE.fullmatch(text.strip().lower())
     if found is None:
-        raise BadInput(f'"{text[:40]}" is not an age; write a number and m, h, d or w, such as 30d.')
+        raise BadInput(Message('"{}" is not an age; write a number and m, h, d or w, such as 30d.', text[:40]))
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 

@@ -15,6 +15,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.interrupts.numbers import highest_number
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.records import Branch
 from hitl_tui.ledger.sqlite_readonly import read_connection
@@ -65,7 +66,9 @@ def snapshot(source: Path, target: Path) -> None:
             row_checksums.check_rows(db)
             db.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:
-        raise StorageError(f"The checkpoints {source} can't be copied: {error}; nothing was changed.") from error
+        raise StorageError(
+            Message("The checkpoints {} can't be copied: {}; nothing was changed.", source, error)
+        ) from error
 
 
 def check_rows(source: Path) -> None:
@@ -78,15 +81,15 @@ def check_rows(source: Path) -> None:
         with closing(read_connection(source)) as db:
             found = set(db.execute("SELECT type, name FROM sqlite_master WHERE sql <> ''"))
     except (OSError, sqlite3.Error) as error:
-        raise BadInput("The checkpoints in it can't be read: they aren't a checkpoint database.") from error
+        raise BadInput(Message("The checkpoints in it can't be read: they aren't a checkpoint database.")) from error
     if found - {("index", row_checksums.INDEX)} != {("table", "checkpoints"), ("table", "writes")}:
-        raise BadInput("The checkpoints in it aren't what a session keeps.")
+        raise BadInput(Message("The checkpoints in it aren't what a session keeps."))
     try:
         check_file(source)
         with closing(read_connection(source)) as db:
             row_checksums.check_rows(db)
     except (StorageError, sqlite3.Error) as error:
-        raise BadInput("The checkpoints in it are damaged.") from error
+        raise BadInput(Message("The checkpoints in it are damaged.")) from error
 
 
 async def rebind(source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None) -> CheckpointPlace:
@@ -121,7 +124,7 @@ def cursor_of(source: Path, session: str) -> int:
         control = serializer().loads_typed((row[4], row[5]))["channel_values"].get("control") if row else None
         return int((control or {}).get("cursor", 0))
     except (sqlite3.Error, *_UNREADABLE) as error:
-        raise StorageError(f"The checkpoints {source} can't be read: {error}.") from error
+        raise StorageError(Message("The checkpoints {} can't be read: {}.", source, error)) from error
 
 
 def _rows(
@@ -148,9 +151,9 @@ def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> CheckpointPla
             write.execute("COMMIT")
             write.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.Error as error:
-        raise StorageError(f"The copy can't be written: {error}; nothing was changed.") from error
+        raise StorageError(Message("The copy can't be written: {}; nothing was changed.", error)) from error
     except _UNREADABLE as error:
-        raise StorageError(f"The checkpoints of {renaming.old} can't be read: {error}.") from error
+        raise StorageError(Message("The checkpoints of {} can't be read: {}.", renaming.old, error)) from error
     return renaming.place
 
 
@@ -279,7 +282,7 @@ async def left_head(history: SessionHistory, session: str) -> str:
             if info.source != "fork":
                 return info.checkpoint_id
         before = page[-1].checkpoint_id
-    raise Refused(f"Session {session} has no checkpoint to leave.", reason="unknown")
+    raise Refused(Message("Session {} has no checkpoint to leave.", session), reason="unknown")
 
 
 def _what_ran(board: Board) -> dict[str, dict[str, Any]]:

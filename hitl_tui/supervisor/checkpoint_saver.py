@@ -35,6 +35,7 @@ from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph.types import Overwrite
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead
 from hitl_tui.supervisor.state import merge_todos
@@ -402,10 +403,10 @@ def unreadable(error: sqlite3.Error) -> StorageError:
     """Return the sentence for what SQLite says of a checkpoint file."""
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return StorageError(f"The checkpoints can't be written or read ({error}): is the disk full?")
+        return StorageError(Message("The checkpoints can't be written or read ({}): is the disk full?", error))
     if code == sqlite3.SQLITE_CORRUPT:
-        return StorageError("The checkpoints are damaged; put back a copy of the file, or import an export.")
-    return StorageError(f"The checkpoints can't be used: {error}.")
+        return StorageError(Message("The checkpoints are damaged; put back a copy of the file, or import an export."))
+    return StorageError(Message("The checkpoints can't be used: {}.", error))
 
 
 def _with_sums(statement: str, of_checkpoint: str, of_write: str) -> str:
@@ -455,14 +456,14 @@ async def create_checkpointer(
     try:
         connection = await aiosqlite.connect(path, timeout=10, isolation_level=None, cached_statements=32)
     except sqlite3.Error as error:
-        raise StorageError(f"{path} can't be opened: {error}.") from error
+        raise StorageError(Message("{} can't be opened: {}.", path, error)) from error
     try:
         saver = SessionSaver(connection, serde=serializer(), reducers={"todos": merge_todos}, threads="session_")
         try:
             # The driver's own default is FULL; WAL with NORMAL keeps every commit over a killed process.
             await connection.execute("PRAGMA synchronous=NORMAL")
         except sqlite3.Error as error:
-            raise StorageError(f"{path} can't be used as a checkpoint file: {error}.") from error
+            raise StorageError(Message("{} can't be used as a checkpoint file: {}.", path, error)) from error
         yield saver
     finally:
         await connection.close()
@@ -482,7 +483,7 @@ def make_durable(db_path: Path) -> None:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise StorageError(f"{db_path} can't be brought to the disk: {error}.") from error
+        raise StorageError(Message("{} can't be brought to the disk: {}.", db_path, error)) from error
 
 
 @asynccontextmanager
@@ -501,11 +502,11 @@ async def open_read_only(db_path: str | Path, *, checked: bool = False) -> Async
     try:
         connection = await aiosqlite.Connection(lambda: read_connection(path), _ROWS)
     except (sqlite3.Error, OSError) as error:
-        raise StorageError(f"{path} can't be read: {error}.") from error
+        raise StorageError(Message("{} can't be read: {}.", path, error)) from error
     try:
         yield CheckedSaver(connection, serde=serializer(), column=column, check=fits)
     except sqlite3.Error as error:
-        raise StorageError(f"{path} can't be read: {error}.") from error
+        raise StorageError(Message("{} can't be read: {}.", path, error)) from error
     finally:
         await connection.close()
 
@@ -515,7 +516,7 @@ def _prepare(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         existed = path.exists()
     except OSError as error:
-        raise StorageError(f"{path.parent} can't be made: {error.strerror}.") from error
+        raise StorageError(Message("{} can't be made: {}.", path.parent, error.strerror)) from error
     if existed:
         _roll_back(path)
         check_file(path)
@@ -523,7 +524,7 @@ def _prepare(path: Path) -> None:
         with closing(sqlite3.connect(path, timeout=10, isolation_level=None)) as db:
             prepare(db)
     except sqlite3.Error as error:
-        raise StorageError(f"{path} can't be used as a checkpoint file: {error}.") from error
+        raise StorageError(Message("{} can't be used as a checkpoint file: {}.", path, error)) from error
 
 
 def _roll_back(path: Path) -> None:
@@ -537,7 +538,7 @@ def _roll_back(path: Path) -> None:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise StorageError(f"{path} can't be read as a checkpoint file: {error}.") from error
+        raise StorageError(Message("{} can't be read as a checkpoint file: {}.", path, error)) from error
 
 
 def is_ours(path: Path) -> bool:
@@ -568,20 +569,27 @@ def check_file(path: Path, *, checked: bool = False) -> tuple[str, Check]:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version > FORMAT:
                 raise StorageError(
-                    f"{path} was written by a newer version of hitl-tui (format {version}, this one reads {FORMAT})."
+                    Message(
+                        "{} was written by a newer version of hitl-tui (format {}, this one reads {}).",
+                        path,
+                        version,
+                        FORMAT,
+                    )
                 )
             pages, size = _pages(connection)
             if pages * size > path.stat().st_size and not Path(f"{path}-wal").exists():
-                raise StorageError(f"{path} is cut off: {path.stat().st_size} of {pages * size} bytes are there.")
+                raise StorageError(
+                    Message("{} is cut off: {} of {} bytes are there.", path, path.stat().st_size, pages * size)
+                )
             if not checked:
                 check_structure(connection, path)
             return check_of(connection)
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise StorageError(f"{path} can't be read as a checkpoint file: {error}.") from error
+        raise StorageError(Message("{} can't be read as a checkpoint file: {}.", path, error)) from error
     except OSError as error:
-        raise StorageError(f"{path} can't be read: {error.strerror}.") from error
+        raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error
 
 
 def _pages(connection: sqlite3.Connection) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from langgraph.types import Command, StateSnapshot
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
@@ -113,7 +114,7 @@ class LedgerEffects:
             effect, self._now(), resolution=answer.get("verdict", ""), answer_to=answer.get("request_id", "")
         )
         if claim.verdict == "stale":
-            raise RunNotCurrent("This run was stopped, so it does nothing more.")
+            raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
         if claim.verdict == "doubt":
             why = _why(claim.effect, self._session)
             raise EffectInDoubt({"key": key, "name": name, "subject": subject, "why": why})
@@ -143,10 +144,10 @@ class LedgerEffects:
 
 def _why(effect: Effect | None, session: str) -> str:
     if effect is None or effect.status != "done":
-        return "it was started, and nothing says whether it ended"
+        return Message("it was started, and nothing says whether it ended")
     if effect.session != session:
-        return f"session {effect.session} did it, with which this one shares its past"
-    return f"it was done on branch {effect.branch}, which was left by a restore"
+        return Message("session {} did it, with which this one shares its past", effect.session)
+    return Message("it was done on branch {}, which was left by a restore", effect.branch)
 
 
 UNLOCKED = -1
@@ -255,7 +256,7 @@ class LocalDispatcher:
             if current is None or current.cancelling():
                 raise
             # Nobody stopped this run: its team raised that by itself.
-            await self._fail(spec, f"{spec.todo.agent_name} cancelled itself", final=False)
+            await self._fail(spec, Message("{} cancelled itself", spec.todo.agent_name), final=False)
         except EffectInDoubt as doubt:
             await self._ask_doubt(spec, doubt)
         except CodeChanged as error:
@@ -265,7 +266,7 @@ class LocalDispatcher:
         except RunNotCurrent as error:
             log.info("%s: %s", spec.run_id, error.message)
         except _OutOfTime:
-            await self._fail(spec, f"it took longer than {spec.todo.timeout:g} s", final=False)
+            await self._fail(spec, Message("it took longer than {} s", f"{spec.todo.timeout:g}"), final=False)
         except GraphFailure as error:
             more = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
             await self._fail(spec, error.message, final=True, more=more)
@@ -298,7 +299,9 @@ class LocalDispatcher:
         services, loop = self._services, asyncio.get_running_loop()
         if (lock := services.folder.lock_run(spec.todo.id)) is not None:
             return lock
-        services.activity.write(spec.todo.id, "note", "waiting for a process of the run before, which is still alive")
+        services.activity.write(
+            spec.todo.id, "note", Message("waiting for a process of the run before, which is still alive")
+        )
         ends: float | None = loop.time() + self._orphan_patience
         while (lock := services.folder.lock_run(spec.todo.id)) is None:
             if ends is not None and loop.time() >= ends:
@@ -323,11 +326,13 @@ class LocalDispatcher:
         answer = todo.metadata.get("resolutions", {}).get(effect.key, {})
         view = await services.ledger.request(str(answer.get("request_id", "")), services.now()) if answer else None
         if view is None or not view.decisions or view.decisions[-1].at < command.since:
-            why = f"it was begun, and still ran as process {command.pid} when this was asked, since {command.clock}"
+            why = Message(
+                "it was begun, and still ran as process {} when this was asked, since {}", command.pid, command.clock
+            )
             raise EffectInDoubt({"key": effect.key, "name": effect.name, "subject": effect.subject, "why": why})
         if answer["verdict"] == Verdict.USE_AS_DONE:
             return True
-        said = f"it is done again once process {command.pid} has ended; /todo cancel {todo.id} ends that"
+        said = Message("it is done again once process {} has ended; /todo cancel {} ends that", command.pid, todo.id)
         services.activity.write(todo.id, "note", said)
         return False
 
@@ -460,7 +465,7 @@ class LocalDispatcher:
         """Let a run's graph go on; return its result, None when it asks something or has to be looked at."""
         activity = self._services.activity
         result: Any = None
-        activity.write(spec.todo.id, "started", f"{spec.todo.agent_name} attempt {spec.todo.attempt}")
+        activity.write(spec.todo.id, "started", Message("{} attempt {}", spec.todo.agent_name, spec.todo.attempt))
         async for part in graph.astream(
             value, config, context=context, stream_mode=["updates", "custom"], durability="sync", version="v2"
         ):
@@ -488,7 +493,7 @@ class LocalDispatcher:
         values = state.values if isinstance(state.values, Mapping) else {}
         found = values.get("result")
         if not isinstance(found, Mapping):
-            await self._fail(spec, f"{todo.agent_name} ended without a result", final=True)
+            await self._fail(spec, Message("{} ended without a result", todo.agent_name), final=True)
             return
         await self._finish(spec, found)
 

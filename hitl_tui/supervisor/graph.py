@@ -28,6 +28,7 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
@@ -213,9 +214,9 @@ class TeamSupervisor:
         """Return the update that asks about the same plan again: the last remark can't be worked in."""
         control = board.control
         earlier, _, remark = control.feedback.rpartition("\n")
-        message = f"The plan stays as it is: {clip(remark, 200)!r} can't be worked in. {error.message}"
+        message = Message("The plan stays as it is: {} can't be worked in. {}", repr(clip(remark, 200)), error.message)
         if control.revision + 1 >= MAX_PLAN_REVISIONS:
-            message += f" {LIMIT_REACHED}"
+            message = Message("{} {}", message, LIMIT_REACHED)
         event = f"decided:{plan_question(Draft(board, self._rules())).id}"
         refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
         control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, feedback=earlier)
@@ -343,7 +344,7 @@ class TeamSupervisor:
             update["todos"] = dict(folded.changes)
         if asked:
             about = ", ".join(dict.fromkeys(name.partition(" ")[0] for name in asked[:5]))
-            update |= {"approval_status": s.WAITING, "approval_message": f"{len(asked)} waiting: {about}"}
+            update |= {"approval_status": s.WAITING, "approval_message": Message("{} waiting: {}", len(asked), about)}
         elif not folded.board.control.concluded:
             update |= {"approval_status": s.APPROVED, "approval_message": ""}
         return update

@@ -18,6 +18,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
 from hitl_tui.core.interrupts.recognition import recognise, title_of
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy
 from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
@@ -285,7 +286,7 @@ class OpenQuestions:
                 found = {"error": error.message}
             except Exception as error:
                 log.exception("the preview of %s failed", request.id)
-                found = {"error": f"The preview stopped with {type(error).__name__}; the log says more."}
+                found = {"error": Message("The preview stopped with {}; the log says more.", type(error).__name__)}
             if found is None or isinstance(found, FilePreview):
                 return
             try:

@@ -13,6 +13,7 @@ from hitl_tui.core.board import Control
 from hitl_tui.core.errors import ConfigError, HitlError, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import REFUSING, Kind, Request, Verdict
 from hitl_tui.core.safe_text import mask_json, one_line
@@ -71,7 +72,7 @@ class PolicySync:
         if law.problem and law.problem != before:
             self._activity.write("", "note", law.problem)
         elif before and not law.problem:
-            self._activity.write("", "note", f"{FILE_NAME} can be read again.")
+            self._activity.write("", "note", Message("{} can be read again.", FILE_NAME))
         return changed
 
     async def obey(self, control: Control, *, begins: bool = False, todos: Iterable[SupervisorTodo] = ()) -> None:
@@ -97,7 +98,9 @@ class PolicySync:
         if not (other or risks) and bound == control.concurrency and not (control.held and law.current):
             return
         if other and not law.notice:
-            self._activity.write("", "note", f"{FILE_NAME} changed; its policy holds for all that hasn't begun.")
+            self._activity.write(
+                "", "note", Message("{} changed; its policy holds for all that hasn't begun.", FILE_NAME)
+            )
         data = {"policy_version": version, "concurrency": bound, **({"risks": risks} if risks else {})}
         key = f"configured:{version}:{bound}:{control.cursor}:{control.branch}{f':{digest(risks)}' if risks else ''}"
         await self._desk.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
@@ -142,7 +145,9 @@ async def refuse_unlawful(
     if request is not None and request.kind in _OF_A_TEAM and (why := law.why_withheld(request.source)):
         raise Refused(why, reason="not_allowed")
     if law.rules.policy.version != version():
-        raise Refused(f"{FILE_NAME} changed since this was asked; it is asked anew under its policy.", reason="stale")
+        raise Refused(
+            Message("{} changed since this was asked; it is asked anew under its policy.", FILE_NAME), reason="stale"
+        )
 
 
 async def keep_rules(session: SessionView, path: Path, now: Callable[[], str]) -> None:

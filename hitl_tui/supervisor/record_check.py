@@ -10,6 +10,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.protocols import Ledger
@@ -38,10 +39,10 @@ class _NoPlanner:
     agents: ClassVar[Mapping[str, AgentFacts]] = {}
 
     async def create_execution_plan(self, query: str, feedback: str = "") -> Planned:
-        raise BadInput("Nothing is planned where a session is only read.")
+        raise BadInput(Message("Nothing is planned where a session is only read."))
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
-        raise BadInput("Nothing is planned where a session is only read.")
+        raise BadInput(Message("Nothing is planned where a session is only read."))
 
 
 async def board_of(saver: BaseCheckpointSaver[str], session: str, folder: SessionFolder) -> Board:
@@ -93,7 +94,11 @@ def _unlike(session: str, posted: Posted, views: Mapping[str, RequestView]) -> P
         return None
     about = view.request.todo_id or view.request.kind.value
     return Problem(
-        session, 0, f"The decisions about {about} say {verdict.value}; what was carried out is {event.get('verdict')}."
+        session,
+        0,
+        Message(
+            "The decisions about {} say {}; what was carried out is {}.", about, verdict.value, event.get("verdict")
+        ),
     )
 
 
@@ -108,7 +113,9 @@ def _approved(session: str, todo_id: str, todo: Mapping[str, Any], views: Mappin
     if verdict is not None and verdict.value in _ALLOWING and same:
         return None
     said = verdict.value if verdict is not None else "nothing"
-    return Problem(session, 0, f"The checkpoints say that {todo_id} was approved, and the record says {said}.")
+    return Problem(
+        session, 0, Message("The checkpoints say that {} was approved, and the record says {}.", todo_id, said)
+    )
 
 
 def _turned(session: str, todo_id: str, todo: Mapping[str, Any], posted: Posted) -> Problem | None:
@@ -118,11 +125,17 @@ def _turned(session: str, todo_id: str, todo: Mapping[str, Any], posted: Posted)
     error = str(todo.get("error") or "")
     refused = bool(metadata.get("rejected")) and error.startswith(("rejected by", "expired"))
     if verdict in _ALLOWING and refused:
-        return Problem(session, 0, f"The checkpoints say that {todo_id} was rejected, and the record says {verdict}.")
+        return Problem(
+            session, 0, Message("The checkpoints say that {} was rejected, and the record says {}.", todo_id, verdict)
+        )
     if verdict in _ALLOWING and status == "skipped" and metadata.get("skipped_by") not in (None, "system"):
-        return Problem(session, 0, f"The checkpoints say that {todo_id} was skipped, and the record says {verdict}.")
+        return Problem(
+            session, 0, Message("The checkpoints say that {} was skipped, and the record says {}.", todo_id, verdict)
+        )
     if verdict == Verdict.REJECT.value and status in ("in_progress", "completed"):
-        return Problem(session, 0, f"The checkpoints say that {todo_id} was run, and the record says {verdict}.")
+        return Problem(
+            session, 0, Message("The checkpoints say that {} was run, and the record says {}.", todo_id, verdict)
+        )
     return None
 
 
@@ -135,7 +148,7 @@ def _answered(session: str, todo_id: str, todo: Mapping[str, Any], views: Mappin
         view = views.get(str(answer.get("request_id") or ""))
         given = view.resolution.decisions[-1].value if view is not None and view.resolution.decisions else None
         if view is not None and given != answer.get("value"):
-            what = f"The answer to {todo_id} is another one in the checkpoints than in the record."
+            what = Message("The answer to {} is another one in the checkpoints than in the record.", todo_id)
             found.append(Problem(session, 0, what))
     return found
 
@@ -157,12 +170,17 @@ async def missing(ledger: Ledger, session_id: str, history: SessionHistory) -> s
         return ""
     head = await ledger.head(session_id)
     if not head.n:
-        return f"The ledger has no record of session {session_id}, which has checkpoints."
+        return Message("The ledger has no record of session {}, which has checkpoints.", session_id)
     taken, branch = await ledger.taken(session_id), (await ledger.branch(session_id)).number
     if page[0].cursor > taken or page[0].branch > branch:
-        return (
-            f"The ledger is older than session {session_id}: its checkpoints have gone through event {page[0].cursor} "
-            f"of branch {page[0].branch}, and the ledger ends at event {taken} of branch {branch}."
+        return Message(
+            "The ledger is older than session {}: its checkpoints have gone through event {} of "
+            "branch {}, and the ledger ends at event {} of branch {}.",
+            session_id,
+            page[0].cursor,
+            page[0].branch,
+            taken,
+            branch,
         )
     return ""
 
@@ -176,15 +194,20 @@ async def check_record(ledger: Ledger, session_id: str, history: SessionHistory,
     changed = (await verify(ledger, session_id)).problems
     if changed:
         raise StorageError(
-            f"The record of session {session_id} is damaged or was changed: {changed[0].what}",
-            help="See all of it with: hitl-tui audit verify. Put back a copy of the ledger, or import an export.",
+            Message("The record of session {} is damaged or was changed: {}", session_id, changed[0].what),
+            help=Message(
+                "See all of it with: hitl-tui audit verify. Put back a copy of the ledger, or import an export."
+            ),
         )
     found = await missing(ledger, session_id, history)
     if found:
         raise StorageError(
             found,
-            help="Nothing that is said to it could be kept. Put back the ledger that belongs to it; "
-            f"to look at it as it is: hitl-tui open {folder.checkpoints}",
+            help=Message(
+                "Nothing that is said to it could be kept. Put back the ledger that belongs to it; to "
+                "look at it as it is: hitl-tui open {}",
+                folder.checkpoints,
+            ),
         )
 
 
@@ -214,8 +237,8 @@ async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str,
         what = contrary[0].what if contrary else ""
     if not what:
         return ""
-    said = f"The record of {session_id} isn't as it was written, so the session is only shown."
-    return f"{said} {what} See: hitl-tui audit verify"
+    said = Message("The record of {} isn't as it was written, so the session is only shown.", session_id)
+    return Message("{} {} See: hitl-tui audit verify", said, what)
 
 
 async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -> list[Problem]:
@@ -240,7 +263,7 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
                 board = await board_of(saver, name, folder)
             contrary = [] if what else await disagreements(ledger, name, board)
         except HitlError as error:
-            found.append(Problem(name, 0, f"What is stored of it can't be read: {error.message}"))
+            found.append(Problem(name, 0, Message("What is stored of it can't be read: {}", error.message)))
             continue
         found += [Problem(name, 0, what)] if what else contrary
     return [*found, *await _without_folder(data, ledger, session_id)]
@@ -255,7 +278,7 @@ async def _without_folder(data: DataFolder, ledger: Ledger, session_id: str) -> 
             continue
         (last,) = await ledger.entries(name, head.n - 1, 1)
         if last.kind != "session_deleted":
-            found.append(Problem(name, 0, "Its folder has no session.json, though nobody deleted it."))
+            found.append(Problem(name, 0, Message("Its folder has no session.json, though nobody deleted it.")))
     return found
 
 

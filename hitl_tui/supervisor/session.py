@@ -20,6 +20,7 @@ from hitl_tui.core.board import Board, LazyTodos
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.json_text import storable
+from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -126,7 +127,7 @@ class Session(SessionView):
             try:
                 await session._recover(query or setup.info.query or setup.info.title)
             except (ValueError, TypeError, KeyError) as error:
-                raise StorageError(f"{setup.folder.checkpoints} can't be continued: {error}.") from error
+                raise StorageError(Message("{} can't be continued: {}.", setup.folder.checkpoints, error)) from error
             loop = asyncio.create_task(session._run(), name=f"session {setup.info.id}")
             try:
                 yield session
@@ -188,7 +189,9 @@ class Session(SessionView):
         except Exception as error:
             log.exception("session %s stopped", self.id)
             known = isinstance(error, HitlError)
-            await self._watched.fail(error if known else HitlError(f"Session {self.id} can't go on: {error}."))
+            await self._watched.fail(
+                error if known else HitlError(Message("Session {} can't go on: {}.", self.id, error))
+            )
 
     async def advance(self) -> bool:
         """Take one round; return whether anything happened."""
@@ -238,7 +241,7 @@ class Session(SessionView):
         for refusal in self._board().control.refused:
             if refusal["event"] not in seen:
                 await self.setup.ledger.record(self.id, "refused", dict(refusal), self.setup.now())
-                self.activity.write("", "note", f"refused: {refusal['message']}")
+                self.activity.write("", "note", Message("refused: {}", refusal["message"]))
         return True
 
     def _end_orphans(self, before: Board, events: Sequence[Event]) -> None:
@@ -263,13 +266,17 @@ class Session(SessionView):
         if not found:
             return
         pid = command_of(found).pid
-        said = f"process {pid} can't be ended and still runs" if left else f"process {pid} of the run before was ended"
+        said = (
+            Message("process {} can't be ended and still runs", pid)
+            if left
+            else Message("process {} of the run before was ended", pid)
+        )
         self.activity.write(todo_id, "note", said)
 
     def _take(self, state: dict[str, Any]) -> None:
         interrupts = state.pop("__interrupt__", ())
         if not interrupts:
-            raise HitlError(f"Session {self.id} ended without a gate; its checkpoints can't be continued.")
+            raise HitlError(Message("Session {} ended without a gate; its checkpoints can't be continued.", self.id))
         self._state, self._interrupt = state, interrupts[0].id
 
     def _board(self) -> Board:
@@ -284,7 +291,7 @@ class Session(SessionView):
                 wanted[todo.run_id] = todo
         for run_id in self._dispatcher.stoppable - wanted.keys():
             if not await self._dispatcher.stop(run_id):
-                self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped and still runs")
+                self.activity.write(run_id.split("/")[1], "note", Message("{} can't be stopped and still runs", run_id))
         for todo in wanted.values():
             await self._allowances.write(board, self.rules, todo)
             self._dispatcher.ensure(self._spec(todo))
@@ -395,17 +402,21 @@ class Session(SessionView):
     async def _restore(self, branch: Branch) -> None:
         """Carry an intended restore out; every step may be repeated after a crash."""
         for run_id in await self._dispatcher.stop_all():
-            self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped; its effects are refused")
+            self.activity.write(
+                run_id.split("/")[1], "note", Message("{} can't be stopped; its effects are refused", run_id)
+            )
         left = Board.from_state(await self.state_at(await left_head(self.history, self.id)))
         if not await go_back(self.setup, self._supervisor, branch, left):
             # A power cut took it, and the head is older than it was: there is nothing to go back from.
-            self.activity.write("", "note", f"the checkpoint {branch.checkpoint_id} was lost; the session stays here")
+            self.activity.write(
+                "", "note", Message("the checkpoint {} was lost; the session stays here", branch.checkpoint_id)
+            )
         # Only now: what runs here is no copy, and a restore that is repeated would take it for the head that is left.
         self._take(await self._supervisor.execute("", self.id))
         self._questions.forget()
 
     async def _close(self) -> None:
-        said = f"Session {self.id} was closed; what was recorded takes effect when it is opened again."
+        said = Message("Session {} was closed; what was recorded takes effect when it is opened again.", self.id)
         await self._watched.fail(HitlError(said))
         await self.desk.showing.settled()
         self._questions.close()

@@ -27,6 +27,7 @@ from typing import IO, Any
 
 from hitl_tui.config.atomic_files import make_private, sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.session_staging import room_for
 from hitl_tui.supervisor.storage import is_digest
 
@@ -98,7 +99,7 @@ def write_archive(path: Path, members: Mapping[str, Path], about: Mapping[str, A
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BadInput(f"Another process is writing {path} right now.") from None
+            raise BadInput(Message("Another process is writing {} right now.", path)) from None
         try:
             with room_for(str(path)):
                 file.truncate(0)  # what a process left that died here
@@ -118,18 +119,18 @@ def check_target(path: Path) -> None:
         BadInput: it can't.
     """
     if not path.parent.is_dir():
-        raise BadInput(f"The folder {path.parent} doesn't exist.")
+        raise BadInput(Message("The folder {} doesn't exist.", path.parent))
     if path.is_dir():
-        raise BadInput(f"{path} is a folder; name the file to write.")
+        raise BadInput(Message("{} is a folder; name the file to write.", path))
     if os.path.lexists(path):
-        raise BadInput(f"{path} exists already; nothing is written over.")
+        raise BadInput(Message("{} exists already; nothing is written over.", path))
 
 
 def _link(draft: Path, path: Path) -> None:
     try:
         os.link(draft, path)
     except FileExistsError:
-        raise BadInput(f"{path} exists already; nothing is written over.") from None
+        raise BadInput(Message("{} exists already; nothing is written over.", path)) from None
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP):
             raise
@@ -178,7 +179,7 @@ class SessionArchive:
         if found is None:
             return b""
         if found.size > most:
-            raise BadInput(f"{self._path}: {name} is too large.")
+            raise BadInput(Message("{}: {} is too large.", self._path, name))
         return b"".join(self._chunks(name))
 
     def extract(self, name: str, target: Path) -> None:
@@ -216,9 +217,9 @@ class SessionArchive:
                     size += len(chunk)
                     yield chunk
         except (zipfile.BadZipFile, EOFError, ValueError, OSError, _decompression()) as error:
-            raise BadInput(f"{self._path} is damaged: {name} can't be read.") from error
+            raise BadInput(Message("{} is damaged: {} can't be read.", self._path, name)) from error
         if (size, hashed.hexdigest()) != (expected.size, expected.sha256):
-            raise BadInput(f"{self._path} is damaged or was changed: {name} isn't what its manifest says.")
+            raise BadInput(Message("{} is damaged or was changed: {} isn't what its manifest says.", self._path, name))
 
 
 @contextmanager
@@ -234,7 +235,7 @@ def open_archive(path: Path) -> Iterator[SessionArchive]:
         try:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
-            raise BadInput(f"{path} isn't an export of a session.") from None
+            raise BadInput(Message("{} isn't an export of a session.", path)) from None
         with closing(archive):
             manifest = _manifest(path, archive)
             _check_entries(path, archive, manifest, size)
@@ -248,19 +249,19 @@ def _opened(path: Path) -> IO[bytes]:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise BadInput(f"There is no file {path}.") from None
+        raise BadInput(Message("There is no file {}.", path)) from None
     except OSError as error:
-        raise StorageError(f"{path} can't be read: {error.strerror}.") from error
+        raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode):
         os.close(handle)
         if stat.S_ISDIR(found.st_mode):
-            raise BadInput(f"{path} is a folder; name the file that an export wrote.")
-        raise BadInput(f"{path} is no regular file; name the file that an export wrote.")
+            raise BadInput(Message("{} is a folder; name the file that an export wrote.", path))
+        raise BadInput(Message("{} is no regular file; name the file that an export wrote.", path))
     file = os.fdopen(handle, "rb")
     if _directory_size(file, found.st_size) > _LARGEST_DIRECTORY:
         file.close()
-        raise BadInput(f"{path} would grow beyond all measure when it is unpacked; it was not used.")
+        raise BadInput(Message("{} would grow beyond all measure when it is unpacked; it was not used.", path))
     return file
 
 
@@ -278,7 +279,7 @@ def _directory_size(file: IO[bytes], size: int) -> int:
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
-    no_export = BadInput(f"{path} isn't an export of a session.")
+    no_export = BadInput(Message("{} isn't an export of a session.", path))
     entries = [e for e in archive.infolist() if e.filename == MANIFEST]
     if len(entries) != 1 or entries[0].file_size > _LARGEST_MANIFEST:
         raise no_export
@@ -291,17 +292,22 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         raise no_export from error
     if not isinstance(version, int) or version > VERSION:
         raise BadInput(
-            f"{path} was written by a newer version of hitl-tui (format {str(version)[:20]}, this one reads {VERSION})."
+            Message(
+                "{} was written by a newer version of hitl-tui (format {}, this one reads {}).",
+                path,
+                str(version)[:20],
+                VERSION,
+            )
         )
     if isinstance(version, bool) or version < 1:
-        raise BadInput(f"{path} can't be used: its manifest is damaged.")
+        raise BadInput(Message("{} can't be used: its manifest is damaged.", path))
     try:
         members = {str(name): Member(int(m["size"]), str(m["sha256"])) for name, m in data["files"].items()}
         session = {str(key): str(value) for key, value in data["session"].items()}
         head = {"n": int(data["ledger"]["n"]), "hash": str(data["ledger"]["hash"])}
         return Manifest(session, str(data["checkpoint_id"]), head, members, str(data["created"]))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:  # Infinity is no size
-        raise BadInput(f"{path} can't be used: its manifest is damaged.") from error
+        raise BadInput(Message("{} can't be used: its manifest is damaged.", path)) from error
 
 
 def _check_entries(path: Path, archive: zipfile.ZipFile, manifest: Manifest, size: int) -> None:
@@ -309,24 +315,30 @@ def _check_entries(path: Path, archive: zipfile.ZipFile, manifest: Manifest, siz
     names = [entry.filename for entry in entries]
     strange = next((name for name in names if name != MANIFEST and not _is_ours(name)), None)
     if strange is not None:
-        raise BadInput(f'{path} holds "{strange[:80]}", which no export of a session does; it was not used.')
+        raise BadInput(
+            Message('{} holds "{}", which no export of a session does; it was not used.', path, strange[:80])
+        )
     if len(set(names)) != len(names) or len(names) > _MOST_MEMBERS:
-        raise BadInput(f"{path} contains the same file twice, or far too many; it was not used.")
+        raise BadInput(Message("{} contains the same file twice, or far too many; it was not used.", path))
     if set(names) - {MANIFEST} != manifest.members.keys() or not manifest.members.keys() >= {LEDGER, EFFECTS}:
-        raise BadInput(f"{path} is damaged or was changed: it doesn't hold what its manifest says.")
+        raise BadInput(Message("{} is damaged or was changed: it doesn't hold what its manifest says.", path))
     for entry in entries:
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if kind not in (0, stat.S_IFREG) or entry.flag_bits & 1:
-            raise BadInput(f'{path} holds "{entry.filename}" as a link or encrypted; it was not used.')
+            raise BadInput(Message('{} holds "{}" as a link or encrypted; it was not used.', path, entry.filename))
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BadInput(f"{path} is packed in a way that no export is; it was not used.")
+            raise BadInput(Message("{} is packed in a way that no export is; it was not used.", path))
         if entry.filename != MANIFEST and entry.file_size != manifest.members[entry.filename].size:
-            raise BadInput(f"{path} is damaged or was changed: {entry.filename} has another size than it says.")
+            raise BadInput(
+                Message("{} is damaged or was changed: {} has another size than it says.", path, entry.filename)
+            )
     for name, member in manifest.members.items():
         if name.startswith(ARTIFACTS) and member.sha256 != name.rsplit("/", 1)[1]:
-            raise BadInput(f"{path} is damaged or was changed: the result {name[-64:-52]} isn't what its name says.")
+            raise BadInput(
+                Message("{} is damaged or was changed: the result {} isn't what its name says.", path, name[-64:-52])
+            )
     if sum(entry.file_size for entry in entries) > max(_HARMLESS, _MOST_TIMES * size):
-        raise BadInput(f"{path} would grow beyond all measure when it is unpacked; it was not used.")
+        raise BadInput(Message("{} would grow beyond all measure when it is unpacked; it was not used.", path))
 
 
 def _is_ours(name: str) -> bool:

@@ -17,6 +17,7 @@ from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import questions
@@ -97,10 +98,10 @@ async def checkpoints_of(
     """Return the session's checkpoints in a file of their own, and the one to begin at."""
     if not source.checkpoints.exists():
         if wanted:
-            raise BadInput(f"Session {session_id} has no checkpoints yet.")
+            raise BadInput(Message("Session {} has no checkpoints yet.", session_id))
         return None, ""
     kept = stage / "source.db"
-    with room_for("The copy"):
+    with room_for(Message("The copy")):
         await asyncio.to_thread(snapshot, source.checkpoints, kept)
     async with open_read_only(kept) as saver:
         history = SessionHistory(saver, session_id)
@@ -176,7 +177,7 @@ async def settle(
                 # It is there, whole: opening it does the same.
                 log.warning("%s isn't at rest yet: %s", name, error)
             return info
-    raise StorageError("No id is free for the new session; try again.")
+    raise StorageError(Message("No id is free for the new session; try again."))
 
 
 async def _make(folder: Path, origin: Origin, name: str) -> CheckpointPlace:
@@ -184,7 +185,7 @@ async def _make(folder: Path, origin: Origin, name: str) -> CheckpointPlace:
         folder.mkdir(mode=0o700)
         origin.fill(folder)
 
-    with room_for("The copy"):
+    with room_for(Message("The copy")):
         await asyncio.to_thread(fill)
         if origin.checkpoints is None:
             return CheckpointPlace()
@@ -192,7 +193,7 @@ async def _make(folder: Path, origin: Origin, name: str) -> CheckpointPlace:
         place = await rebind(origin.checkpoints, target, origin.info.id, name, mode=origin.mode)
     gone = sorted(place.results - SessionFolder(folder).artifacts().files().keys())
     if origin.whole and gone:
-        raise BadInput(f"This export was changed: the result {gone[0][:12]} is missing.")
+        raise BadInput(Message("This export was changed: the result {} is missing.", gone[0][:12]))
     return place
 
 
@@ -222,7 +223,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
 
 _LARGEST_JSON = 512 * 1024 * 1024
 _LONGEST_ID = 200
-_BROKEN = "This export was changed: the chain of its record is broken."
+_BROKEN = Message("This export was changed: the chain of its record is broken.")
 _EFFECT_STATUSES = ("started", "done", "failed")
 
 
@@ -311,9 +312,11 @@ async def import_(store: SessionStore, path: Path, workspace: Path | None, by: s
             await asyncio.to_thread(check_rows, kept)
             async with open_read_only(kept) as saver:
                 if not await has_checkpoint(SessionHistory(saver, info.id), packed.manifest.checkpoint_id):
-                    raise BadInput(f"{source} is damaged or was changed: its checkpoints aren't those of {info.id}.")
+                    raise BadInput(
+                        Message("{} is damaged or was changed: its checkpoints aren't those of {}.", source, info.id)
+                    )
         elif packed.manifest.checkpoint_id:
-            raise BadInput(f"{source} is damaged or was changed: its checkpoints are missing.")
+            raise BadInput(Message("{} is damaged or was changed: its checkpoints are missing.", source))
         about = {"kind": "import", "session": info.id, **stream_end, "checkpoint_id": packed.manifest.checkpoint_id}
 
         def fill(folder: Path) -> None:
@@ -342,11 +345,13 @@ def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> 
         check_session_id(info.id)
         query = check_query(info.query or info.title)
     except (KeyError, BadInput) as error:
-        raise BadInput("This export can't be used: what it says of its session is damaged.") from error
+        raise BadInput(Message("This export can't be used: what it says of its session is damaged.")) from error
     if not 0 < len(info.lineage) <= _LONGEST_ID or safe_text(info.lineage, multiline=False) != info.lineage:
-        raise BadInput("This export can't be used: what it says of its session is damaged.")
+        raise BadInput(Message("This export can't be used: what it says of its session is damaged."))
     if workspace is None and not Path(info.workspace).is_absolute():
-        raise BadInput("This export can't be used: its workspace isn't a whole path; name one with --workspace.")
+        raise BadInput(
+            Message("This export can't be used: its workspace isn't a whole path; name one with --workspace.")
+        )
     try:
         real = check_workspace(Path(info.workspace) if workspace is None else workspace)
     except BadInput as error:
@@ -354,7 +359,7 @@ def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> 
             raise
         said = safe_text(clip(info.workspace), multiline=False)
         raise BadInput(
-            f"The workspace {said} of this session can't be used here; name one with --workspace."
+            Message("The workspace {} of this session can't be used here; name one with --workspace.", said)
         ) from error
     title = clip(safe_text(info.title, multiline=False), LONGEST_TITLE)
     created = clip(safe_text(info.created, multiline=False), 40)
@@ -362,7 +367,7 @@ def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> 
 
 
 def _effects_of(packed: session_archive.SessionArchive) -> list[Effect]:
-    damaged = BadInput("This export can't be used: what it says of effects is damaged.")
+    damaged = BadInput(Message("This export can't be used: what it says of effects is damaged."))
     try:
         data = json.loads(packed.read(session_archive.EFFECTS, _LARGEST_JSON))
         found = [Effect(**item) for item in data]
@@ -383,7 +388,7 @@ def _check_outcomes(packed: session_archive.SessionArchive, effects: Sequence[Ef
         digest = str(effect.outcome.get("artifact", ""))
         mine = effect.session == session_id and effect.status == "done" and is_digest(digest)
         if mine and f"{session_archive.ARTIFACTS}{digest[:2]}/{digest}" not in packed.manifest.members:
-            raise BadInput(f"This export was changed: the result {digest[:12]} is missing.")
+            raise BadInput(Message("This export was changed: the result {} is missing.", digest[:12]))
 
 
 def _check_stream(packed: session_archive.SessionArchive, member: str, session_id: str = "") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
@@ -207,8 +208,11 @@ def is_for_reading(path: Path) -> bool:
         return True
     if suffix not in (SESSION, ""):
         raise BadInput(
-            f'"{one_line(path.name, 60)}" isn\'t written: a name ends with .hitl, or has no ending, for the whole '
-            "session, and with .md or .json for its answer and plan."
+            Message(
+                '"{}" isn\'t written: a name ends with .hitl, or has no ending, for the whole session, '
+                "and with .md or .json for its answer and plan.",
+                one_line(path.name, 60),
+            )
         )
     return False
 
@@ -242,11 +246,11 @@ def write_for_reading(snapshot: Snapshot, path: Path, decided: Sequence[LoggedDe
     try:
         _write_new(target, text)
     except FileExistsError as error:
-        raise BadInput(f"{target} exists already; choose another name.") from error
+        raise BadInput(Message("{} exists already; choose another name.", target)) from error
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise BadInput(f"The folder {target.parent} doesn't exist.") from error
+        raise BadInput(Message("The folder {} doesn't exist.", target.parent)) from error
     except OSError as error:
-        raise StorageError(f"{target} can't be written: {error.strerror}.") from error
+        raise StorageError(Message("{} can't be written: {}.", target, error.strerror)) from error
     return target
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, OwnerGone
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.supervisor.activity import ActivityTail
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
@@ -166,7 +167,7 @@ class SessionFollower(SessionView):
         seen = await self.refresh()
         while seen == since:
             if await asyncio.to_thread(lambda: self.alone):
-                raise OwnerGone(f"No process has {self.id} open any more.")
+                raise OwnerGone(Message("No process has {} open any more.", self.id))
             tick: asyncio.Future[None] = loop.create_future()
             loop.call_later(_POLL, tick.set_result, None)
             await tick
@@ -187,5 +188,5 @@ class SessionFollower(SessionView):
 
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
         if self.setup.read_only:
-            raise BadInput(f"Who can't write to {self.id} can't load its graphs.")
-        raise BadInput(f"Another process has {self.id} open; look at its graphs there.")
+            raise BadInput(Message("Who can't write to {} can't load its graphs.", self.id))
+        raise BadInput(Message("Another process has {} open; look at its graphs there.", self.id))

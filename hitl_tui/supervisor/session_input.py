@@ -11,6 +11,7 @@ from typing import Any
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask, safe_text
 
@@ -32,12 +33,14 @@ def check_query(query: str) -> str:
     """
     text = query.strip()
     if not text:
-        raise BadInput("The question is empty; write what you want to know or have done.")
+        raise BadInput(Message("The question is empty; write what you want to know or have done."))
     if len(text) > LONGEST_QUERY:
-        raise BadInput(f"The question has {len(text):,} characters; at most {LONGEST_QUERY:,} can be used.")
+        raise BadInput(
+            Message("The question has {} characters; at most {} can be used.", f"{len(text):,}", f"{LONGEST_QUERY:,}")
+        )
     strange = sum(1 for c in text if c == "\0" or "\ud800" <= c <= "\udfff" or (c < " " and c not in "\n\r\t"))
     if strange:
-        raise BadInput("The question holds binary data; write it as plain text.")
+        raise BadInput(Message("The question holds binary data; write it as plain text."))
     return text
 
 
@@ -49,9 +52,9 @@ def check_title(title: str, secrets: Mapping[str, str]) -> str:
     """
     text = safe_text(mask(" ".join(title.split()), secrets), multiline=False)
     if not text:
-        raise BadInput("The title is empty; write what the session is to be called.")
+        raise BadInput(Message("The title is empty; write what the session is to be called."))
     if len(text) > LONGEST_TITLE:
-        raise BadInput(f"The title has {len(text):,} characters; at most {LONGEST_TITLE} can be used.")
+        raise BadInput(Message("The title has {} characters; at most {} can be used.", f"{len(text):,}", LONGEST_TITLE))
     return text
 
 
@@ -83,7 +86,7 @@ def _in_words(value: Any) -> str:
 
 def fork_title(title: str, session_id: str) -> str:
     """Return what a fork is called that nobody gave a title: the other's, and that it is a fork of it."""
-    ending = f" (fork of {session_id})"
+    ending = Message(" (fork of {})", session_id)
     return clip(_FORK.sub("", title), LONGEST_TITLE - len(ending)) + ending
 
 
@@ -95,9 +98,9 @@ def check_workspace(path: Path) -> Path:
     """
     real = given_path(str(path)).resolve()
     if not real.exists():
-        raise BadInput(f"The workspace {path} doesn't exist.")
+        raise BadInput(Message("The workspace {} doesn't exist.", path))
     if not real.is_dir():
-        raise BadInput(f"The workspace {path} isn't a folder.")
+        raise BadInput(Message("The workspace {} isn't a folder.", path))
     if not os.access(real, os.R_OK | os.X_OK):
-        raise BadInput(f"The workspace {path} can't be read.")
+        raise BadInput(Message("The workspace {} can't be read.", path))
     return real

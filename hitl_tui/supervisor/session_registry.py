@@ -17,6 +17,7 @@ from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, la
 from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
@@ -168,9 +169,9 @@ class SessionRegistry:
         if session_id:
             check_session_id(session_id)
             if held := named_in(mask(session_id, secrets), secrets):
-                raise BadInput(f"The id of the session holds the secret {min(held)}; choose another id.")
+                raise BadInput(Message("The id of the session holds the secret {}; choose another id.", min(held)))
             if session_id in self.data.ids():
-                raise BadInput(f"There is a session {session_id} already; choose another id.")
+                raise BadInput(Message("There is a session {} already; choose another id.", session_id))
         text = mask(text, secrets)
         graphs = (graph,) if graph is not None else ()
         await asyncio.to_thread(check_pins, trust.config, real)
@@ -182,7 +183,7 @@ class SessionRegistry:
         heads = {head.stream: head.n for head in await self.ledger.streams()}
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
-            raise BadInput(f"There was a session {name} before, and its record remains; choose another id.")
+            raise BadInput(Message("There was a session {} before, and its record remains; choose another id.", name))
         named = graph_title(graph.name, text) if graph is not None else text.split("\n")[0]
         title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
         chosen = mode or trust.config.mode
@@ -225,7 +226,7 @@ class SessionRegistry:
                 if not law.renewable:
                     return ""
                 if trust.config.secret_names != law.opened.secret_names:
-                    return "It reads other secrets; open this session again to run what needs them."
+                    return Message("It reads other secrets; open this session again to run what needs them.")
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
                 declared.registry = await asyncio.to_thread(self._teams, trust, graphs, unnamed)
                 planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hitl_tui.core.errors import HitlError, SessionBusy, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.supersession import Cause
 from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.session_store import SessionStore
@@ -75,7 +76,9 @@ async def delete(store: SessionStore, session_id: str, by: str) -> None:
                 with suppress(StorageError):
                     await _forget(store, session_id, by)
     except SessionBusy as error:
-        raise SessionBusy(f"Another process has session {session_id} open, so it can't be deleted now.") from error
+        raise SessionBusy(
+            Message("Another process has session {} open, so it can't be deleted now.", session_id)
+        ) from error
 
 
 async def tidy(store: SessionStore) -> None:

@@ -13,6 +13,7 @@ from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.policy.accounts import account_name
@@ -132,7 +133,7 @@ def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[
     found: list[Team] = []
     if declared.commands:
         names = ", ".join(sorted(declared.commands))
-        about = f"Runs commands declared in hitl.toml, once the folder is trusted: {names}."
+        about = Message("Runs commands declared in hitl.toml, once the folder is trusted: {}.", names)
         found.append(WithheldTeam("command_team", about, partial(needs_trust, "command_team", trust.folder)))
     for name, graph in declared.graphs.items():
         if name not in named:

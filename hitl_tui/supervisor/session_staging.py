@@ -19,6 +19,7 @@ from pathlib import Path
 from hitl_tui.config.atomic_files import sync_folder
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id
 
 _LOCK, _STAGED, _DELETED = ".staging", ".new-", ".deleted-"
@@ -35,10 +36,10 @@ def room_for(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "there is no room left" if full else error.strerror or str(error)
-        raise StorageError(f"{what} can't be written: {why}; nothing was changed.") from error
+        why = Message("there is no room left") if full else error.strerror or str(error)
+        raise StorageError(Message("{} can't be written: {}; nothing was changed.", what, why)) from error
     except sqlite3.Error as error:
-        raise StorageError(f"{what} can't be written: {error}; nothing was changed.") from error
+        raise StorageError(Message("{} can't be written: {}; nothing was changed.", what, error)) from error
 
 
 class SessionStaging:
@@ -63,7 +64,7 @@ class SessionStaging:
                 yield folder
             return
         with ExitStack() as stack:
-            with room_for("What is made here"):
+            with room_for(Message("What is made here")):
                 name = stack.enter_context(tempfile.TemporaryDirectory(prefix="hitl-tui-"))
             yield Path(name)
 
@@ -74,10 +75,10 @@ class SessionStaging:
         Raises:
             StorageError: it can't be made.
         """
-        with room_for("What is made here"):
+        with room_for(Message("What is made here")):
             handle = self._lock(fcntl.LOCK_SH)
         try:
-            with room_for("What is made here"):
+            with room_for(Message("What is made here")):
                 folder = Path(tempfile.mkdtemp(dir=self._sessions, prefix=_STAGED))
             try:
                 yield folder
@@ -110,7 +111,7 @@ class SessionStaging:
         """
         target = self._sessions / check_session_id(session_id)
         if (target / "session.json").exists():
-            raise BadInput(f"There is a session {session_id} already.")
+            raise BadInput(Message("There is a session {} already.", session_id))
         with room_for(f"Session {session_id}"):
             for path in (*(p for p in folder.rglob("*") if p.is_dir()), folder):
                 sync_folder(path)
@@ -128,7 +129,7 @@ class SessionStaging:
             (self._sessions / session_id).rename(self._sessions / f"{_DELETED}{session_id}")
             sync_folder(self._sessions)
         except OSError as error:
-            raise StorageError(f"Session {session_id} can't be deleted: {error.strerror}.") from error
+            raise StorageError(Message("Session {} can't be deleted: {}.", session_id, error.strerror)) from error
 
     def deleted(self) -> list[str]:
         """Return the ids of sessions whose deletion was begun and not ended."""

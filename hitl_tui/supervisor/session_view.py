@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.activity import Activity, ActivityStream, ActivityTail
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.session_setup import SessionSetup
@@ -157,7 +158,7 @@ def run_thread(snapshot: Snapshot, todo_id: str) -> str:
     """
     todo = snapshot.todo(todo_id)
     if todo is None or not todo.run_id:
-        raise BadInput(f"{todo_id} has not run, so its team has no steps yet.")
+        raise BadInput(Message("{} has not run, so its team has no steps yet.", todo_id))
     return todo.thread
 
 
@@ -172,7 +173,7 @@ class SnapshotBroadcast:
     @property
     def snapshot(self) -> Snapshot:
         if self._snapshot is None:
-            raise RuntimeError("the session wasn't opened")
+            raise RuntimeError(Message("the session wasn't opened"))
         return self._snapshot
 
     async def publish(self, snapshot: Snapshot) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict
@@ -125,8 +126,10 @@ class Question:
         found = [str(line) for line in self.view.request.about.get("again") or ()]
         if not self.beside:
             return found
-        more = "1 other node that waits" if self.beside == 1 else f"{self.beside} other nodes that wait"
-        return [*found, f"{more} beside it: from the start up to the question, again"]
+        more = (
+            Message("1 other node that waits") if self.beside == 1 else Message("{} other nodes that wait", self.beside)
+        )
+        return [*found, Message("{} beside it: from the start up to the question, again", more)]
 
     @property
     def commands(self) -> dict[str, str]:

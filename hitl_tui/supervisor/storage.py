@@ -24,6 +24,7 @@ from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.sealed_json import check_sealed, write_sealed
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.ledger.records import LEDGER_FILE
@@ -72,7 +73,7 @@ class ArtifactStore:
                 sync_folder(self._folder.parent)
             write_atomically(path, data)
         except OSError as error:
-            raise StorageError(f"A result can't be written to {path.parent}: {error.strerror}.") from error
+            raise StorageError(Message("A result can't be written to {}: {}.", path.parent, error.strerror)) from error
 
     async def get(self, digest: str) -> dict[str, Any]:
         """Return the object with this digest.
@@ -85,7 +86,9 @@ class ArtifactStore:
     def _get(self, digest: str) -> dict[str, Any]:
         data = self._read(digest)
         if sha256(data).hexdigest() != digest:
-            raise StorageError(f"The result {digest[:12]} was changed on disk; its content isn't what was recorded.")
+            raise StorageError(
+                Message("The result {} was changed on disk; its content isn't what was recorded.", digest[:12])
+            )
         found = json.loads(data.decode("utf-8", errors="surrogatepass"))
         return dict(found)
 
@@ -96,7 +99,7 @@ class ArtifactStore:
             # What a session and its copies did is told to all of them, and where it lies may be another's folder.
             for path in self._folder.parent.parent.glob(f"*/{self._folder.name}/{digest[:2]}/{digest}"):
                 return path.read_bytes()
-            raise StorageError(f"The result {digest[:12]} is missing: {error.strerror}.") from error
+            raise StorageError(Message("The result {} is missing: {}.", digest[:12], error.strerror)) from error
 
     async def keep(self, digest: str) -> None:
         """See that a content lies in this folder, wherever it is found now.
@@ -135,8 +138,11 @@ def check_session_id(text: str) -> str:
     """
     if not _SESSION_ID.fullmatch(text):
         raise BadInput(
-            f'"{clip(text)}" can\'t be a session id; use up to 64 letters, digits, dots, dashes and underscores, '
-            "beginning with a letter or digit."
+            Message(
+                '"{}" can\'t be a session id; use up to 64 letters, digits, dots, dashes and underscores, '
+                "beginning with a letter or digit.",
+                clip(text),
+            )
         )
     return text
 
@@ -204,17 +210,17 @@ class SessionFolder:
         """
         path = self.path / "session.json"
         if path.exists() and not path.is_file():
-            raise StorageError(f"{path} can't be read: it isn't a file.")
+            raise StorageError(Message("{} can't be read: it isn't a file.", path))
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             check_sealed(path, data)
             info = SessionInfo(**{k: str(data[k]) for k in _INFO_KEYS})
         except OSError as error:
-            raise StorageError(f"{path} can't be read: {error.strerror}.") from error
+            raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise StorageError(f"{path} can't be read: it isn't what this program wrote there.") from error
+            raise StorageError(Message("{} can't be read: it isn't what this program wrote there.", path)) from error
         if info.id != self.path.name and not self.path.name.startswith("."):  # of one that is being made
-            raise StorageError(f"{path} is of session {info.id}, so it was put there; nothing was changed.")
+            raise StorageError(Message("{} is of session {}, so it was put there; nothing was changed.", path, info.id))
         return info
 
     def write_info(self, info: SessionInfo) -> None:
@@ -235,7 +241,7 @@ class SessionFolder:
         except FileNotFoundError:
             return ()
         except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
-            raise StorageError(f"{path} can't be read: {error}.") from error
+            raise StorageError(Message("{} can't be read: {}.", path, error)) from error
 
     def write_graphs(self, graphs: Sequence[GraphDeclaration]) -> None:
         write_sealed(self.path / "graphs.json", {"graphs": [graph.to_dict() for graph in graphs]})
@@ -254,7 +260,7 @@ class SessionFolder:
                 break
             sleep(0.001)  # somebody asks whether it is owned, which takes a moment
         if handle is None:
-            raise SessionBusy(f"Another process has session {self.path.name} open.")
+            raise SessionBusy(Message("Another process has session {} open.", self.path.name))
         try:
             yield
         finally:
@@ -284,7 +290,7 @@ class SessionFolder:
         try:
             handle = os.open(self.path / name, access | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise StorageError(f"{self.path / name} can't be opened: {error.strerror}.") from error
+            raise StorageError(Message("{} can't be opened: {}.", self.path / name, error.strerror)) from error
         try:
             fcntl.flock(handle, kind | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -292,7 +298,7 @@ class SessionFolder:
             return None
         except OSError as error:
             os.close(handle)
-            raise StorageError(f"{self.path / name} can't be locked: {error.strerror}.") from error
+            raise StorageError(Message("{} can't be locked: {}.", self.path / name, error.strerror)) from error
         return handle
 
 
@@ -336,9 +342,15 @@ class DataFolder:
         if not self.read_only:
             return ""
         if self.full:
-            kept = f"{(free_bytes(self.root) or 0) // 1024:,} kB are free and {_LEAST_ROOM // 1024:,} kB are needed"
-            return f"The disk of the data folder {self.root} is full ({kept}): nothing in it can be changed; make room."
-        return f"The data folder {self.root} can't be written by this account: nothing in it can be changed."
+            kept = Message(
+                "{} kB are free and {} kB are needed",
+                f"{(free_bytes(self.root) or 0) // 1024:,}",
+                f"{_LEAST_ROOM // 1024:,}",
+            )
+            return Message(
+                "The disk of the data folder {} is full ({}): nothing in it can be changed; make room.", self.root, kept
+            )
+        return Message("The data folder {} can't be written by this account: nothing in it can be changed.", self.root)
 
     def check_writable(self) -> None:
         """Refuse what would change something where this account can't.
@@ -359,14 +371,20 @@ class DataFolder:
             try:
                 make_private(self.sessions)
             except OSError as error:
-                raise StorageError(f"The data folder {self.root} can't be made: {error.strerror}.") from error
+                raise StorageError(
+                    Message("The data folder {} can't be made: {}.", self.root, error.strerror)
+                ) from error
             if not self._can_be_written():
-                raise StorageError(f"The data folder {self.root} can't be written to.")
+                raise StorageError(Message("The data folder {} can't be written to.", self.root))
         kind = file_system(self.root)
         if kind in _NETWORK_FILE_SYSTEMS:
             raise StorageError(
-                f"The data folder {self.root} is on a network file system ({kind}), where locks don't hold; "
-                "choose a local one with --data."
+                Message(
+                    "The data folder {} is on a network file system ({}), where locks don't hold; choose a "
+                    "local one with --data.",
+                    self.root,
+                    kind,
+                )
             )
 
     def ids(self) -> list[str]:
@@ -387,8 +405,8 @@ class DataFolder:
         folder = self.sessions / session_id
         if not (folder / "session.json").exists():
             known = self.ids()
-            hint = f"there are {', '.join(known[-6:])}" if known else "there is none yet"
-            raise UnknownName(f'There is no session "{session_id}"; {hint}.')
+            hint = Message("there are {}", ", ".join(known[-6:])) if known else Message("there is none yet")
+            raise UnknownName(Message('There is no session "{}"; {}.', session_id, hint))
         return SessionFolder(folder)
 
     def fresh_id(self, used: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from hitl_tui.core.errors import HitlError, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 
@@ -511,11 +512,13 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownName:
     """
     names, name = sorted(known), one(name)
     if not names:
-        return UnknownName(f'There is no {what} "{name}", as there is none at all.')
+        return UnknownName(Message('There is no {} "{}", as there is none at all.', what, name))
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if near:
-        return UnknownName(f'There is no {what} "{name}"; did you mean "{near[0]}" (of {", ".join(names)})?')
-    return UnknownName(f'There is no {what} "{name}"; there are {", ".join(names)}.')
+        return UnknownName(
+            Message('There is no {} "{}"; did you mean "{}" (of {})?', what, name, near[0], ", ".join(names))
+        )
+    return UnknownName(Message('There is no {} "{}"; there are {}.', what, name, ", ".join(names)))
 
 
 def one(text: str, limit: int = 80) -> str:

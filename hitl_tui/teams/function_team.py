@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamResult
 
@@ -75,15 +76,19 @@ class FunctionTeam(Team):
         timeout: float = 600.0,
     ) -> None:
         if not _NAME.fullmatch(name):
-            raise BadInput(f'A team\'s name is lower-case letters, digits, "_" and "-", not "{name}".')
+            raise BadInput(Message('A team\'s name is lower-case letters, digits, "_" and "-", not "{}".', name))
         if not _is_async(function):
-            raise BadInput(f'The function of team "{name}" has to be "async def": a synchronous one can\'t be stopped.')
+            raise BadInput(
+                Message('The function of team "{}" has to be "async def": a synchronous one can\'t be stopped.', name)
+            )
         refuse_schema(input_schema)
         if input_schema.get("type", "object") != "object":
-            raise BadInput(f'The input schema of the team "{name}" has to describe an object.')
+            raise BadInput(Message('The input schema of the team "{}" has to describe an object.', name))
         if text_argument and text_argument not in input_schema.get("properties", {}):
             raise BadInput(
-                f'The input schema of team "{name}" has no property "{text_argument}" for the task\'s words.'
+                Message(
+                    'The input schema of team "{}" has no property "{}" for the task\'s words.', name, text_argument
+                )
             )
         self.name = name
         self.description = description
@@ -129,7 +134,7 @@ class FunctionTeam(Team):
         try:
             return {"result": json.loads(canonical(_as_result(self.name, returned).to_dict()))}
         except BadInput as error:
-            raise TeamFailure(f'The team "{self.name}" returned something that is not JSON.') from error
+            raise TeamFailure(Message('The team "{}" returned something that is not JSON.', self.name)) from error
 
 
 def _as_result(name: str, returned: object) -> TeamResult:
@@ -141,7 +146,9 @@ def _as_result(name: str, returned: object) -> TeamResult:
         shown = canonical(returned).decode("utf-8", "surrogatepass")
         pretty = json.dumps(json.loads(shown), ensure_ascii=False, indent=2)
         return TeamResult(text=f"```json\n{pretty}\n```\n", data=returned)
-    raise TeamFailure(f'The team "{name}" has to return a TeamResult, a text or a dict, not {type(returned).__name__}.')
+    raise TeamFailure(
+        Message('The team "{}" has to return a TeamResult, a text or a dict, not {}.', name, type(returned).__name__)
+    )
 
 
 def _is_async(function: object) -> bool:
@@ -158,23 +165,25 @@ def refuse_schema(schema: object, where: str = "input schema") -> None:
         BadInput: it does, or it is no schema.
     """
     if not isinstance(schema, Mapping):
-        raise BadInput(f"The {where} has to be a JSON object.")
+        raise BadInput(Message("The {} has to be a JSON object.", where))
     for key in schema:
         if key not in _CHECKED | _NOTES:
-            raise BadInput(f'The {where} uses "{key}", which is not checked here; check it in the function.')
+            raise BadInput(
+                Message('The {} uses "{}", which is not checked here; check it in the function.', where, key)
+            )
     for kind in _kinds(schema):
         if kind not in _TYPES:
-            raise BadInput(f'The {where} has the unknown type "{kind}"; there are {", ".join(_TYPES)}.')
+            raise BadInput(Message('The {} has the unknown type "{}"; there are {}.', where, kind, ", ".join(_TYPES)))
     if not isinstance(schema.get("additionalProperties", True), bool):
-        raise BadInput(f'"additionalProperties" of the {where} has to be true or false.')
+        raise BadInput(Message('"additionalProperties" of the {} has to be true or false.', where))
     if not isinstance(schema.get("enum", []), list | tuple) or not isinstance(schema.get("required", []), list | tuple):
-        raise BadInput(f'"enum" and "required" of the {where} have to be lists.')
+        raise BadInput(Message('"enum" and "required" of the {} have to be lists.', where))
     for bound in ("minimum", "maximum"):
         if bound in schema and not _is(schema[bound], "number"):
-            raise BadInput(f'"{bound}" of the {where} has to be a number.')
+            raise BadInput(Message('"{}" of the {} has to be a number.', bound, where))
     properties = schema.get("properties", {})
     if not isinstance(properties, Mapping):
-        raise BadInput(f'"properties" of the {where} have to be a JSON object.')
+        raise BadInput(Message('"properties" of the {} have to be a JSON object.', where))
     for name, part in properties.items():
         refuse_schema(part, f'{where} of "{name}"')
     if "items" in schema:
@@ -189,15 +198,15 @@ def refuse_misfit(value: Any, schema: Mapping[str, Any], where: str = "the input
     """
     kinds = _kinds(schema)
     if kinds and not any(_is(value, kind) for kind in kinds):
-        raise BadInput(f"{_capital(where)} has to be {_either(kinds)}, not {_shown(value)}.")
+        raise BadInput(Message("{} has to be {}, not {}.", _capital(where), _either(kinds), _shown(value)))
     if "enum" in schema and not any(_same(value, choice) for choice in schema["enum"]):
         choices = ", ".join(_shown(choice) for choice in schema["enum"])
-        raise BadInput(f"{_capital(where)} has to be one of {choices}, not {_shown(value)}.")
+        raise BadInput(Message("{} has to be one of {}, not {}.", _capital(where), choices, _shown(value)))
     if _is(value, "number"):
         if "minimum" in schema and value < schema["minimum"]:
-            raise BadInput(f"{_capital(where)} has to be at least {schema['minimum']}, not {value}.")
+            raise BadInput(Message("{} has to be at least {}, not {}.", _capital(where), schema["minimum"], value))
         if "maximum" in schema and value > schema["maximum"]:
-            raise BadInput(f"{_capital(where)} has to be at most {schema['maximum']}, not {value}.")
+            raise BadInput(Message("{} has to be at most {}, not {}.", _capital(where), schema["maximum"], value))
     if isinstance(value, Mapping):
         _refuse_misfit_object(value, schema, where)
     if isinstance(value, list) and "items" in schema:
@@ -209,14 +218,18 @@ def _refuse_misfit_object(value: Mapping[str, Any], schema: Mapping[str, Any], w
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
-            raise BadInput(f'{_capital(where)} needs "{name}".')
+            raise BadInput(Message('{} needs "{}".', _capital(where), name))
     for name, item in value.items():
         if name in properties:
             refuse_misfit(item, properties[name], f'"{name}"')
         elif schema.get("additionalProperties", True) is False:
             near = difflib.get_close_matches(name, list(properties), n=1)
             meant = f'; did you mean "{near[0]}"' if near else ""
-            raise BadInput(f'{_capital(where)} has no "{name}"{meant}{"?" if meant else "."}')
+            raise BadInput(
+                Message('{} has no "{}"{}?', _capital(where), name, meant)
+                if meant
+                else Message('{} has no "{}"{}.', _capital(where), name, meant)
+            )
 
 
 def _kinds(schema: Mapping[str, Any]) -> list[str]:

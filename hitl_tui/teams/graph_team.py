@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical, strict_json
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_names import named_in, secret_refused
@@ -188,7 +189,7 @@ class GraphTeam(Team):
         """
         told = named_in([text, dict(arguments)], self._secret_names)
         if told:
-            raise BadInput(secret_refused("The input", min(told)))
+            raise BadInput(secret_refused(Message("The input"), min(told)))
         code = self._code()
         source = self._with_files(code)
         programs = {"programs": dict(source.programs)} if source.programs else {}
@@ -202,7 +203,7 @@ class GraphTeam(Team):
         if "input" not in arguments and not given:
             given = input_for(text, self._facts_of(code).input_schema, self.name)
         elif "input" in arguments and unknown:
-            raise BadInput(f'{self.name} takes "input" and "thread", not "{one_line(min(unknown), 60)}".')
+            raise BadInput(Message('{} takes "input" and "thread", not "{}".', self.name, one_line(min(unknown), 60)))
         check_input(given, self._facts_of(code).input_schema, self.name)
         bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
         exact: dict[str, Any] = json.loads(canonical({**bound, **programs}))
@@ -210,7 +211,7 @@ class GraphTeam(Team):
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Not for graphs of others: they may have been compiled with options that a builder knows nothing of."""
-        raise GraphError(f"{self.name} is run as it was compiled.")
+        raise GraphError(Message("{} is run as it was compiled.", self.name))
 
 
 def teams(sources: TeamSources) -> list[Team]:
@@ -261,7 +262,8 @@ def input_for(text: str, schema: Mapping[str, Any], name: str) -> Any:
     others = [key for key in schema.get("required", ()) if key not in chosen]
     if not chosen or others:
         raise BadInput(
-            f"{name} takes {_shape(schema)}; write its input as JSON.", help=f"For example: {_example(properties)}"
+            Message("{} takes {}; write its input as JSON.", name, _shape(schema)),
+            help=Message("For example: {}", _example(properties)),
         )
     return {chosen[0]: text}
 
@@ -283,19 +285,19 @@ def check_input(value: Any, schema: Mapping[str, Any], name: str) -> None:
     if schema.get("type", "object") != "object" or not isinstance(properties, Mapping) or not properties:
         return
     if not isinstance(value, Mapping):
-        raise BadInput(f"{name} takes an object, {_shape(schema)}, not {_kind(value)}.")
+        raise BadInput(Message("{} takes an object, {}, not {}.", name, _shape(schema), _kind(value)))
     for key in value:
         if key not in properties and schema.get("additionalProperties") in (None, False):
             near = difflib.get_close_matches(str(key), list(properties), n=1)
             meant = f'; did you mean "{near[0]}"?' if near else f"; it takes {_shape(schema)}."
-            raise BadInput(f'{name} has no input "{one_line(str(key), 60)}"{meant}')
+            raise BadInput(Message('{} has no input "{}"{}', name, one_line(str(key), 60), meant))
     missing = [key for key in schema.get("required", ()) if key not in value]
     if missing:
-        raise BadInput(f'The input of {name} needs "{missing[0]}"; it takes {_shape(schema)}.')
+        raise BadInput(Message('The input of {} needs "{}"; it takes {}.', name, missing[0], _shape(schema)))
     for key, part in properties.items():
         wanted = part.get("type") if isinstance(part, Mapping) else None
         if key in value and isinstance(wanted, str) and value[key] is not None and not _is(value[key], wanted):
-            raise BadInput(f'"{key}" of {name} has to be {_article(wanted)}, not {_kind(value[key])}.')
+            raise BadInput(Message('"{}" of {} has to be {}, not {}.', key, name, _article(wanted), _kind(value[key])))
 
 
 _KINDS: Mapping[str, tuple[type, ...]] = {

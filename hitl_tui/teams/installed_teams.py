@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hitl_tui.config.workspace import TEAMS
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import Team, TeamSources, one
 from hitl_tui.teams.withheld import WithheldTeam
 
@@ -52,7 +53,7 @@ def installed_teams(sources: TeamSources, taken: Collection[str] = ()) -> list[T
     points = _entry_points()
     own = [team for point in points if point.value.startswith(_OWN) for team in point.load()(sources)]
     if not own:
-        raise StorageError("This installation of hitl-tui lacks its teams.", help="Install it again.")
+        raise StorageError(Message("This installation of hitl-tui lacks its teams."), help=Message("Install it again."))
     others: dict[str, Team] = {}
     names = {*taken, *(team.name for team in own)}
     for point in points:
@@ -92,5 +93,9 @@ def _teams_of(point: EntryPoint, sources: TeamSources) -> Iterable[Team]:
             return teams
         why = "not all that its function returns are teams"
     name, place = one(point.name), one(point.value)
-    description = f"The team {name} can't be made: {why}."
-    return [WithheldTeam(name, description, lambda: BadInput(f"The team {name} ({place}) can't be made: {why}."))]
+    description = Message("The team {} can't be made: {}.", name, why)
+    return [
+        WithheldTeam(
+            name, description, lambda: BadInput(Message("The team {} ({}) can't be made: {}.", name, place, why))
+        )
+    ]

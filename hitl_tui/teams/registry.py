@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_names import check_stored
@@ -121,6 +122,6 @@ def _by_name(teams: Iterable[Team]) -> dict[str, Team]:
     found: dict[str, Team] = {}
     for team in teams:
         if team.name in found:
-            raise BadInput(f'There are two teams named "{team.name}"; give one of them another name.')
+            raise BadInput(Message('There are two teams named "{}"; give one of them another name.', team.name))
         found[team.name] = team
     return found

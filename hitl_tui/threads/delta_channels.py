@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hitl_tui.core.messages import Message
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.store_tables import StoreDatabase, StoredCheckpoint, StoreStatements
 
@@ -68,7 +69,11 @@ class DeltaRebuilder:
     async def _rebuilt(self, thread: str, ns: str, checkpoint_id: str, channel: str, notes: list[str]) -> Any:
         chain, seed, complete = await self._back(thread, ns, checkpoint_id, channel)
         if not complete:
-            notes.append(f'"{channel}" has no whole value within {MOST_STEPS:,} checkpoints: only changes are shown.')
+            notes.append(
+                Message(
+                    '"{}" has no whole value within {} checkpoints: only changes are shown.', channel, f"{MOST_STEPS:,}"
+                )
+            )
         values = {
             "thread": thread,
             "ns": ns,
@@ -78,7 +83,9 @@ class DeltaRebuilder:
         }
         rows = await self._database.rows(self._sql.channel_writes, values) if chain else []
         if len(rows) > MOST_WRITES:
-            notes.append(f'"{channel}" has more than {MOST_WRITES:,} changes since its last whole value.')
+            notes.append(
+                Message('"{}" has more than {} changes since its last whole value.', channel, f"{MOST_WRITES:,}")
+            )
         order = {name: number for number, name in enumerate(reversed(chain))}
         kept = sorted(rows[:MOST_WRITES], key=lambda r: (order.get(str(r[0]), 0), str(r[2] or ""), str(r[1]), r[3]))
         changes: list[Any] = []
@@ -145,10 +152,12 @@ def _together(thread: str, ns: str, channel: str, seed: Any, changes: Sequence[A
         return _merged_todos(seed or {}, changes)
     listed = [c if isinstance(c, list) else [c] for c in changes]
     if (seed is None or _messages(seed)) and all(_messages(part) for part in listed):
-        notes.append(f'"{channel}" was put together by the ids of its messages; the graph may have its own way.')
+        notes.append(
+            Message('"{}" was put together by the ids of its messages; the graph may have its own way.', channel)
+        )
         return _merged_messages(seed or [], listed)
-    notes.append(f'"{channel}" keeps changes only, and just the graph knows how to put them together.')
-    return {value_decoder.TYPE: "delta channel", "last whole value": seed, "changes since": list(changes)}
+    notes.append(Message('"{}" keeps changes only, and just the graph knows how to put them together.', channel))
+    return {value_decoder.TYPE: Message("delta channel"), "last whole value": seed, "changes since": list(changes)}
 
 
 def _all_todos(seed: Any, changes: Sequence[Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.threads.store_tables import Dialect, Row, StoredCheckpoint, Values
 from hitl_tui.threads.thread_model import StoreInfo
@@ -105,12 +106,14 @@ class PostgresDatabase:
 
         where = self._info.name
         if isinstance(error, psycopg.errors.QueryCanceled):
-            return StorageError(f"{where} took longer than {_PATIENCE} s to answer.")
+            return StorageError(Message("{} took longer than {} s to answer.", where, _PATIENCE))
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
-            return StorageError(f"The user of {where} may not read LangGraph's tables: {_words(error, self._uri)}.")
+            return StorageError(
+                Message("The user of {} may not read LangGraph's tables: {}.", where, _words(error, self._uri))
+            )
         if isinstance(error, psycopg.OperationalError):
-            return StorageError(f"The connection to {where} was lost: {_words(error, self._uri)}.")
-        return StorageError(f"{where} can't be read: {_words(error, self._uri)}.")
+            return StorageError(Message("The connection to {} was lost: {}.", where, _words(error, self._uri)))
+        return StorageError(Message("{} can't be read: {}.", where, _words(error, self._uri)))
 
     async def _schema(self) -> tuple[tuple[str, ...], str]:
         try:
@@ -129,16 +132,22 @@ class PostgresDatabase:
         )
         for name, kind, column in rows:
             if _text(kind) not in ("r", "p"):
-                raise BadInput(f"{where} has {_text(name)} as something else than a table, which could run code.")
+                raise BadInput(
+                    Message("{} has {} as something else than a table, which could run code.", where, _text(name))
+                )
             columns.setdefault(_text(name), set()).add(_text(column))
         if missing := [n for n in ("checkpoints", "checkpoint_blobs", "checkpoint_writes") if n not in columns]:
-            raise BadInput(f"{where} has no table {', '.join(missing)}: it is no checkpoint store of LangGraph.")
+            raise BadInput(
+                Message("{} has no table {}: it is no checkpoint store of LangGraph.", where, ", ".join(missing))
+            )
         if "checkpoint_id" not in columns["checkpoints"]:
-            raise BadInput(f"{where} was written by the shallow saver, which keeps no history to show.")
+            raise BadInput(Message("{} was written by the shallow saver, which keeps no history to show.", where))
         wanted = {"checkpoint_blobs": {"version", "type", "blob"}, "checkpoint_writes": {"task_id", "channel", "blob"}}
         for table, names in wanted.items():
             if lacking := names - columns[table]:
-                raise BadInput(f"{where} has {table} in a form that isn't known here: without {sorted(lacking)[0]}.")
+                raise BadInput(
+                    Message("{} has {} in a form that isn't known here: without {}.", where, table, sorted(lacking)[0])
+                )
         notes = await self._newer() if "checkpoint_migrations" in columns else ()
         return notes, "task_path" if "task_path" in columns["checkpoint_writes"] else "''"
 
@@ -149,7 +158,11 @@ class PostgresDatabase:
         except StorageError:  # who may only read the checkpoints may read them
             return ()
         known = version <= _KNOWN
-        return () if known else (f"Its tables are newer (version {version}) than what is known here ({_KNOWN}).",)
+        return (
+            ()
+            if known
+            else (Message("Its tables are newer (version {}) than what is known here ({}).", version, _KNOWN),)
+        )
 
     async def whole(
         self, thread: str, ns: str, checkpoint_id: str
@@ -207,7 +220,7 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         import psycopg
     except ImportError as error:
         raise BadInput(
-            "PostgreSQL needs a driver that isn't installed.", help="pip install 'hitl-tui[postgres]'"
+            Message("PostgreSQL needs a driver that isn't installed."), help="pip install 'hitl-tui[postgres]'"
         ) from error
     where = shown_uri(uri)
     try:
@@ -215,7 +228,8 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         urlsplit(uri).port  # noqa: B018 - it is looked at to be checked
     except (psycopg.Error, ValueError):
         raise BadInput(
-            f"{where} is no address of a PostgreSQL server.", help="It looks like postgresql://user@host:5432/database."
+            Message("{} is no address of a PostgreSQL server.", where),
+            help=Message("It looks like postgresql://user@host:5432/database."),
         ) from None
     try:
         async with asyncio.timeout(_PATIENCE):
@@ -223,9 +237,9 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
                 uri, autocommit=False, prepare_threshold=None, connect_timeout=_PATIENCE
             )
     except TimeoutError:
-        raise BadInput(f"{where} did not answer within {_PATIENCE} s.") from None
+        raise BadInput(Message("{} did not answer within {} s.", where, _PATIENCE)) from None
     except psycopg.OperationalError as error:
-        raise BadInput(f"{where} can't be opened: {_words(error, uri)}.") from None
+        raise BadInput(Message("{} can't be opened: {}.", where, _words(error, uri))) from None
     try:
         await connection.set_read_only(True)
         await connection.execute("SET default_transaction_read_only = on")
@@ -236,7 +250,7 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         await connection.commit()
     except psycopg.Error as error:
         await connection.close()
-        raise BadInput(f"{where} can't be opened: {_words(error, uri)}.") from None
+        raise BadInput(Message("{} can't be opened: {}.", where, _words(error, uri))) from None
     return connection
 
 
@@ -248,7 +262,7 @@ def shown_uri(uri: str) -> str:
         place = f"{f'{user}@' if user else ''}{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
         return safe_text(f"postgresql://{place}{unquote(parts.path)}", multiline=False, limit=300)
     except ValueError:
-        return "The address given"
+        return Message("The address given")
 
 
 def _password(uri: str) -> str:

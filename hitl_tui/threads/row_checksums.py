@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 
 FORMAT = 2
 """Version of what we keep in a checkpoint file, in its `user_version`; in 1 rows have no checksum."""
@@ -38,7 +39,7 @@ ORDER = f"CREATE INDEX IF NOT EXISTS {INDEX} ON checkpoints (thread_id, checkpoi
 """Rows of a thread in the order they were written: an index ends with the number of the row."""
 
 _KNOWN = frozenset({("table", "checkpoints"), ("table", "writes"), ("index", INDEX)})
-_DO = "Put back a copy of the file, or import an export of the session."
+_DO = Message("Put back a copy of the file, or import an export of the session.")
 
 Row = Sequence[Any]
 Check = Callable[[Row, Any], None]
@@ -62,7 +63,10 @@ def check(row: Row, kept: Any) -> None:
     """
     if kept != checksum(row):
         raise StorageError(
-            f"A checkpoint of {str(row[0])[:80]} is damaged: it isn't as it was written; nothing was changed.", help=_DO
+            Message(
+                "A checkpoint of {} is damaged: it isn't as it was written; nothing was changed.", str(row[0])[:80]
+            ),
+            help=_DO,
         )
 
 
@@ -98,11 +102,13 @@ def check_structure(db: sqlite3.Connection, path: Path) -> None:
     """
     if not has_our_tables(db):
         raise StorageError(
-            f"The checkpoints {path} are damaged: its tables aren't ours; nothing was changed.", help=_DO
+            Message("The checkpoints {} are damaged: its tables aren't ours; nothing was changed.", path), help=_DO
         )
     found = str(db.execute("PRAGMA integrity_check(1)").fetchone()[0])
     if found != "ok":
-        raise StorageError(f"The checkpoints {path} are damaged ({found[:200]}); nothing was changed.", help=_DO)
+        raise StorageError(
+            Message("The checkpoints {} are damaged ({}); nothing was changed.", path, found[:200]), help=_DO
+        )
 
 
 def check_rows(db: sqlite3.Connection) -> None:

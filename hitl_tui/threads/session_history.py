@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from hitl_tui.core.errors import StorageError, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.store_tables import Dialect, Row, ThreadQueries, statements
@@ -87,11 +88,11 @@ class SessionHistory:
         values = {"thread": self._thread, "ns": "", "id": checkpoint_id}
         rows = self._checked(await self._saver.rows(self._sql.one, values))
         if not rows:
-            raise UnknownName(f'There is no checkpoint "{clip(checkpoint_id)}"; /checkpoint list shows them.')
+            raise UnknownName(Message('There is no checkpoint "{}"; /checkpoint list shows them.', clip(checkpoint_id)))
         try:
             stored = value_decoder.load(str(rows[0][2]), rows[0][3])
         except value_decoder.Unreadable as error:
-            raise StorageError(f"Checkpoint {clip(checkpoint_id)} can't be read: {error}.") from error
+            raise StorageError(Message("Checkpoint {} can't be read: {}.", clip(checkpoint_id), error)) from error
         channels = stored.get("channel_values", {}) if isinstance(stored, dict) else {}
         values = {k: v.value if isinstance(v, value_decoder.Snapshot) else v for k, v in channels.items()}
         return {k: v for k, v in values.items() if not k.startswith((_TRIGGER, "__"))}
@@ -146,7 +147,9 @@ class SessionHistory:
         try:
             return [self._info(row) for row in self._checked(rows)]
         except (ValueError, TypeError, AttributeError) as error:
-            raise StorageError(f"The checkpoints of session {self._session} can't be read: {error}.") from error
+            raise StorageError(
+                Message("The checkpoints of session {} can't be read: {}.", self._session, error)
+            ) from error
 
     async def find(self, text: str) -> str:
         """Return the id that a text names: the id, a unique prefix or a unique ending of it.
@@ -156,7 +159,7 @@ class SessionHistory:
         """
         if found := await self._queries.matching(self._thread, "", text, f'"{clip(text)}"'):
             return found
-        raise UnknownName(f'There is no checkpoint "{clip(text)}"; /checkpoint list shows them.')
+        raise UnknownName(Message('There is no checkpoint "{}"; /checkpoint list shows them.', clip(text)))
 
     async def find_step(self, text: str) -> tuple[str, str]:
         """Return thread and checkpoint id of a team's own step (D13); empty texts when none or several match."""

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.threads.store_tables import Dialect, Row, StoredCheckpoint, Values
 from hitl_tui.threads.thread_model import StoreInfo
@@ -68,7 +69,7 @@ class SqliteDatabase:
     async def rows(self, sql: str, values: Values) -> list[Row]:
         async with self._lock:
             if self._closed:
-                raise StorageError(f"{_shown(self._path)} was closed.")
+                raise StorageError(Message("{} was closed.", _shown(self._path)))
             working = asyncio.ensure_future(asyncio.to_thread(self._fetch, sql, dict(values)))
             try:
                 return await asyncio.shield(working)
@@ -113,18 +114,18 @@ def _open(path: Path) -> tuple[sqlite3.Connection, StoreInfo, Dialect]:
     shown = _shown(path)
     try:
         if not path.exists():
-            raise BadInput(f"{shown} does not exist.")
+            raise BadInput(Message("{} does not exist.", shown))
         if path.is_dir():
             inside = path / "checkpoints.db"
-            near = f"Did you mean {_shown(inside)}?" if inside.is_file() else ""
-            raise BadInput(f"{shown} is a folder; a checkpoint database is a file in one.", help=near)
+            near = Message("Did you mean {}?", _shown(inside)) if inside.is_file() else ""
+            raise BadInput(Message("{} is a folder; a checkpoint database is a file in one.", shown), help=near)
         if not path.is_file():
-            raise BadInput(f"{shown} is no ordinary file.")
+            raise BadInput(Message("{} is no ordinary file.", shown))
         if path.stat().st_size == 0 and not Path(f"{path}-wal").exists():
-            raise BadInput(f"{shown} is empty.")
+            raise BadInput(Message("{} is empty.", shown))
         target = path.resolve()
     except (OSError, ValueError) as error:
-        raise BadInput(f"{shown} can't be read: {getattr(error, 'strerror', None) or error}.") from error
+        raise BadInput(Message("{} can't be read: {}.", shown, getattr(error, "strerror", None) or error)) from error
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(
@@ -157,24 +158,30 @@ def _read_schema(connection: sqlite3.Connection, path: Path) -> tuple[tuple[str,
         for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' LIMIT 10000")
     }
     if "checkpoints" not in tables:
-        raise BadInput(f"{shown} is a SQLite database without LangGraph's table of checkpoints.")
+        raise BadInput(Message("{} is a SQLite database without LangGraph's table of checkpoints.", shown))
     for name in ("checkpoints", "writes"):
         if tables.get(name, "").lower().split()[1:2] == ["virtual"]:
-            raise BadInput(f"{shown} has no table {name} of LangGraph's but a virtual one, which could run code.")
+            raise BadInput(
+                Message("{} has no table {} of LangGraph's but a virtual one, which could run code.", shown, name)
+            )
     columns, writes = (_columns(connection, name) for name in ("checkpoints", "writes"))
     notes: list[str] = []
     if columns >= _OLD and "checkpoint_id" not in columns:
-        notes.append("It was written by LangGraph before 0.2.")
+        notes.append(Message("It was written by LangGraph before 0.2."))
         other = {"checkpoint_id": "thread_ts", "parent_checkpoint_id": "parent_ts", **_DEFAULTS}
         kept = _relation("checkpoints", columns, _COLUMNS, other)
     elif missing := _COLUMNS - {"type", "metadata", "checkpoint_ns"} - columns:
         raise BadInput(
-            f"{shown} has a table of checkpoints in a form that isn't known here: without {', '.join(sorted(missing))}."
+            Message(
+                "{} has a table of checkpoints in a form that isn't known here: without {}.",
+                shown,
+                ", ".join(sorted(missing)),
+            )
         )
     else:
         kept = _relation("checkpoints", columns, _COLUMNS, _DEFAULTS)
     if not writes:
-        notes.append("It has no table of writes: questions and results of single tasks can't be shown.")
+        notes.append(Message("It has no table of writes: questions and results of single tasks can't be shown."))
     return tuple(notes), Dialect(
         checkpoints=kept,
         writes=_writes(writes),
@@ -207,19 +214,22 @@ def _explained(path: Path, error: sqlite3.Error) -> StorageError:
     """Return one sentence for what SQLite says."""
     shown, name = _shown(path), getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_NOTADB"):
-        return StorageError(f"{shown} is no SQLite database, or it is encrypted.")
+        return StorageError(Message("{} is no SQLite database, or it is encrypted.", shown))
     if name.startswith("SQLITE_CORRUPT"):
-        return StorageError(f"{shown} is damaged or cut off: SQLite can't follow its pages.")
+        return StorageError(Message("{} is damaged or cut off: SQLite can't follow its pages.", shown))
     if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         return StorageError(
-            f"{shown} can't be opened for reading: if it is in WAL mode, its folder must be writable or its -shm file"
-            " there; copy it with its -wal file to a folder of yours and open that."
+            Message(
+                "{} can't be opened for reading: if it is in WAL mode, its folder must be writable or "
+                "its -shm file there; copy it with its -wal file to a folder of yours and open that.",
+                shown,
+            )
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return StorageError(f"{shown} is locked by another program; try again in a moment.")
+        return StorageError(Message("{} is locked by another program; try again in a moment.", shown))
     if name.startswith("SQLITE_IOERR"):
-        return StorageError(f"{shown} can't be read from the disk ({name}).")
-    return StorageError(f"{shown} can't be read: {safe_text(str(error), multiline=False, limit=200)}.")
+        return StorageError(Message("{} can't be read from the disk ({}).", shown, name))
+    return StorageError(Message("{} can't be read: {}.", shown, safe_text(str(error), multiline=False, limit=200)))
 
 
 def _shown(path: Path) -> str:

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any, Protocol
 
 from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.threads.thread_model import StoreInfo
 
 Row = Sequence[Any]
@@ -317,4 +318,4 @@ class ThreadQueries:
             return text
         if len(found) < 2:
             return found[0] if found else ""
-        raise UnknownName(f"{shown} could be {', '.join(found[:4])}; write more of the id.")
+        raise UnknownName(Message("{} could be {}; write more of the id.", shown, ", ".join(found[:4])))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from hitl_tui.core.messages import Message
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.channel_values import (
     ERROR,
@@ -81,13 +82,13 @@ def info_of(
         checkpoint_id=str(checkpoint_id),
         parent_id=str(parent or ""),
         timestamp=timestamp_of(str(checkpoint_id), checkpoint),
-        node=f"after {before[0]}" if before else node_words(following, known=known),
+        node=Message("after {}", before[0]) if before else node_words(following, known=known),
         todos_completed=0,
         step=_number(details.get("step")),
         branch=0,
         source=source,
         waiting=asks,
-        message=f"waiting: {_brief(asked_words(_value(signal)))}" if asks and signal is not None else "",
+        message=Message("waiting: {}", _brief(asked_words(_value(signal)))) if asks and signal is not None else "",
         outcome="" if asks else _outcome(source, following, signal, known=known and not before),
     )
 
@@ -102,9 +103,9 @@ def node_words(following: Sequence[str], *, known: bool = True) -> str:
 
 def _outcome(source: str, following: Sequence[str], signal: ChannelWrite | None, *, known: bool) -> str:
     if signal is not None and signal.channel == ERROR:
-        return f"failed: {_brief(str(signal.value))}"
+        return Message("failed: {}", _brief(str(signal.value)))
     if source == "update":
-        return "state edited"
+        return Message("state edited")
     return "" if following or source == "fork" or not known else "ended"
 
 

@@ -17,6 +17,7 @@ import ormsgpack
 
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, checksum, prepare
 from hitl_tui.threads.store_tables import Row, StoreDatabase, StoredCheckpoint, statements
@@ -48,12 +49,12 @@ async def copy_thread(database: StoreDatabase, thread: str, checkpoint_id: str, 
     try:
         connection = await asyncio.to_thread(_created, target)
     except (sqlite3.Error, OSError) as error:
-        raise StorageError(f"{_shown(str(target))} can't be made: {error}.") from error
+        raise StorageError(Message("{} can't be made: {}.", _shown(str(target)), error)) from error
     try:
         return await copier.copy(connection, chain, "" if not goes_on else checkpoint_id)
     except sqlite3.Error as error:
         await asyncio.to_thread(_gone, connection, target)
-        raise StorageError(f"{_shown(str(target))} can't be written: {error}.") from error
+        raise StorageError(Message("{} can't be written: {}.", _shown(str(target)), error)) from error
     except BaseException:
         await asyncio.to_thread(_gone, connection, target)
         raise
@@ -72,7 +73,9 @@ class _Copier:
         found = [checkpoint_id]
         place = {"thread": self._thread, "ns": "", "id": checkpoint_id, "most": 0, "steps": _BATCH}
         if not await self._database.rows(self._sql.one, place):
-            raise UnknownName(f"There is no checkpoint {_shown(checkpoint_id)} in thread {_shown(self._thread)}.")
+            raise UnknownName(
+                Message("There is no checkpoint {} in thread {}.", _shown(checkpoint_id), _shown(self._thread))
+            )
         seen = {checkpoint_id}
         while len(found) <= MOST:
             rows = await self._database.rows(self._sql.walk, {**place, "id": found[-1]})
@@ -81,7 +84,9 @@ class _Copier:
             seen.update(fresh)
             if not fresh:
                 return found
-        raise StorageError(f"Thread {_shown(self._thread)} has more than {MOST:,} checkpoints: too many to copy.")
+        raise StorageError(
+            Message("Thread {} has more than {} checkpoints: too many to copy.", _shown(self._thread), f"{MOST:,}")
+        )
 
     async def goes_on(self, checkpoint_id: str) -> bool:
         """Return whether anything came from a checkpoint."""
@@ -132,7 +137,7 @@ class _Copier:
         (row,) = await self._database.rows(self._sql.one, place)
         stored, beside = await self._database.whole(self._thread, ns, checkpoint_id)
         if stored is None:
-            raise StorageError(f"Checkpoint {_shown(checkpoint_id)} was removed while it was copied.")
+            raise StorageError(Message("Checkpoint {} was removed while it was copied.", _shown(checkpoint_id)))
         left = not ns and checkpoint_id == again
         writes = [] if left else await self._database.rows(self._sql.writes, place)
         await asyncio.to_thread(self._put, connection, ns, row, whole_of(stored, beside), writes)
@@ -181,8 +186,10 @@ def _raw(channel: str, stored: StoredCheckpoint) -> bytes:
         try:
             return _packed(json.loads(data))
         except ValueError as error:
-            raise StorageError(f"{_shown(channel)} can't be copied: {error}.") from error
-    raise StorageError(f"{_shown(channel)} can't be copied: its format {_shown(str(stored.kind))} stays closed.")
+            raise StorageError(Message("{} can't be copied: {}.", _shown(channel), error)) from error
+    raise StorageError(
+        Message("{} can't be copied: its format {} stays closed.", _shown(channel), _shown(str(stored.kind)))
+    )
 
 
 def _packed(value: Any) -> bytes:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from hitl_tui.core.messages import Message
+
 _UUID6 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _BEGINNING = datetime(1582, 10, 15, tzinfo=UTC)
 
@@ -80,7 +82,11 @@ class Search:
         """Return what wasn't looked at, one sentence; empty for nothing."""
         if not self.by_id:
             return ""
-        return f"Titles were searched in the {self.total - self.by_id:,} newest threads, ids in all {self.total:,}."
+        return Message(
+            "Titles were searched in the {} newest threads, ids in all {}.",
+            f"{self.total - self.by_id:,}",
+            f"{self.total:,}",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.channel_values import (
@@ -169,8 +170,8 @@ class ThreadStore(ThreadQueries):
             return found[0]
         shown = _quoted(text)
         if found:
-            raise UnknownName(f"{shown} could be {', '.join(map(_quoted, found[:4]))}; write more of it.")
-        raise UnknownName(f"There is no thread {shown} in {self.info.name}.")
+            raise UnknownName(Message("{} could be {}; write more of it.", shown, ", ".join(map(_quoted, found[:4]))))
+        raise UnknownName(Message("There is no thread {} in {}.", shown, self.info.name))
 
     async def namespaces(self, thread: str) -> list[Namespace]:
         """Return a thread's graph and the subgraphs that ran in it, in the order in which they began."""
@@ -213,7 +214,7 @@ class ThreadStore(ThreadQueries):
         """
         if found := await self.matching(thread, ns, text, _quoted(text)):
             return found
-        raise UnknownName(f"There is no checkpoint {_quoted(text)} in thread {_quoted(thread)}.")
+        raise UnknownName(Message("There is no checkpoint {} in thread {}.", _quoted(text), _quoted(thread)))
 
     async def _listed(self, thread: str, ns: str, rows: Sequence[Row]) -> list[CheckpointInfo]:
         if not rows:
@@ -262,19 +263,21 @@ class ThreadStore(ThreadQueries):
         """
         found, beside = await self._database.whole(thread, ns, checkpoint_id)
         if found is None:
-            raise UnknownName(f"There is no checkpoint {_quoted(checkpoint_id)} in thread {_quoted(thread)}.")
+            raise UnknownName(
+                Message("There is no checkpoint {} in thread {}.", _quoted(checkpoint_id), _quoted(thread))
+            )
         notes: list[str] = []
         try:
             checkpoint = await asyncio.to_thread(value_decoder.load, found.kind, found.data)
         except value_decoder.Unreadable as error:
-            raise BadInput(f"Checkpoint {_quoted(checkpoint_id)} can't be read: {error}.") from error
+            raise BadInput(Message("Checkpoint {} can't be read: {}.", _quoted(checkpoint_id), error)) from error
         values = dict(channels_of(checkpoint))
         for channel, stored in beside.items():
             try:
                 values[channel] = await asyncio.to_thread(value_decoder.load, stored.kind, stored.data)
             except value_decoder.Unreadable as error:
                 values[channel] = {value_decoder.TYPE: "unreadable", "why": str(error)}
-                notes.append(f"{_quoted(channel)} can't be read: {error}.")
+                notes.append(Message("{} can't be read: {}.", _quoted(channel), error))
         values_of = {"thread": thread, "ns": ns, "id": checkpoint_id, "most": 0}
         rows = await self._database.rows(self._sql.one, values_of)
         metadata = metadata_of(rows[0][2]) if rows else {}
@@ -310,7 +313,9 @@ class ThreadStore(ThreadQueries):
         values = {"thread": thread, "ns": ns, "id": checkpoint_id, "limit": _MOST_WRITES + 1}
         rows = await self._database.rows(self._sql.writes, values)
         if len(rows) > _MOST_WRITES:
-            notes.append(f"More than {_MOST_WRITES:,} writes of its tasks are there; the others are left out.")
+            notes.append(
+                Message("More than {} writes of its tasks are there; the others are left out.", f"{_MOST_WRITES:,}")
+            )
         return [write_of(row) for row in rows[:_MOST_WRITES]]
 
     async def close(self) -> None:
@@ -344,7 +349,7 @@ async def open_database(address: str) -> StoreDatabase:
     try:
         from hitl_tui.threads.sqlite_store import SqliteDatabase
     except ImportError as error:
-        raise BadInput("This Python was built without SQLite, so no file can be opened.") from error
+        raise BadInput(Message("This Python was built without SQLite, so no file can be opened.")) from error
     return await SqliteDatabase.open(file_of(address))
 
 
@@ -358,13 +363,13 @@ def file_of(address: str) -> Path:
         BadInput: it names something else.
     """
     if not address.strip():
-        raise BadInput("Which database? Give a SQLite file or postgresql://user@host/database.")
+        raise BadInput(Message("Which database? Give a SQLite file or postgresql://user@host/database."))
     scheme, _, rest = address.partition("://")
     if scheme == "sqlite":
         address = rest.removeprefix("/")
     elif rest and scheme.isalnum():
         shown = one_line(safe_text(scheme, multiline=False), 40)
-        raise BadInput(f'There is no way to read "{shown}://": give a SQLite file or postgresql://….')
+        raise BadInput(Message('There is no way to read "{}://": give a SQLite file or postgresql://….', shown))
     return given_path(address)
 
 

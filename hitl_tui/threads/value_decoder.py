@@ -15,6 +15,8 @@ from typing import Any
 
 import ormsgpack
 
+from hitl_tui.core.messages import Message
+
 TYPE = "$type"
 """Key of an object's type among its data."""
 
@@ -63,22 +65,22 @@ def load(kind: str | None, data: bytes | str | None) -> Any:
         return None
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
     if len(raw) > LARGEST:
-        raise Unreadable(f"it is larger than {LARGEST // 1024 // 1024} MB")
+        raise Unreadable(Message("it is larger than {} MB", LARGEST // 1024 // 1024))
     if not kind:
         kind = _guessed(raw)
     if "+" in kind:
-        raise Unreadable(f"it is encrypted ({kind.partition('+')[2]})")
+        raise Unreadable(Message("it is encrypted ({})", kind.partition("+")[2]))
     if kind in ("bytes", "bytearray"):
         return _bytes(raw)
     if kind == "pickle":
-        raise Unreadable("it is a pickle, which could run code and is never opened")
+        raise Unreadable(Message("it is a pickle, which could run code and is never opened"))
     reader = {"msgpack": _msgpack, "json": _json}.get(kind)
     if reader is None:
-        raise Unreadable(f'its format "{kind}" is not known')
+        raise Unreadable(Message('its format "{}" is not known', kind))
     try:
         return reader(raw)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is broken: {error}") from error
+        raise Unreadable(Message("it is broken: {}", error)) from error
 
 
 def object_name(value: Any) -> str:
@@ -123,7 +125,7 @@ def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if depth > DEEPEST:
-        return {TYPE: "left out", "why": f"nested deeper than {DEEPEST} levels"}
+        return {TYPE: Message("left out"), "why": Message("nested deeper than {} levels", DEEPEST)}
     if isinstance(value, dict):
         if value.get("type") == "constructor" and value.get("lc") in (1, 2) and isinstance(value.get("id"), list):
             return _plain(_constructor(value), depth + 1)
@@ -134,7 +136,7 @@ def _plain(value: Any, depth: int) -> Any:
         return _plain(value.value, depth + 1)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _bytes(bytes(value))
-    return {TYPE: type(value).__name__, "why": "no JSON form"}
+    return {TYPE: type(value).__name__, "why": Message("no JSON form")}
 
 
 def _key(key: Any) -> str:
@@ -155,9 +157,9 @@ def _hook(level: int) -> Callable[[int, bytes], Any]:
 
     def read(code: int, data: bytes) -> Any:
         if level > _DEEPEST_OBJECTS:
-            return {TYPE: "left out", "why": f"objects nested deeper than {_DEEPEST_OBJECTS}"}
+            return {TYPE: Message("left out"), "why": Message("objects nested deeper than {}", _DEEPEST_OBJECTS)}
         if code not in _OBJECTS and code not in (_DELTA_SNAPSHOT, _NUMPY):
-            return {TYPE: f"msgpack extension {code}", "bytes": len(data)}
+            return {TYPE: Message("msgpack extension {}", code), "bytes": len(data)}
         try:
             found = ormsgpack.unpackb(data, ext_hook=_hook(level + 1), option=ormsgpack.OPT_NON_STR_KEYS)
         except ValueError as error:
@@ -165,7 +167,7 @@ def _hook(level: int) -> Callable[[int, bytes], Any]:
         if code == _DELTA_SNAPSHOT:
             return Snapshot(found)
         if not isinstance(found, (list, tuple)) or len(found) < 3:
-            return {TYPE: f"msgpack extension {code}", "value": found}
+            return {TYPE: Message("msgpack extension {}", code), "value": found}
         if code == _NUMPY:
             dtype, shape, *_ = found
             return {TYPE: "numpy.ndarray", "dtype": dtype, "shape": shape}
@@ -186,7 +188,7 @@ def _object(module: str, name: str, data: Any) -> Any:
         if name == "timezone" and isinstance(data, (list, tuple)) and data:
             return {TYPE: "datetime.timezone", "offset": data[0]}
     if name in ("SecretStr", "SecretBytes"):
-        return {TYPE: f"{module}.{name}", "value": "‹not shown›"}
+        return {TYPE: f"{module}.{name}", "value": Message("‹not shown›")}
     if module.startswith(("langchain_core.messages", "langchain.schema")) and isinstance(data, dict):
         return _message(name, data)
     if isinstance(data, dict) and TYPE not in data and all(isinstance(k, str) for k in data):

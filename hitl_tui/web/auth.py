@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 COOKIE = "hitl-tui"
@@ -33,8 +34,11 @@ def loopback(host: str) -> str:
         address = None
     if address is None or not address.is_loopback or "%" in name:
         raise BadInput(
-            f"The console is for this machine alone: --host takes a loopback address, not {one_line(host, 60)!r}.",
-            help="From another machine: ssh -L 8765:127.0.0.1:8765 HOST, and open the printed address there.",
+            Message(
+                "The console is for this machine alone: --host takes a loopback address, not {}.",
+                repr(one_line(host, 60)),
+            ),
+            help=Message("From another machine: ssh -L 8765:127.0.0.1:8765 HOST, and open the printed address there."),
         )
     return str(address)
 

@@ -29,6 +29,7 @@ from typing import TypeAlias
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.language import _, language
 from hitl_tui.web.auth import COOKIE, Gate, authority
 from hitl_tui.web.console_process import GRACE, ServedConsole, clipped
@@ -155,10 +156,12 @@ def listening(address: str, port: int) -> socket.socket:
         found.close()
         if error.errno == errno.EADDRINUSE:
             raise BadInput(
-                f"Port {port} of {address} is in use by another program; --port 0 takes one that is free."
+                Message("Port {} of {} is in use by another program; --port 0 takes one that is free.", port, address)
             ) from error
         why = error.strerror or error
-        raise BadInput(f"Port {port} of {address} can't be used ({why}); --port 0 takes one that is free.") from error
+        raise BadInput(
+            Message("Port {} of {} can't be used ({}); --port 0 takes one that is free.", port, address, why)
+        ) from error
     return found
 
 

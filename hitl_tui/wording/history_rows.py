@@ -13,7 +13,7 @@ from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.requests import Kind, Outcome, Verdict, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
@@ -109,7 +109,7 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
         text_row(in_line(todo.name), "bold"),
         text_row(
             _("{glyph} {word} · {team} · {priority} priority").format(
-                glyph=glyph, word=word, team=team, priority=render(todo.priority.value)
+                glyph=glyph, word=word, team=team, priority=_(todo.priority.value)
             ),
             colour,
         ),
@@ -119,7 +119,7 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
     if todo.duration is not None:
         rows.append(labelled(_("ran for"), ran_words(todo)))
     if todo.error:
-        rows.append(text_row(safe_text(local_times(render(todo.error))), "$text-error"))
+        rows.append(text_row(safe_text(local_times(translate(todo.error))), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
         rows += [text_row(""), text_row(_("Result"), "bold"), text_row("")]
@@ -155,7 +155,7 @@ def event_words(posted: Posted, request: Request | None = None, cells: int = 0) 
     if at:
         parts.append(at)
     summary = (data.get("result") or {}).get("summary") if isinstance(data.get("result"), Mapping) else ""
-    words = local_times(render(str(data.get("reason") or summary or data.get("error") or "")))
+    words = local_times(translate(str(data.get("reason") or summary or data.get("error") or "")))
     if words and kind != "proposed":
         parts.append(f"“{words}”")
     return in_line(joined(*parts))
@@ -179,11 +179,11 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         return f"{kind} {todo}".strip()
     added = data.get("todo") or {}
     values = {
-        "update": render(str(data.get("status", ""))),
-        "priority": render(str(data.get("priority", ""))),
+        "update": translate(str(data.get("status", ""))),
+        "priority": translate(str(data.get("priority", ""))),
         "mode": str(data.get("mode", "")),
         "restored": _("an earlier checkpoint"),
-        "proposed": render(str((data.get("proposal") or {}).get("reason", ""))),
+        "proposed": translate(str((data.get("proposal") or {}).get("reason", ""))),
     }
     said = _(_ORDERED[kind]).format(
         todo=todo,
@@ -196,7 +196,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
 
 def expired_words(what: str, verdict: str) -> str:
     """Return that nobody answered a question in time, and what that counts as: `001 expired: reject`."""
-    return _("{what} expired: {verdict}").format(what=what, verdict=render(verdict))
+    return _("{what} expired: {verdict}").format(what=what, verdict=translate(verdict))
 
 
 def _decision(verdict: str, what: str, *, expired: bool = False) -> str:
@@ -214,7 +214,7 @@ def given_words(place: HistoryPlace, here: Difference) -> list[str]:
 
 def _given(decision: Given) -> str:
     who = _("by {who}").format(who=who_words(decision.by, decision.channel)) if decision.by else ""
-    why = f"“{render(decision.reason)}”" if decision.reason else ""
+    why = f"“{translate(decision.reason)}”" if decision.reason else ""
     said = _decision(str(decision.verdict), number_of(decision.todo_id))
     return in_line(joined(said, who, clock_words(decision.at), why))
 

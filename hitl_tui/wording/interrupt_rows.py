@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, same
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, text_row
 from hitl_tui.wording.subject_rows import value_text
@@ -75,7 +75,7 @@ def label_of(action: Action) -> str:
 
 def asked(shape: Shape) -> str:
     """Return the question in one safe line."""
-    return render(shape.question) if shape.kind in _OURS else shape.question
+    return translate(shape.question) if shape.kind in _OURS else shape.question
 
 
 def who_asks(question: Question) -> str:
@@ -91,8 +91,8 @@ def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
     yield from detail_rows(shape)
     yield labelled(_("from"), who_asks(question), "$text-primary")
     for note in shape.notes:
-        yield labelled(_("note"), render(note), "bold $text-warning")
-    again = [render(safe_text(line, multiline=False)) for line in question.again]
+        yield labelled(_("note"), translate(note), "bold $text-warning")
+    again = [translate(safe_text(line, multiline=False)) for line in question.again]
     if again:
         yield labelled(_("again"), "\n".join(again), "$text-muted")
 
@@ -125,7 +125,7 @@ def answer_rows(shape: Shape) -> list[Row]:
     for action in shape.actions:
         said = action.why_not or action.meaning or action.wants.hint
         if said:
-            shown = safe_text(render(said), multiline=False)
+            shown = safe_text(translate(said), multiline=False)
             rows.append(labelled(label_of(action), shown, "$text-muted" if action.why_not else ""))
     return rows
 

@@ -70,13 +70,13 @@ def summary(report: Report) -> Message:
 def _findings(number: int) -> Message:
     if not number:
         return Message("No findings")
-    return counted_message("{count} finding", "{count} findings", number)
+    return counted_message("{} finding", "{} findings", number)
 
 
 def _nodes(number: int) -> Message:
     if not number:
         return Message("No nodes checked")
-    return counted_message("{count} node checked", "{count} nodes checked", number)
+    return counted_message("{} node checked", "{} nodes checked", number)
 
 
 def _finding(finding: Finding) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.evidence_rows import evidence_rows
 from hitl_tui.wording.interrupt_rows import answer_rows, inner_rows
@@ -43,7 +43,7 @@ def risk_of(question: Question) -> str:
 def title_of(question: Question) -> str:
     """Return a question's title, one safe line: a step's is somebody's words, a plan's or a proposal's its kind."""
     title = str(question.view.request.about.get("title", ""))
-    return in_line(render(title) if question.kind in (Kind.PLAN, Kind.PROPOSAL) else title)
+    return in_line(translate(title) if question.kind in (Kind.PLAN, Kind.PROPOSAL) else title)
 
 
 def what(question: Question) -> str:
@@ -119,9 +119,9 @@ def term_rows(question: Question) -> list[Row]:
     """Return what a step is for and comes after, who has to approve, and until when."""
     request = question.view.request
     said = {key: str(request.about.get(key) or "") for key in _SAID}
-    rows = [labelled(_(_SAID[key]), in_line(render(text))) for key, text in said.items() if text]
+    rows = [labelled(_(_SAID[key]), in_line(translate(text))) for key, text in said.items() if text]
     if after := request.about.get("dependencies"):
-        known = ", ".join(f"{number_of(str(d['id']))} ({render(str(d['status']))})" for d in after)
+        known = ", ".join(f"{number_of(str(d['id']))} ({translate(str(d['status']))})" for d in after)
         rows.append(labelled(_("after"), in_line(known)))
     terms = request.terms
     if terms.quorum > 1 or terms.level:
@@ -133,7 +133,7 @@ def term_rows(question: Question) -> list[Row]:
         )
     if request.expires_at:
         said_then = _("{deadline}, then it counts as {verdict}")
-        until, verdict = second_words(request.expires_at), render(str(expiry_verdict(request)))
+        until, verdict = second_words(request.expires_at), translate(str(expiry_verdict(request)))
         rows.append(
             labelled(_("until"), said_then.format(deadline=until or in_line(request.expires_at), verdict=verdict))
         )
@@ -187,12 +187,12 @@ def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence:
     subject, about = question.view.request.subject, question.view.request.about
     arguments, failed = subject.get("arguments") or {}, question.kind is Kind.FAILURE
     if failed:
-        yield labelled(_("failed"), safe_text(render(str(about.get("error", "")))), "bold $text-error")
+        yield labelled(_("failed"), safe_text(translate(str(about.get("error", "")))), "bold $text-error")
     yield from draft
     yield from runs(arguments, str(subject.get("task", "")))
     yield from _warnings(question)
     if question.again:  # it goes on from one of its team's steps
-        yield labelled(_("again"), "\n".join(in_line(render(line)) for line in question.again), "$text-muted")
+        yield labelled(_("again"), "\n".join(in_line(translate(line)) for line in question.again), "$text-muted")
     yield from evidence
     yield _title_row(question)
     if failed:
@@ -211,7 +211,7 @@ def _of_other(question: Question, workspace: str) -> Iterable[Row]:
     elif question.kind is Kind.PROPOSAL:
         yield from change_rows(subject.get("proposal") or {}, workspace)
     elif question.kind is Kind.EFFECT:
-        why = safe_text(render(str(question.view.request.about.get("why") or "")))
+        why = safe_text(translate(str(question.view.request.about.get("why") or "")))
         yield labelled(_("doubt"), why or _("It may have happened already."), "bold $text-error")
         yield from effect_rows(subject.get("effect"))
     elif question.shape is not None:
@@ -225,25 +225,25 @@ def _of_other(question: Question, workspace: str) -> Iterable[Row]:
 def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
     if question.obstacle:
-        yield labelled(_("BLOCKED"), in_line(render(question.obstacle)), "bold $text-error")
+        yield labelled(_("BLOCKED"), in_line(translate(question.obstacle)), "bold $text-error")
     if about.get("changed"):
         names = ", ".join(in_line(str(name)) for name in about["changed"])
         yield labelled(_("CHANGED"), _("{names}, since it was asked before").format(names=names), "bold $text-warning")
     for note in about.get("notes") or ():
-        yield labelled(_("NOTE"), in_line(render(str(note))), "bold $text-warning")
+        yield labelled(_("NOTE"), in_line(translate(str(note))), "bold $text-warning")
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
         yield labelled(_("MISSING"), _("input of {names}, which was skipped").format(names=names), "bold $text-warning")
     if about.get("ran_before"):
         ran = about["ran_before"]
         said = _("it ran on branch {branch} ({status}); its effects stay").format(
-            branch=ran.get("branch", "?"), status=in_line(render(str(ran.get("status", ""))))
+            branch=ran.get("branch", "?"), status=in_line(translate(str(ran.get("status", ""))))
         )
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
     if about.get("ahead"):
         yield labelled(_("ahead"), _("asked before its inputs exist"), "$text-warning")
     for decision in question.view.decisions:
-        said = _("{verdict} by {by}").format(verdict=render(decision.said), by=plain_name(decision.by)) + (
+        said = _("{verdict} by {by}").format(verdict=_(decision.said), by=plain_name(decision.by)) + (
             f": {decision.reason}" if decision.reason else ""
         )
         yield labelled(_("so far"), in_line(said), "bold")
@@ -268,7 +268,7 @@ def _said(question: Question) -> Iterable[Row]:
         if origin == "operator":  # a person's own words, which stand above, are no claim of an agent's
             own = str((question.view.request.subject.get("proposal") or {}).get("text", ""))
             if said != own:
-                yield labelled(_("in short"), safe_text(render(str(said))), "$text-muted")
+                yield labelled(_("in short"), safe_text(translate(str(said))), "$text-muted")
             return
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=in_line(origin)), "$text-muted")
         yield quoted_row(safe_text(str(said)), "italic $text-muted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.rows import in_line
 from hitl_tui.wording.status_words import fork_first, history_said
@@ -31,7 +31,7 @@ def session_status(status: str) -> str:
 
 def session_title(title: str, message: str) -> str:
     """Return what a session is called in a list: its title, which is safe; why it can't be read where it has none."""
-    return fork_first(title or in_line(render(message)))
+    return fork_first(title or in_line(translate(message)))
 
 
 def session_cells(session: Mapping[str, Any]) -> tuple[str, ...]:

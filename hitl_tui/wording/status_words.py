@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, ngettext, signs
 from hitl_tui.wording.rows import in_line, joined
 from hitl_tui.wording.times import clock_words, duration_words, moment
@@ -167,7 +167,7 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         attempts=signs("×") + str(todo.attempt) if todo.attempt > 1 else "",
         fixed=why_fixed(todo),
         priority=PRIORITIES.get(todo.priority, ""),
-        level=render(todo.priority.value) if todo.priority in PRIORITIES else "",
+        level=_(todo.priority.value) if todo.priority in PRIORITIES else "",
     )
 
 
@@ -204,7 +204,7 @@ def command_words(command: str) -> str:
 
 def why_fixed(todo: SupervisorTodo) -> str:
     """Return why a TODO can't have another place in the order, as the command says it; empty where it can."""
-    return safe_text(render(todo.why_fixed), multiline=False)
+    return safe_text(translate(todo.why_fixed), multiline=False)
 
 
 def history_said(info: CheckpointInfo) -> str:
@@ -228,7 +228,7 @@ def outcome_words(outcome: str) -> str:
     if colon and not failed:
         return _("failed: {why}").format(why=why)
     words = {"ended": _("ended"), "state edited": _("state edited")}
-    return words.get(outcome) or render(outcome)
+    return words.get(outcome) or translate(outcome)
 
 
 def _who_asked(names: Sequence[str]) -> str:
@@ -251,7 +251,7 @@ def asked_about(request: Request) -> str:
     if request.kind is Kind.PLAN:
         return ""
     if request.kind is Kind.PROPOSAL:
-        return render(str(request.about.get("reason") or request.about.get("text") or ""))
+        return translate(str(request.about.get("reason") or request.about.get("text") or ""))
     arguments = request.subject.get("arguments")
     command = arguments.get("command") if isinstance(arguments, Mapping) and request.kind is Kind.TODO else None
     title = str(command) if command else title_of(request)
@@ -294,7 +294,7 @@ def status_of_session(snapshot: Snapshot, by: str = "") -> str:
         "running": _("▸ running"),
         "planning": _("▸ planning"),
     }
-    return words.get(snapshot.status) or render(snapshot.status)
+    return words.get(snapshot.status) or _(snapshot.status)
 
 
 RISK_WORDS: Mapping[str, str] = {

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
 from hitl_tui.threads.thread_model import CheckpointInfo
@@ -199,7 +200,7 @@ def _todo_line(todo: SupervisorTodo, row: PlanRow) -> str:
     if todo.approval is not None:
         parts.append(f"{_('approved')} {approval_words(todo.approval, day_words)}")
     if todo.error:
-        parts.append(clipped(local_times(render(todo.error)), 200))
+        parts.append(clipped(local_times(translate(todo.error)), 200))
     return "  ".join(filter(None, parts))
 
 
@@ -239,7 +240,7 @@ def question_lines(
 
 def _verdict(verdict: str) -> str:
     """Return a verdict, or what else answers a question, in words."""
-    return _(_VERDICTS[verdict]) if verdict in _VERDICTS else render(str(verdict))
+    return _(_VERDICTS[verdict]) if verdict in _VERDICTS else translate(str(verdict))
 
 
 def questions_lines(
@@ -274,14 +275,18 @@ def standing(snapshot: Snapshot) -> str:
     name = snapshot.session_id
     if snapshot.status == WAITING:
         names = [q.name for q in snapshot.questions]
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return f"{name} waits for your decision: {', '.join(names[:3])}{more}."
+        more = Message(" and {} more", len(names) - 3) if len(names) > 3 else ""
+        return Message("{} waits for your decision: {}{}.", name, ", ".join(names[:3]), more)
     if snapshot.status == FINISHED:
         outcome = (snapshot.response or {}).get("outcome")
-        return f"{name} is finished." if outcome == "done" else f"{name} is finished; not everything was done."
+        return (
+            Message("{} is finished.", name)
+            if outcome == "done"
+            else Message("{} is finished; not everything was done.", name)
+        )
     if snapshot.status == FAILED:
-        return f"{name} failed: {one_line(_why(snapshot), 300)}"
-    return f"{name} is running." if snapshot.status == RUNNING else f"{name} is being planned."
+        return Message("{} failed: {}", name, one_line(_why(snapshot), 300))
+    return Message("{} is running.", name) if snapshot.status == RUNNING else Message("{} is being planned.", name)
 
 
 def _why(snapshot: Snapshot) -> str:
@@ -291,8 +296,8 @@ def _why(snapshot: Snapshot) -> str:
 
 def error_lines(message: str, help: str) -> list[str]:
     """Return what an error says, and below it what would help."""
-    first, *more = shown(render(message)).split("\n")
-    helping = [f"  {shown(render(help))}"] if help else []
+    first, *more = shown(translate(message)).split("\n")
+    helping = [f"  {shown(translate(help))}"] if help else []
     return [_("Error: {message}").format(message=first), *more, *helping]
 
 
@@ -303,7 +308,7 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
         result: the answer.
         snapshot: the session that it is about; None for none.
     """
-    lines = shown(render(result.message)).split("\n")
+    lines = shown(translate(result.message)).split("\n")
     if "commands" in result.data:
         lines = [signs(line) for line in lines]
     if result.failed:

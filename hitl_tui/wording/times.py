@@ -8,7 +8,7 @@ from datetime import datetime
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.language import mark, render
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 
 MODES: Mapping[str, str] = {
@@ -37,7 +37,7 @@ def padded(text: str, width: int) -> str:
 
 def error_words(message: str, help: str = "") -> str:
     """Return what an error says, and what would help, in the person's language."""
-    return f"{render(message)} {render(help)}".strip()
+    return f"{translate(message)} {translate(help)}".strip()
 
 
 def failure_words(error: BaseException) -> str:

@@ -13,9 +13,9 @@ from pathlib import Path
 import polib
 
 sys.path.insert(0, str(Path(__file__).parent))
-from extraction import Found, extract
+from extraction import Text, extract
 
-from hitl_tui.language.catalogue import SAID, catalogue_path
+from hitl_tui.language.catalogue import catalogue_path
 
 _METADATA = {
     "Project-Id-Version": "hitl-tui",
@@ -26,45 +26,31 @@ _METADATA = {
     "Plural-Forms": "nplurals=1; plural=0;",
 }
 
-Key = tuple[str, str]
-"""Context and text."""
 
-
-def keys(found: Found) -> dict[Key, tuple[str, list[str]]]:
-    """Return all that is to be translated: plural (empty for none) and places by context and text."""
-    wanted: dict[Key, tuple[str, list[str]]] = {}
-    for text, places in found.faces.items():
+def plurals(found: dict[Text, list[str]]) -> dict[str, tuple[str, list[str]]]:
+    """Return the plural (empty for none) and the places of every text that is to be translated."""
+    wanted: dict[str, tuple[str, list[str]]] = {}
+    for text, places in found.items():
         one, many = text if isinstance(text, tuple) else (text, "")
-        wanted["", one] = many, places
-    for text, places in found.said.items():
-        wanted[SAID, text] = "", places
+        before = wanted.get(one, ("", []))
+        wanted[one] = before[0] or many, [*before[1], *places]
     return wanted
 
 
-def key_of(entry: polib.POEntry) -> Key:
-    """Return what names an entry."""
-    return entry.msgctxt or "", entry.msgid
-
-
-def merged(old: polib.POFile, found: Found) -> polib.POFile:
-    """Return a catalogue with exactly the entries that are wanted, and their translations as far as there are any.
-
-    A text that comes into another context begins with the translation it has elsewhere.
-    """
-    known = {key_of(entry): entry for entry in old}
-    elsewhere = {entry.msgid: entry.msgstr for entry in old if entry.msgstr}
+def merged(old: polib.POFile, found: dict[Text, list[str]]) -> polib.POFile:
+    """Return a catalogue with exactly the entries that are wanted, and their translations as far as there are any."""
+    known = {entry.msgid: entry for entry in old}
     fresh = polib.POFile(wrapwidth=110)
     fresh.metadata = dict(_METADATA)
-    for key, (plural, places) in sorted(keys(found).items(), key=lambda item: (min(item[1][1]), item[0])):
-        context, text = key
-        before = known.get(key)
-        entry = polib.POEntry(msgid=text, msgctxt=context or None, comment="\n".join(sorted(set(places))))
+    for text, (plural, places) in sorted(plurals(found).items(), key=lambda item: (min(item[1][1]), item[0])):
+        before = known.get(text)
+        translated = (before.msgstr or before.msgstr_plural.get(0, "")) if before is not None else ""
+        entry = polib.POEntry(msgid=text, comment="\n".join(sorted(set(places))))
         if plural:
-            entry.msgid_plural = plural
-            entry.msgstr_plural = {0: before.msgstr_plural.get(0, "") if before is not None else ""}
+            entry.msgid_plural, entry.msgstr_plural = plural, {0: translated}
         else:
-            entry.msgstr = before.msgstr if before is not None else elsewhere.get(text, "")
-        if re.search(r"\{\w+", text):
+            entry.msgstr = translated
+        if re.search(r"\{[^{}]*\}", text):
             entry.flags.append("python-brace-format")
         fresh.append(entry)
     return fresh

@@ -12,7 +12,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Outcome
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 
 if TYPE_CHECKING:
     from hitl_tui.console.dialogs.review_dialog import ReviewDialog
@@ -105,13 +105,13 @@ async def gone_words(link: SessionHandle, question: Question) -> str:
     elif view.resolution.outcome is Outcome.EXPIRED:
         said = _("This expired meanwhile.")
     elif (gone := view.request.superseded) is not None:
-        ended = _("{what} by {who}").format(what=render(gone.word), who=gone.who)
-        said = _("This isn't asked any more: {why}.").format(why=ended if gone.ended_at else render(gone.word))
+        ended = _("{what} by {who}").format(what=translate(gone.word), who=gone.who)
+        said = _("This isn't asked any more: {why}.").format(why=ended if gone.ended_at else translate(gone.word))
     elif not view.decisions:
         said = _("This isn't asked any more.")
     else:
         last = view.decisions[-1]
-        said = _("Decided meanwhile: {verdict} by {by}.").format(verdict=render(last.said), by=plain_name(last.by))
+        said = _("Decided meanwhile: {verdict} by {by}.").format(verdict=_(last.said), by=plain_name(last.by))
         if last.reason:
             said += " " + _("Reason: {reason}").format(reason=last.reason)
     return safe_text(said, multiline=False, limit=400)

@@ -26,7 +26,7 @@ from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.rows import Row, labelled, text_row
 from hitl_tui.wording.subject_rows import limits, runs
 
@@ -229,7 +229,7 @@ class EditDialog(FormDialog[Edited | None]):
             try:
                 rows = await self._foresight.rows(bound)
             except (HitlError, OSError) as error:
-                said = safe_text(render(getattr(error, "message", str(error))), multiline=False)
+                said = safe_text(translate(getattr(error, "message", str(error))), multiline=False)
                 rows, failed = [labelled(_("preview"), _("failed: {error}").format(error=said), "$text-warning")], True
             if (task, bound) == self._wished and not self.left:
                 self._pending, self._failed = False, failed

@@ -22,7 +22,7 @@ from hitl_tui.core.interrupts.schema_fields import inferred
 from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.interrupt_rows import payload_rows
 from hitl_tui.wording.rows import Row, text_row
 
@@ -104,7 +104,7 @@ class FieldsDialog(FormDialog[Any]):
             values = self._values()
             made = self._made(values)
         except HitlError as error:
-            said = safe_text(render(error.message), multiline=False)
+            said = safe_text(translate(error.message), multiline=False)
             result.show([text_row(_("error: {message}").format(message=said), "bold $text-error")])
             return
         result.show(self.made_rows(values, made))

@@ -29,7 +29,7 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.widgets.prompt_line import typed_line, typed_text
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text, unsafe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 
 Answered = TypeVar("Answered")
 
@@ -248,7 +248,7 @@ class FormDialog(Unhurried[Answered], Generic[Answered]):
         except SuspendNotSupported:
             said = _("This terminal can't lend itself to an editor.")
         except HitlError as error:
-            said = render(error.message)
+            said = translate(error.message)
         else:
             said = self.take_editor_text(text)
         finally:
@@ -267,7 +267,7 @@ class FormDialog(Unhurried[Answered], Generic[Answered]):
             if isinstance(error, BadInput)
             else _("What came back isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
         )
-        return keymap_of(self.app).named(said).replace("{error}", render(str(error)))
+        return keymap_of(self.app).named(said).replace("{error}", translate(str(error)))
 
 
 async def edited(text: str) -> str:

@@ -23,7 +23,7 @@ from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.status_words import fork_first, number_of
 from hitl_tui.wording.times import duration_words, left_words, moment
 
@@ -200,7 +200,7 @@ def asked_words(view: RequestView) -> str:
     if request.kind is Kind.PLAN:
         about = str(request.subject.get("query", ""))
     elif request.kind is Kind.PROPOSAL:
-        about = str(request.about.get("text") or render(str(request.about.get("reason", ""))))
+        about = str(request.about.get("text") or translate(str(request.about.get("reason", ""))))
     number = f"{number_of(request.todo_id)} " if request.todo_id else ""
     return safe_text(f"{number}{what(Question(view))} {about}", multiline=False)
 

@@ -20,7 +20,7 @@ from hitl_tui.console.services import Console
 from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 from hitl_tui.wording.interrupt_rows import asked, detail_rows, label_of, payload_rows
 from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.status_words import number_of
@@ -85,7 +85,7 @@ def _pretty(value: Any) -> str:
 
 def _explained(shape: Shape, action: Action) -> str:
     """Return what stands above the words: the question, and what they are for; safe."""
-    hint, meaning = render(action.wants.hint), render(action.meaning)
+    hint, meaning = translate(action.wants.hint), translate(action.meaning)
     lines = [asked(shape), *(safe_text(line, multiline=False) for line in (meaning, hint) if line)]
     return "\n".join(dict.fromkeys(lines))
 
@@ -134,7 +134,7 @@ class Part(ReadingDialog[str | None]):
     def _take(self, number: int) -> None:
         action = next((a for a in self._shape.actions if a.place == number), None)
         if action is None or action.why_not:
-            self.say(safe_text(render(action.why_not), multiline=False) if action else _("not possible here"))
+            self.say(safe_text(translate(action.why_not), multiline=False) if action else _("not possible here"))
             return
         self.dismiss(action.name)
 

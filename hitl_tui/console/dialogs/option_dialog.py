@@ -22,7 +22,7 @@ from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.safe_text import ELLIPSIS, safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.interrupt_rows import said_whole
 
 _DIGITS = 9
@@ -128,7 +128,7 @@ class OptionDialog(Unhurried[Any]):
         try:
             value = self._made(str(number))
         except HitlError as error:
-            self._told(safe_text(render(error.message), multiline=False, limit=200))
+            self._told(safe_text(translate(error.message), multiline=False, limit=200))
             return
         self.dismiss(value)
 

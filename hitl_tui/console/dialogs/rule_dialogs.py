@@ -28,7 +28,7 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.core.interrupts.shape import Form, Wants
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark
 from hitl_tui.policy.standing_rules import ANY, EXACT, NEVER, StandingRule, changed
 from hitl_tui.wording.question_rows import body
 from hitl_tui.wording.rows import Row, styled, text_row
@@ -238,7 +238,7 @@ class RulesDialog(Modal[None]):
         for key, size in columns.items():
             table.add_column("", key=key, width=size)
         for number, rule in enumerate(self._known.rules, start=1):
-            words = {"risk": render(rule.risk.value), "what": rule.shown, "by": rule.by, "at": day_words(rule.at)}
+            words = {"risk": _(rule.risk.value), "what": rule.shown, "by": rule.by, "at": day_words(rule.at)}
             if "by" not in columns:
                 words["at"] = words["at"][:_DAY]
             cells = {"n": str(number), **words}

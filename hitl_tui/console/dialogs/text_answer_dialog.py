@@ -22,7 +22,7 @@ from hitl_tui.core.interrupts.answer_parser import declared_value
 from hitl_tui.core.interrupts.shape import Form as Wanted
 from hitl_tui.core.interrupts.shape import Shape
 from hitl_tui.core.safe_text import safe_text, unsafe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 from hitl_tui.wording.interrupt_rows import said_words
 
 _STYLES = {False: "$text-success", True: "bold $text-warning"}
@@ -120,7 +120,9 @@ class TextAnswerDialog(FormDialog[Any]):
             shown = _("Sends: {value}").format(value=said_words(self._made(self.written)))
         except HitlError as error:
             empty = not self.written
-            message = safe_text(render(error.message), multiline=False) if not empty else _("Write what is to be sent.")
+            message = (
+                safe_text(translate(error.message), multiline=False) if not empty else _("Write what is to be sent.")
+            )
             line.update(Content.styled(message, "$text-muted" if empty else "bold $text-error"))
         else:
             broken = self._broken()

@@ -24,7 +24,7 @@ from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, ngettext, render
+from hitl_tui.language import _, mark, ngettext, translate
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.times import MODE_ORDER, MODES, error_words, mode_words, padded
 
@@ -155,7 +155,7 @@ class HomeScreen(PromptScreen):
             (_("mode"), self._mode_said()),
             (_("safety"), _("nothing runs until you say so")),
         ]
-        rows += [(_("policy"), render(said)) for said in self._unsatisfiable]
+        rows += [(_("policy"), translate(said)) for said in self._unsatisfiable]
         attached = self.hitl.options.attached
         if attached is not None:
             takes = _("takes {shape}").format(shape=attached.takes)

@@ -15,7 +15,7 @@ from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.bars import KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt, longest_of
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -91,4 +91,4 @@ class PromptScreen(Screen[None]):
         self.query_one(MessageLine).hint(choices_shown(event.found))
 
     def on_text_area_changed(self, event: Prompt.Changed) -> None:
-        self.query_one(MessageLine).hint(safe_text(render(self.usage(event.text_area.text)), multiline=False))
+        self.query_one(MessageLine).hint(safe_text(translate(self.usage(event.text_area.text)), multiline=False))

@@ -12,7 +12,7 @@ from hitl_tui.console.history_cursor import PAGE, HistoryCursor
 from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE, ThreadPanes
 from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, ShownCheckpoint
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 from hitl_tui.threads.session_diff import Difference, compare
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
 from hitl_tui.wording.history_rows import decision_words, fork_words, moment_rows, place_words, plan_at, todos_at
@@ -135,7 +135,7 @@ class ReplayView(HistoryView):
         if result is None:
             host.say(_("Nothing was changed."))
             return False
-        message = safe_text(render(result.message), multiline=False)
+        message = safe_text(translate(result.message), multiline=False)
         if result.failed:
             host.say(message, error=True)
         else:

@@ -31,7 +31,7 @@ from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.safe_text import safe_text, unsafe_text
-from hitl_tui.language import _, render
+from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
 from hitl_tui.wording.history_rows import CheckpointCauses
 from hitl_tui.wording.status_words import PlanLines, ending_words, fork_first, running_rows, status_of_session
@@ -244,7 +244,7 @@ class SessionScreen(PromptScreen):
     def on_session_screen_stopped(self, event: Stopped) -> None:
         if self._shows(event.session):
             self.query_one(HeaderBar).status = _("✗ stopped")
-            self.say(safe_text(render(event.why), multiline=False), error=True)
+            self.say(safe_text(translate(event.why), multiline=False), error=True)
 
     def on_session_screen_said(self, event: Said) -> None:
         if self._shows(event.session):
@@ -486,7 +486,7 @@ class SessionScreen(PromptScreen):
         before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
         line = self.query_one(MessageLine)
         if snapshot.problem != self._problem and (snapshot.problem or line.error):
-            self.say(safe_text(render(snapshot.problem), multiline=False), error=bool(snapshot.problem))
+            self.say(safe_text(translate(snapshot.problem), multiline=False), error=bool(snapshot.problem))
         self._problem = snapshot.problem
         if before != self._asked:
             line.pass_by()

@@ -17,7 +17,7 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.history_cursor import HistoryCursor, current_line, on_line
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.status_words import history_said
 from hitl_tui.wording.times import clock_words
 
@@ -321,7 +321,7 @@ class StepsTable(GraphTable):
     def _text(self, number: int) -> Text:
         info = self._checkpoints[number]
         sign = "A" if "A" in self._marks.get(info.checkpoint_id, "") else " "
-        node = one_line(safe_text(render(info.node) if info.node in ("start", "ended") else info.node), _STEPS_NODE)
+        node = one_line(safe_text(translate(info.node) if info.node in ("start", "ended") else info.node), _STEPS_NODE)
         gap = " " * (_STEPS_NODE - cell_width(node))
         return Text(f"{sign} {info.step:>4}  {node}{gap}  {clock_words(info.timestamp)}")
 

@@ -26,7 +26,7 @@ from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.action_bar import MOST_ROWS, Actions
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark
 from hitl_tui.wording.question_rows import body, quorum_words, risk_of, what
 from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.status_words import number_of, risk_words
@@ -479,7 +479,7 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
     """
     risk = risk_of(question)
     place = _("QUESTION {index} of {total}").format(index=index, total=total) if total > 1 else _("QUESTION")
-    name = number_of(question.name) if question.todo_id else render(question.kind.value)
+    name = number_of(question.name) if question.todo_id else _(question.kind.value)
     parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
     if marks:
         parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))

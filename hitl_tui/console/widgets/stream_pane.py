@@ -23,7 +23,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch, lowered
 from hitl_tui.core.safe_text import cell_width, clip
-from hitl_tui.language import _, ngettext, render
+from hitl_tui.language import _, ngettext, translate
 from hitl_tui.wording.status_words import number_of, progress_bar
 from hitl_tui.wording.times import clock_words
 
@@ -59,11 +59,11 @@ class Line:
 def stream_line(activity: Activity) -> Line | None:
     """Return the line for an activity; progress on its way is one that only moves a bar."""
     if activity.kind == "progress" and 0 <= activity.fraction < 1:
-        return Line(activity.todo_id, "", render(activity.text), activity.fraction)
+        return Line(activity.todo_id, "", translate(activity.text), activity.fraction)
     number = number_of(activity.todo_id) if activity.todo_id else ""
     head = f"{clock_words(activity.at)} {number:<4}{_GLYPHS.get(activity.kind, '')}"
     ends = activity.kind in ("started", "finished", "failed") or activity.fraction >= 1
-    text = activity.text if activity.kind == _TEAMS else render(activity.text)
+    text = activity.text if activity.kind == _TEAMS else translate(activity.text)
     return Line(activity.todo_id, head, text, ends=ends)
 
 

@@ -24,6 +24,7 @@ from hitl_tui.core.interrupts.shape import (
     same,
 )
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 _WORDS: Mapping[str, str] = {
@@ -131,10 +132,12 @@ def _parts(shape: Shape, text: str) -> list[tuple[str, Any]] | None:
             used.add(number)
             kept.append(match)
         elif match is found[0]:
-            raise BadInput(f"There is no call {number}; they are 1 to {count}.")
+            raise BadInput(Message("There is no call {}; they are 1 to {}.", number, count))
     missing = [str(n) for n in range(1, count + 1) if n not in used]
     if missing:
-        raise BadInput(f"Each of the {count} calls needs a decision; there is none for {', '.join(missing)}.")
+        raise BadInput(
+            Message("Each of the {} calls needs a decision; there is none for {}.", count, ", ".join(missing))
+        )
     given: dict[int, tuple[str, Any]] = {}
     for match, following in zip(kept, [*kept[1:], None], strict=True):
         number = int(match.group(1))
@@ -144,7 +147,7 @@ def _parts(shape: Shape, text: str) -> list[tuple[str, Any]] | None:
         try:
             given[number] = name, _payload(part, part.possible(name), rest)
         except BadInput as error:
-            raise BadInput(f"Call {number}: {error.message}") from error
+            raise BadInput(Message("Call {}: {}", number, error.message)) from error
     return [given[n] for n in range(1, count + 1)]
 
 
@@ -160,7 +163,7 @@ def _payload(shape: Shape, action: Action, rest: str) -> Any:
     wants = action.wants
     if wants.form is Form.NONE:
         if rest:
-            raise BadInput(f'"{action.name}" takes nothing here, but "{one_line(rest, 40)}" came after it.')
+            raise BadInput(Message('"{}" takes nothing here, but "{}" came after it.', action.name, one_line(rest, 40)))
         return None
     if wants.form is Form.TEXT:
         return _words(rest)
@@ -169,9 +172,9 @@ def _payload(shape: Shape, action: Action, rest: str) -> Any:
     if wants.form is Form.OPTIONS:
         return _option(action, rest)
     if wants.form is Form.PARTS:
-        raise BadInput("Write a decision for each, as in: 1 approve 2 reject too expensive.")
+        raise BadInput(Message("Write a decision for each, as in: 1 approve 2 reject too expensive."))
     if not rest:
-        raise BadInput(f'"{action.name}" needs what is to be sent.')
+        raise BadInput(Message('"{}" needs what is to be sent.', action.name))
     if isinstance(wants.present, str):
         return rest  # a text is edited: `30` is the text, whatever it looks like
     return declared_value(action, rest)
@@ -218,27 +221,27 @@ def _fields(action: Action, rest: str) -> dict[str, Any]:
     if rest.startswith("{"):
         found = _json(rest)
         if not isinstance(found, dict):
-            raise BadInput(f'What follows "{action.name}" has to be one valid JSON object.')
+            raise BadInput(Message('What follows "{}" has to be one valid JSON object.', action.name))
         return found
     try:
         words = shlex.split(rest)
     except ValueError as error:
-        raise BadInput(f'A quotation mark after "{action.name}" isn\'t closed.') from error
+        raise BadInput(Message('A quotation mark after "{}" isn\'t closed.', action.name)) from error
     if not words and not present and action.wants.schema is None:
-        raise BadInput(f'"{action.name}" needs name=value or a JSON object.')
+        raise BadInput(Message('"{}" needs name=value or a JSON object.', action.name))
     changed = {}
     for word in words:
         name, mark, value = word.partition("=")
         if not mark or not name:
-            raise BadInput(f'"{one_line(word, 40)}" has to be name=value, or all of it one JSON object.')
+            raise BadInput(Message('"{}" has to be name=value, or all of it one JSON object.', one_line(word, 40)))
         known, added = _names(action), name.startswith("+")
         name = name.removeprefix("+")
         if known and name not in known and not added:
             listed, shown = ", ".join(one_line(k, 40) for k in known), one_line(name, 40)
-            raise BadInput(f'There is no "{shown}"; there are {listed}, and +{shown}=… adds it.')
+            raise BadInput(Message('There is no "{0}"; there are {1}, and +{0}=… adds it.', shown, listed))
         changed[name] = _as_declared(action, name, value)
     if not changed and action.name == EDIT and present:
-        raise BadInput(f'"{action.name}" needs what shall be different: name=value or a JSON object.')
+        raise BadInput(Message('"{}" needs what shall be different: name=value or a JSON object.', action.name))
     return {**present, **changed}
 
 
@@ -274,7 +277,7 @@ def _option(action: Action, text: str) -> Any:
             return option.value
     named = [o for o in options if o.text.strip().casefold() == text.strip().casefold()]
     if len(named) > 1:
-        raise BadInput(f'"{one_line(text, 40)}" is the text of several options; name its number.')
+        raise BadInput(Message('"{}" is the text of several options; name its number.', one_line(text, 40)))
     if named:
         return named[0].value
     number = text.strip().lstrip("#")
@@ -282,7 +285,7 @@ def _option(action: Action, text: str) -> Any:
         return options[int(number[:6]) - 1].value
     listed = ", ".join(f"{n} {one_line(o.text, 30)}" for n, o in enumerate(options[:8], start=1))
     more = ", …" if len(options) > 8 else ""
-    raise BadInput(f'There is no option "{one_line(text, 40)}"; there are {listed}{more}.')
+    raise BadInput(Message('There is no option "{}"; there are {}{}.', one_line(text, 40), listed, more))
 
 
 # Without an action's word ------------------------------------------------------------------------------------------
@@ -314,7 +317,7 @@ def declared_value(action: Action, text: str) -> Any:
     found = typed_value(text)
     trimmed = text.strip()
     if isinstance(found, str) and found == text and trimmed[:1] + trimmed[-1:] in ("{}", "[]"):
-        raise BadInput("That isn't valid JSON; to send it as a text, put it in quotation marks.")
+        raise BadInput(Message("That isn't valid JSON; to send it as a text, put it in quotation marks."))
     if action.wants.schema is not None and action.wants.schema.get("type") == "string" and not isinstance(found, str):
         return text
     return found
@@ -333,13 +336,15 @@ def _whole(shape: Shape, text: str) -> Reading:
     found = _json(text)
     if found is None and text != "null":
         if _braced(text):
-            raise BadInput("The answer isn't valid JSON.")
+            raise BadInput(Message("The answer isn't valid JSON."))
         if shape.kind in (ShapeKind.REVIEW, ShapeKind.SCHEMA):
             shape.check(text)
             return Reading("", text)
         yes_no = {APPROVE: "yes", REJECT: "no"} if shape.kind is ShapeKind.YES_NO else {}
         ways = ", ".join(yes_no.get(a.name, a.name) for a in shape.actions if not a.why_not)
-        raise BadInput(f'"{one_line(text, 40)}" doesn\'t answer this; it takes {ways}, or the answer as JSON.')
+        raise BadInput(
+            Message('"{}" doesn\'t answer this; it takes {}, or the answer as JSON.', one_line(text, 40), ways)
+        )
     if shape.parts and isinstance(found, list) and shape.kind is ShapeKind.TOOL_BATCH:
         found = {"decisions": found}
     shape.check(found)

@@ -36,6 +36,7 @@ from hitl_tui.core.interrupts.shape import (
     whole,
     words_of,
 )
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 _ASKING = ("question", "message", "prompt", "instruction", "title", "text")
@@ -72,7 +73,7 @@ class OptionShape(Shape):
         if not any(same(value, option.value) for option in self.options):
             listed = ", ".join(one_line(json_words(option.value), 40) for option in self.options[:8])
             more = ", …" if len(self.options) > 8 else ""
-            raise refuse(f"one of {listed}{more}", value)
+            raise refuse(Message("one of {}{}", listed, more), value)
 
 
 def option_shape(value: Any) -> OptionShape | None:
@@ -82,7 +83,7 @@ def option_shape(value: Any) -> OptionShape | None:
     key = next((k for k in _ASKING if is_text(value.get(k))), "")
     if not key and value.get("type") != "option_selector":
         return None
-    question = value.get(key, "Choose one")
+    question = value.get(key, Message("Choose one"))
     options = tuple(_option(item) for item in value["options"])
     return options_of(
         question,
@@ -111,16 +112,16 @@ def options_of(
     """
     usual = next((o for o in options if default is not None and same(o.value, default)), None)
     choose = Wants(Form.OPTIONS, options=tuple(options))
-    no_default = "Nothing is proposed: choose one of the options."
+    no_default = Message("Nothing is proposed: choose one of the options.")
     actions = (
         Action(
             APPROVE,
             f"Take {one_line(usual.text, _DEFAULT_CELLS)}" if usual else "Approve",
             Wants(present=usual.value if usual else None),
-            f"Takes {one_line(usual.text, 60)}." if usual else "",
+            Message("Takes {}.", one_line(usual.text, 60)) if usual else "",
             "" if usual else no_default,
         ),
-        Action(RESPOND, "Choose", choose, "Sends the value of the option you choose."),
+        Action(RESPOND, "Choose", choose, Message("Sends the value of the option you choose.")),
     )
     listed = listed_options(options)
     if usual is not None and one_line(usual.text, _DEFAULT_CELLS) != usual.text:
@@ -133,7 +134,7 @@ def options_of(
 def listed_options(options: Sequence[Option]) -> list[Detail]:
     """Return options to show, each whole, as the graph gave it."""
     return [
-        Detail(f"option {number}", option.value if option.given is None else option.given)
+        Detail(Message("option {}", number), option.value if option.given is None else option.given)
         for number, option in enumerate(options, start=1)
     ]
 
@@ -151,7 +152,7 @@ def choice_shape(value: Any) -> OptionShape | None:
     if len(listed) != 1:
         return None
     key = next((k for k in _ASKING if is_text(value.get(k))), "")
-    question = value.get(key, "Choose one")
+    question = value.get(key, Message("Choose one"))
     options = tuple(_option(text) for text in value[listed[0]])
     return options_of(question, options, (*whole(question), *details_of(value, listed[0], key)))
 
@@ -189,14 +190,14 @@ class ActionShape(Shape):
 
     def check(self, value: Any, name: str = "") -> None:
         if not isinstance(value, Mapping) or not is_text(value.get("action")):
-            raise refuse('an object with "action" (approve, reject, …) and the fields that change', value)
+            raise refuse(Message('an object with "action" (approve, reject, …) and the fields that change'), value)
         if value["action"] != "approve":
             return
         present = self.fields or {}
         changed = {key: given for key, given in value.items() if key != "action"}
         for key in changed.keys() - present.keys():
             known = ", ".join(one_line(str(k), 40) for k in present) or "none"
-            raise BadInput(f'There is no field "{one_line(str(key), 40)}" to change; there are {known}.')
+            raise BadInput(Message('There is no field "{}" to change; there are {}.', one_line(str(key), 40), known))
         check_types(present, changed)
 
 
@@ -205,21 +206,27 @@ def action_shape(value: Any) -> ActionShape | None:
     if not isinstance(value, Mapping) or not is_text(value.get("action")) or not is_text(value.get("message")):
         return None
     fields = {k: v for k, v in value.items() if k not in ("action", "message", "type") and isinstance(k, str)}
-    edit = Wants(Form.FIELDS, None, dict(fields), hint="Only what you change is sent, with the approval.")
+    edit = Wants(Form.FIELDS, None, dict(fields), hint=Message("Only what you change is sent, with the approval."))
     actions = (
-        Action(APPROVE, "Approve", Wants(), 'Sends {"action": "approve"}.'),
-        Action(EDIT, "Edit", edit, "Approves with other fields.", "" if fields else "There are no fields to change."),
+        Action(APPROVE, "Approve", Wants(), Message('Sends {"action": "approve"}.')),
+        Action(
+            EDIT,
+            "Edit",
+            edit,
+            Message("Approves with other fields."),
+            "" if fields else Message("There are no fields to change."),
+        ),
         Action(
             REJECT,
             "Reject",
-            Wants(Form.TEXT, hint="Why not? The reason is sent along; it may stay empty."),
-            'Sends {"action": "reject"}.',
+            Wants(Form.TEXT, hint=Message("Why not? The reason is sent along; it may stay empty.")),
+            Message('Sends {"action": "reject"}.'),
         ),
         Action(
             RESPOND,
-            "Other action",
-            Wants(Form.TEXT, required=True, hint='The name of another action; it is sent as {"action": …}.'),
-            "Sends another action than approve or reject.",
+            Message("Other action"),
+            Wants(Form.TEXT, required=True, hint=Message('The name of another action; it is sent as {"action": …}.')),
+            Message("Sends another action than approve or reject."),
         ),
     )
     details = (Detail("action", value["action"]), *(Detail(label_line(str(k)), v) for k, v in fields.items()))
@@ -264,7 +271,7 @@ class ListedActionShape(Shape):
         chosen = value.get("action") if isinstance(value, Mapping) else None
         if not isinstance(chosen, str) or chosen not in self.listed:
             listed = ", ".join(one_line(word, 40) for word in self.listed)
-            raise refuse(f'an object with "action", one of {listed}', value)
+            raise refuse(Message('an object with "action", one of {}', listed), value)
         check_types(self.fields, {k: v for k, v in value.items() if k != "action"})
 
 
@@ -286,12 +293,14 @@ def listed_action_shape(value: Any) -> ListedActionShape | None:
         known.pop(RESPOND, None)  # one place takes every action without a place of its own
         others = tuple(_option(word) for word in listed if word not in known.values())
     actions = [
-        Action(name, one_line(word.capitalize(), 16), _listed_wants(name, fields), f"Sends the action {word}.")
+        Action(
+            name, one_line(word.capitalize(), 16), _listed_wants(name, fields), Message("Sends the action {}.", word)
+        )
         for name, word in known.items()
     ]
     if others:
         choose = Wants(Form.OPTIONS, options=others)
-        actions.append(Action(RESPOND, "Choose", choose, "Sends the action that you choose."))
+        actions.append(Action(RESPOND, "Choose", choose, Message("Sends the action that you choose.")))
     return ListedActionShape(
         ShapeKind.ACTION,
         question_line(value[key]),
@@ -307,15 +316,15 @@ def listed_action_shape(value: Any) -> ListedActionShape | None:
 _LISTED_WANTS: Mapping[str, Wants] = {
     APPROVE: Wants(),
     EDIT: Wants(),
-    REJECT: Wants(Form.TEXT, hint="Why not? The reason is sent along; it may stay empty."),
+    REJECT: Wants(Form.TEXT, hint=Message("Why not? The reason is sent along; it may stay empty.")),
     IGNORE: Wants(),
-    RESPOND: Wants(Form.TEXT, required=True, hint="Your words are sent as the message."),
+    RESPOND: Wants(Form.TEXT, required=True, hint=Message("Your words are sent as the message.")),
 }
 
 
 def _listed_wants(name: str, fields: Mapping[str, Any]) -> Wants:
     if name == EDIT and fields:
-        return Wants(Form.FIELDS, None, dict(fields), hint="Only what you change is sent, with the action.")
+        return Wants(Form.FIELDS, None, dict(fields), hint=Message("Only what you change is sent, with the action."))
     return _LISTED_WANTS[name]
 
 
@@ -330,7 +339,7 @@ class ReviewShape(Shape):
 
     def check(self, value: Any, name: str = "") -> None:
         if self.content is not None and typed(value) != typed(self.content):
-            raise refuse(f"{typed(self.content)}, as the content is", value)
+            raise refuse(Message("{}, as the content is", typed(self.content)), value)
 
 
 def review_shape(value: Any) -> ReviewShape | None:
@@ -339,8 +348,12 @@ def review_shape(value: Any) -> ReviewShape | None:
         return None
     content = value["content"]
     actions = (
-        Action(APPROVE, "Keep it", Wants(), "Sends the content back as it is."),
-        Action(EDIT, "Edit", Wants(Form.VALUE, None, content, hint="The edited content is sent, nothing around it.")),
+        Action(APPROVE, Message("Keep it"), Wants(), Message("Sends the content back as it is.")),
+        Action(
+            EDIT,
+            "Edit",
+            Wants(Form.VALUE, None, content, hint=Message("The edited content is sent, nothing around it.")),
+        ),
     )
     details = (
         *whole(value["instruction"]),
@@ -359,13 +372,16 @@ class YesNoShape(Shape):
             return action.name == APPROVE
         if isinstance(payload, str) and payload.strip().casefold() in _YES_OR_NO:
             word = one_line(payload, 20)
-            raise BadInput(f'The text "{word}" would count as true for a program: answer yes or no instead.')
+            raise BadInput(Message('The text "{}" would count as true for a program: answer yes or no instead.', word))
         return payload
 
     def check(self, value: Any, name: str = "") -> None:
         if name != RESPOND and not isinstance(value, bool):
             raise BadInput(
-                f"{refuse('yes or no (true or false)', value).message} To send something else write respond before it."
+                Message(
+                    "{} To send something else write respond before it.",
+                    refuse("yes or no (true or false)", value).message,
+                )
             )
 
 
@@ -385,11 +401,11 @@ def yes_no_shape(value: Any) -> Shape | None:
 
 def yes_no_of(question: Any, details: Sequence[Detail] = (), notes: tuple[str, ...] = ()) -> YesNoShape:
     """Return the shape of a question that takes yes or no."""
-    other = Wants(Form.VALUE, hint="Instead of yes or no: JSON is sent as JSON, anything else as text.")
+    other = Wants(Form.VALUE, hint=Message("Instead of yes or no: JSON is sent as JSON, anything else as text."))
     actions = (
-        Action(APPROVE, "Yes", Wants(), "Sends true."),
-        Action(REJECT, "No", Wants(), "Sends false."),
-        Action(RESPOND, "Other", other, "Sends another value than yes or no."),
+        Action(APPROVE, "Yes", Wants(), Message("Sends true.")),
+        Action(REJECT, "No", Wants(), Message("Sends false.")),
+        Action(RESPOND, "Other", other, Message("Sends another value than yes or no.")),
     )
     return YesNoShape(ShapeKind.YES_NO, question_line(question), tuple(details), actions, "", notes)
 
@@ -419,12 +435,14 @@ def prompt_shape(question: str, details: Sequence[Detail] = ()) -> ValueShape:
 def other_shape(value: Any, notes: tuple[str, ...] = ()) -> ValueShape:
     """Return the shape of any other JSON: shown whole, answered with text or JSON."""
     details = details_of(value) if isinstance(value, Mapping) else ()
-    return _value(ShapeKind.OTHER, "The team wants an answer", details or (Detail("value", value),), notes)
+    return _value(ShapeKind.OTHER, Message("The team wants an answer"), details or (Detail("value", value),), notes)
 
 
 def _value(kind: ShapeKind, question: str, details: tuple[Detail, ...], notes: tuple[str, ...] = ()) -> ValueShape:
-    wants = Wants(Form.VALUE, hint="JSON is sent as JSON (30 is a number), anything else as text.")
-    return ValueShape(kind, question, details, (Action(RESPOND, "Answer", wants, "Sends what you write."),), "", notes)
+    wants = Wants(Form.VALUE, hint=Message("JSON is sent as JSON (30 is a number), anything else as text."))
+    return ValueShape(
+        kind, question, details, (Action(RESPOND, "Answer", wants, Message("Sends what you write.")),), "", notes
+    )
 
 
 @dataclass(frozen=True)
@@ -441,11 +459,11 @@ class ElicitationShape(Shape):
     def check(self, value: Any, name: str = "") -> None:
         kind = value.get("action") if isinstance(value, Mapping) else None
         if kind not in ("accept", "decline", "cancel") or not isinstance(kind, str):
-            raise refuse('an object with "action" (accept, decline or cancel)', value)
+            raise refuse(Message('an object with "action" (accept, decline or cancel)'), value)
         if kind == "accept":
             content = value.get("content")
             if not isinstance(content, Mapping):
-                raise BadInput("The answer has to have an object as content.")
+                raise BadInput(Message("The answer has to have an object as content."))
             check_against(self.fields, content)
 
 
@@ -458,13 +476,13 @@ def elicitation_shape(value: Any) -> ElicitationShape | None:
         return None
     schema = asked.get("requestedSchema", {"type": "object"})
     why = why_unusable(schema)
-    notes = (f"Its schema {why}, so any JSON is taken.",) if why else ()
+    notes = (Message("Its schema {}, so any JSON is taken.", why),) if why else ()
     fields = None if why else fields_schema(schema)
-    wants = Wants(Form.FIELDS, fields, defaults(fields or {}), hint="What is asked for.")
+    wants = Wants(Form.FIELDS, fields, defaults(fields or {}), hint=Message("What is asked for."))
     actions = (
-        Action(EDIT, "Fill in", wants, "Sends what you fill in."),
-        Action(REJECT, "Decline", Wants(), "Says no to it."),
-        Action(IGNORE, "Cancel", Wants(), "Leaves it without an answer."),
+        Action(EDIT, Message("Fill in"), wants, Message("Sends what you fill in.")),
+        Action(REJECT, "Decline", Wants(), Message("Says no to it.")),
+        Action(IGNORE, "Cancel", Wants(), Message("Leaves it without an answer.")),
     )
     details = (*whole(asked["message"]), *details_of(asked, "message", "requestedSchema", "mode"))
     question = question_line(asked["message"])

@@ -20,6 +20,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.schema_fields import pointed
 from hitl_tui.core.interrupts.shape import json_words, said, typed
 from hitl_tui.core.json_text import check_storable
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -43,13 +44,13 @@ class _Endless(Exception):
 def why_unusable(schema: Any) -> str:
     """Return why a schema can't be used, in words that follow `it`; empty when it can."""
     if not isinstance(schema, Mapping):
-        return f"has to be an object and is {typed(schema)}"
+        return Message("has to be an object and is {}", typed(schema))
     if (why := _why_refused(schema)) or not schema:
         return why
     try:
         check_storable(schema)
     except BadInput:
-        return "holds something that can't be kept"
+        return Message("holds something that can't be kept")
     from jsonschema.exceptions import SchemaError, UnknownType
 
     try:
@@ -58,13 +59,13 @@ def why_unusable(schema: Any) -> str:
         for probe in _PROBES:
             next(iter(validator.iter_errors(probe)), None)
     except SchemaError as error:
-        return f"isn't valid: {one_line(error.message, 120)}"
+        return Message("isn't valid: {}", one_line(error.message, 120))
     except (_Endless, RecursionError):
-        return "refers to itself without end"
+        return Message("refers to itself without end")
     except UnknownType as error:
-        return f"names a type that there isn't: {one_line(str(error.type), 40)}"
+        return Message("names a type that there isn't: {}", one_line(str(error.type), 40))
     except _broken() as error:
-        return f"can't be followed: {one_line(str(error), 120)}"
+        return Message("can't be followed: {}", one_line(str(error), 120))
     return ""
 
 
@@ -75,12 +76,12 @@ def _why_refused(schema: Mapping[str, Any]) -> str:
         item, depth = pending.pop()
         nodes += 1
         if nodes > _MOST_NODES or depth > _DEEPEST:
-            return f"is too large: more than {_MOST_NODES:,} parts or {_DEEPEST} levels"
+            return Message("is too large: more than {} parts or {} levels", f"{_MOST_NODES:,}", _DEEPEST)
         if isinstance(item, Mapping):
             for name in _REFERENCES:
                 target = item.get(name)
                 if isinstance(target, str) and not target.startswith("#"):
-                    return f"refers to something elsewhere ({one_line(target, 60)}), which is never fetched"
+                    return Message("refers to something elsewhere ({}), which is never fetched", one_line(target, 60))
             pending += [(part, depth + 1) for part in item.values()]
         elif isinstance(item, list | tuple):
             pending += [(part, depth + 1) for part in item]
@@ -175,7 +176,7 @@ def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterat
     from jsonschema.exceptions import ValidationError
 
     if isinstance(instance, str) and found_in(pattern, instance) is False:
-        yield ValidationError(f"has to match the pattern {pattern}")
+        yield ValidationError(Message("has to match the pattern {}", pattern))
 
 
 def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -211,7 +212,7 @@ def _open_repeats(tree: Any, *, within: bool) -> int:
     for operation, argument in tree:
         name = str(operation)
         if name in ("GROUPREF", "GROUPREF_EXISTS") or (within and name == "BRANCH"):
-            raise ValueError("not counted")
+            raise ValueError(Message("not counted"))
         if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             least, most, inner = argument
             is_open = int(most) > _REPEATED
@@ -253,36 +254,38 @@ def _formats() -> Any:
 # Words -----------------------------------------------------------------------------------------------------------
 
 _TYPE_WORDS: Mapping[str, str] = {
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
+    "string": Message("a text"),
+    "integer": Message("a whole number"),
+    "number": Message("a number"),
+    "boolean": Message("true or false"),
+    "array": Message("a list"),
+    "object": Message("an object"),
     "null": "null",
 }
 
 
 def _sentence(error: Any) -> str:
     where = "".join(f"[{p + 1}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")
-    subject = one_line(where, 60) if where else "The answer"
+    subject = one_line(where, 60) if where else Message("The answer")
     what, wanted = error.validator, error.validator_value
     if what == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
         words = " or ".join(_TYPE_WORDS.get(str(k), str(k)) for k in kinds)
-        return f"{subject} has to be {words}, but it is {said(error.instance, 60)}."
+        return Message("{} has to be {}, but it is {}.", subject, words, said(error.instance, 60))
     if what == "enum":
-        return f"{subject} has to be one of {_listed(wanted)}, but it is {said(error.instance, 60)}."
+        return Message("{} has to be one of {}, but it is {}.", subject, _listed(wanted), said(error.instance, 60))
     if what == "const":
-        return f"{subject} has to be {said(wanted, 60)}, but it is {said(error.instance, 60)}."
+        return Message("{} has to be {}, but it is {}.", subject, said(wanted, 60), said(error.instance, 60))
     if what == "required":
         missing = [str(name) for name in wanted if name not in error.instance]
-        return f"{subject} lacks {one_line(', '.join(missing), 120)}."
+        return Message("{} lacks {}.", subject, one_line(", ".join(missing), 120))
     if what == "format":
-        return f"{subject} has to be of the form {one_line(str(wanted), 30)}, but it is {said(error.instance, 60)}."
+        return Message(
+            "{} has to be of the form {}, but it is {}.", subject, one_line(str(wanted), 30), said(error.instance, 60)
+        )
     if what in ("anyOf", "oneOf"):
-        return f"{subject} has to be {expects(error.schema)}, but it is {said(error.instance, 60)}."
-    return f"{subject} can't be used: {one_line(error.message, 160)}."
+        return Message("{} has to be {}, but it is {}.", subject, expects(error.schema), said(error.instance, 60))
+    return Message("{} can't be used: {}.", subject, one_line(error.message, 160))
 
 
 def _listed(values: Sequence[Any]) -> str:
@@ -297,17 +300,17 @@ def expects(schema: Mapping[str, Any] | None) -> str:
     if "const" in schema:
         return said(schema["const"], 60)
     if isinstance(schema.get("enum"), list):
-        return f"one of {_listed(schema['enum'])}"
+        return Message("one of {}", _listed(schema["enum"]))
     if isinstance(kind, list):
-        return " or ".join(_TYPE_WORDS.get(str(k), "any JSON") for k in kind)
+        return " or ".join(_TYPE_WORDS.get(str(k), Message("any JSON")) for k in kind)
     if kind == "object" and isinstance(schema.get("properties"), Mapping) and schema["properties"]:
-        return f"an object with {one_line(', '.join(map(str, schema['properties'])), 100)}"
+        return Message("an object with {}", one_line(", ".join(map(str, schema["properties"])), 100))
     if isinstance(kind, str):
-        return _TYPE_WORDS.get(kind, "any JSON")
+        return _TYPE_WORDS.get(kind, Message("any JSON"))
     for name in ("anyOf", "oneOf"):
         if isinstance(schema.get(name), list):
-            return "one of the forms that the schema names"
-    return "any JSON"
+            return Message("one of the forms that the schema names")
+    return Message("any JSON")
 
 
 _BESIDE = ("allOf", "anyOf", "oneOf")

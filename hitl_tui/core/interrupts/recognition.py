@@ -25,6 +25,7 @@ from hitl_tui.core.interrupts.schema_fields import branches, choices, resolved
 from hitl_tui.core.interrupts.schema_shapes import any_shape, break_shape, declared_shape
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, IGNORE, REJECT, RESPOND, Detail, Shape, ShapeKind
 from hitl_tui.core.interrupts.tool_shapes import INBOX, LANGCHAIN, BatchShape, CallShape, ToolCall
+from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind, Request
 
 
@@ -103,7 +104,7 @@ def recognise(value: Any, schema: Any = None) -> Shape:
         return _undeclared(value)
     why = why_unusable(schema)
     if why:
-        note = f"The graph's schema of the answer {why}; it isn't used and any JSON is taken."
+        note = Message("The graph's schema of the answer {}; it isn't used and any JSON is taken.", why)
         shape = _undeclared(value)
         if shape.kind in (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX):
             return replace(shape, notes=(note,))

@@ -39,6 +39,7 @@ from hitl_tui.core.interrupts.shape import (
     whole,
     words_of,
 )
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 _CONSENT = ("approved", "approve", "accepted", "accept", "confirmed", "confirm", "ok", "proceed")
@@ -103,8 +104,8 @@ def declared_shape(value: Any, schema: Mapping[str, Any]) -> Shape:
         fields = fields_schema(schema)
         consent = _consent(fields)
         return replace(shape, actions=_object_actions(fields, value, consent), consent=consent)
-    wants = Wants(Form.VALUE, schema, top.get("default"), hint=f"The answer has to be {expects(top)}.")
-    return replace(shape, actions=(Action(RESPOND, "Answer", wants, "Sends what you write."),))
+    wants = Wants(Form.VALUE, schema, top.get("default"), hint=Message("The answer has to be {}.", expects(top)))
+    return replace(shape, actions=(Action(RESPOND, "Answer", wants, Message("Sends what you write.")),))
 
 
 @dataclass(frozen=True)
@@ -135,10 +136,10 @@ def break_shape(value: Any, schema: Mapping[str, Any]) -> BreakShape | None:
     nodes = value.get("nodes")
     where = ", ".join(str(n) for n in nodes) if isinstance(nodes, list) else ""
     actions = (
-        Action(APPROVE, "Continue", Wants(), "Goes on to the next breakpoint or question."),
-        Action(STEP, "Step", Wants(), "Runs one node, then stops again."),
+        Action(APPROVE, "Continue", Wants(), Message("Goes on to the next breakpoint or question.")),
+        Action(STEP, "Step", Wants(), Message("Runs one node, then stops again.")),
     )
-    question = question_line(f"Stopped {value['breakpoint']} {where}: go on?")
+    question = question_line(Message("Stopped {} {}: go on?", value["breakpoint"], where))
     details = (Detail("next", value["next"]),) if value.get("next") else ()
     return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, answers=schema)
 
@@ -159,13 +160,13 @@ def _asked(value: Any) -> tuple[str, tuple[Detail, ...]]:
         key = next((k for k in _ASKING if isinstance(value.get(k), str) and value[k].strip()), "")
         if key:
             return question_line(value[key]), (*whole(value[key]), *details_of(value, key))
-        return "The team wants an answer", details_of(value)
-    return "The team wants an answer", (Detail("value", value),) if value is not None else ()
+        return Message("The team wants an answer"), details_of(value)
+    return Message("The team wants an answer"), (Detail("value", value),) if value is not None else ()
 
 
 _YES_NO = (
-    Action(APPROVE, "Yes", Wants(), "Sends true."),
-    Action(REJECT, "No", Wants(), "Sends false."),
+    Action(APPROVE, "Yes", Wants(), Message("Sends true.")),
+    Action(REJECT, "No", Wants(), Message("Sends false.")),
 )
 
 
@@ -184,7 +185,7 @@ def _titled(top: Mapping[str, Any], listed: list[Any]) -> tuple[Option, ...]:
 
 def _options(top: Mapping[str, Any], listed: list[Any]) -> tuple[Action, ...]:
     wants = Wants(Form.OPTIONS, options=_titled(top, listed))
-    return (Action(RESPOND, "Choose", wants, "Sends the value of the option you choose."),)
+    return (Action(RESPOND, "Choose", wants, Message("Sends the value of the option you choose.")),)
 
 
 def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:
@@ -215,7 +216,7 @@ def _form(fields: Mapping[str, Any], value: Any) -> Wants:
     if only.get("type") == "string" and choices(only) is None:
         required = bool(fields["required"])
         return Wants(Form.TEXT, fields, required=required, hint=str(only.get("description", "")))
-    return Wants(Form.FIELDS, fields, _present(fields, value), hint="The answer is what you fill in.")
+    return Wants(Form.FIELDS, fields, _present(fields, value), hint=Message("The answer is what you fill in."))
 
 
 def _present(fields: Mapping[str, Any], value: Any) -> dict[str, Any]:
@@ -225,8 +226,8 @@ def _present(fields: Mapping[str, Any], value: Any) -> dict[str, Any]:
 
 
 def _object_actions(fields: Mapping[str, Any], value: Any, consent: str) -> tuple[Action, ...]:
-    wants = Wants(Form.FIELDS, fields, _present(fields, value), hint="The answer is what you fill in.")
-    fill = Action(EDIT, "Fill in", wants, "Sends what you fill in.")
+    wants = Wants(Form.FIELDS, fields, _present(fields, value), hint=Message("The answer is what you fill in."))
+    fill = Action(EDIT, Message("Fill in"), wants, Message("Sends what you fill in."))
     if not consent:
         return (fill,)
     rest = {**fields, "properties": {k: v for k, v in fields["properties"].items() if k != consent}}
@@ -234,9 +235,9 @@ def _object_actions(fields: Mapping[str, Any], value: Any, consent: str) -> tupl
     words = _form(rest, None) if rest["properties"] else Wants()
     no = words if words.form is Form.TEXT else Wants()
     return (
-        Action(APPROVE, "Approve", Wants(), f"Sends {one_line(consent, 30)}: true."),
+        Action(APPROVE, "Approve", Wants(), Message("Sends {}: true.", one_line(consent, 30))),
         fill,
-        Action(REJECT, "Reject", no, f"Sends {one_line(consent, 30)}: false."),
+        Action(REJECT, "Reject", no, Message("Sends {}: false.", one_line(consent, 30))),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import ELLIPSIS, one_line, safe_text
 
 APPROVE, EDIT, REJECT, IGNORE, RESPOND = "approve", "edit", "reject", "ignore", "respond"
@@ -191,8 +192,8 @@ class Shape(ABC):
         """
         found = self.action(name)
         if found is None:
-            known = ", ".join(a.name for a in self.actions if not a.why_not) or "a value"
-            raise BadInput(f'This question has no "{one_line(name, 40)}"; it takes {known}.')
+            known = ", ".join(a.name for a in self.actions if not a.why_not) or Message("a value")
+            raise BadInput(Message('This question has no "{}"; it takes {}.', one_line(name, 40), known))
         if found.why_not:
             raise BadInput(found.why_not)
         return found
@@ -272,18 +273,18 @@ def typed(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
-        return "true or false"
+        return Message("true or false")
     for kinds, words in _TYPES:
         if isinstance(value, kinds):
             return words
-    return "something else"
+    return Message("something else")
 
 
 _TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
-    ((str,), "a text"),
-    ((int, float), "a number"),
-    ((Mapping,), "an object"),
-    ((list, tuple), "a list"),
+    ((str,), Message("a text")),
+    ((int, float), Message("a number")),
+    ((Mapping,), Message("an object")),
+    ((list, tuple), Message("a list")),
 )
 
 
@@ -310,7 +311,7 @@ def _in_order(value: Any) -> str:
 
 def refuse(expected: str, found: Any) -> BadInput:
     """Return the error for a value that isn't what was expected."""
-    return BadInput(f"The answer has to be {expected}, but it is {said(found, 80)}.")
+    return BadInput(Message("The answer has to be {}, but it is {}.", expected, said(found, 80)))
 
 
 def check_types(present: Mapping[str, Any], given: Mapping[str, Any]) -> None:
@@ -322,7 +323,7 @@ def check_types(present: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     for key, value in given.items():
         now = present.get(key)
         if now is not None and typed(value) != typed(now):
-            raise BadInput(f"{one_line(key, 40)} has to be {typed(now)}, but it is {typed(value)}.")
+            raise BadInput(Message("{} has to be {}, but it is {}.", one_line(key, 40), typed(now), typed(value)))
 
 
 def words_of(payload: Any, action: Action) -> str:
@@ -335,7 +336,7 @@ def words_of(payload: Any, action: Action) -> str:
     if not isinstance(text, str):
         raise refuse("words", payload)
     if action.wants.required and not text.strip():
-        raise BadInput(f'"{action.name}" needs words that say what is to be sent.')
+        raise BadInput(Message('"{}" needs words that say what is to be sent.', action.name))
     return text
 
 
@@ -348,7 +349,7 @@ def fields_of(payload: Any) -> dict[str, Any]:
     if payload is None:
         return {}
     if not isinstance(payload, Mapping) or not all(isinstance(k, str) for k in payload):
-        raise refuse("an object with the fields", payload)
+        raise refuse(Message("an object with the fields"), payload)
     return dict(payload)
 
 

@@ -27,6 +27,7 @@ from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, Form, Shape, same
 from hitl_tui.core.interrupts.tool_shapes import BatchShape, CallShape, ToolCall
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Request
 from hitl_tui.core.safe_text import ELLIPSIS, one_line
@@ -336,19 +337,27 @@ def why_refused(policy: Policy, risk: Risk, request: Request, answer: Any) -> st
         name = one_line(call[0], 60)
         denying = next((number for number, rule in found if rule.decision is Ruling.DENY), 0)
         if denying and call[1] is None:
-            return (
-                f"Rule {denying} of the policy denies {name}, which this answer may let run; "
-                "refuse it plainly (a rejection, or false), or stop the step."
+            return Message(
+                "Rule {} of the policy denies {}, which this answer may let run; refuse it plainly (a "
+                "rejection, or false), or stop the step.",
+                denying,
+                name,
             )
         if denying:
-            return f"Rule {denying} of the policy denies {name} with these arguments; it can only be refused."
+            return Message(
+                "Rule {} of the policy denies {} with these arguments; it can only be refused.", denying, name
+            )
         for number, rule in found:
             needs = _stricter(terms, rule.terms)
             if (needs.quorum, needs.level) != (terms.quorum, terms.level):
-                people = "1 person" if needs.quorum == 1 else f"{needs.quorum} people"
-                return (
-                    f"Rule {number} of the policy wants {people} of level {needs.level} for {name} with these "
-                    "arguments, and this question was asked for less; refuse it, or answer it with others."
+                people = Message("1 person") if needs.quorum == 1 else Message("{} people", needs.quorum)
+                return Message(
+                    "Rule {} of the policy wants {} of level {} for {} with these arguments, and this "
+                    "question was asked for less; refuse it, or answer it with others.",
+                    number,
+                    people,
+                    needs.level,
+                    name,
                 )
     return ""
 

@@ -32,6 +32,7 @@ from hitl_tui.core.interrupts.shape import (
     typed,
     words_of,
 )
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 LANGCHAIN: Mapping[str, str] = {APPROVE: "approve", EDIT: "edit", REJECT: "reject", RESPOND: "respond"}
@@ -45,23 +46,23 @@ _LABELS: Mapping[str, str] = {
     RESPOND: "Respond",
 }
 _MEANING: Mapping[str, str] = {
-    APPROVE: "The tool runs exactly as shown.",
-    EDIT: "The tool runs with the arguments you give.",
-    REJECT: "The tool doesn't run; the agent is told so, with your message.",
-    RESPOND: "The tool doesn't run; your text becomes its successful result, so don't refuse with it.",
+    APPROVE: Message("The tool runs exactly as shown."),
+    EDIT: Message("The tool runs with the arguments you give."),
+    REJECT: Message("The tool doesn't run; the agent is told so, with your message."),
+    RESPOND: Message("The tool doesn't run; your text becomes its successful result, so don't refuse with it."),
 }
 _INBOX_MEANING: Mapping[str, str] = {
     **_MEANING,
-    IGNORE: "Nothing is done; the agent goes on without it.",
-    RESPOND: "The agent gets your text as an answer; whether the action happens is up to it.",
+    IGNORE: Message("Nothing is done; the agent goes on without it."),
+    RESPOND: Message("The agent gets your text as an answer; whether the action happens is up to it."),
 }
-_TOGETHER: Mapping[str, str] = {
-    APPROVE: "All {count} run exactly as shown.",
-    REJECT: "None of the {count} runs; the agent is told so, with your message.",
-    IGNORE: "None of the {count} is done; the agent goes on without them.",
+_TOGETHER: Mapping[str, Message] = {
+    APPROVE: Message("All {} run exactly as shown."),
+    REJECT: Message("None of the {} runs; the agent is told so, with your message."),
+    IGNORE: Message("None of the {} is done; the agent goes on without them."),
 }
 _TEXT: Mapping[str, Wants] = {
-    REJECT: Wants(Form.TEXT, hint="Why not? The agent reads it; it may stay empty."),
+    REJECT: Wants(Form.TEXT, hint=Message("Why not? The agent reads it; it may stay empty.")),
     RESPOND: Wants(Form.TEXT, required=True),
 }
 _INBOX_TEXT = Wants(Form.TEXT, required=True)
@@ -107,14 +108,14 @@ class ToolCall:
 
     def _refusal(self, name: str) -> str:
         if self.cut and name == EDIT:
-            return "Its arguments are too large to edit here."
+            return Message("Its arguments are too large to edit here.")
         ways = ", ".join(n for n in self.words if n in self.allowed) or "nothing"
-        return f"{one_line(self.name, 40)} doesn't allow {name}; it takes {ways}."
+        return Message("{} doesn't allow {}; it takes {}.", one_line(self.name, 40), name, ways)
 
     def _wants(self, name: str) -> Wants:
         if name == EDIT:
             fields = fields_schema(self.args_schema) if self.args_schema else None
-            return Wants(Form.FIELDS, fields, dict(self.args), hint="The arguments it runs with.")
+            return Wants(Form.FIELDS, fields, dict(self.args), hint=Message("The arguments it runs with."))
         if name == RESPOND and self.inbox:
             return _INBOX_TEXT
         return _TEXT.get(name, Wants())
@@ -133,18 +134,20 @@ class ToolCall:
             return {"type": kind, "message": text} if text else {"type": kind}
         return {"type": kind, "args": None} if self.inbox else {"type": kind}
 
-    def check(self, decision: Any, subject: str = "The decision") -> None:
+    def check(self, decision: Any, subject: str = Message("The decision")) -> None:
         """Check one decision.
 
         Raises:
             BadInput: it is malformed, or isn't allowed for this tool.
         """
         if not isinstance(decision, Mapping):
-            raise BadInput(f"{subject} has to be an object with a type, but it is {said(decision, 60)}.")
+            raise BadInput(Message("{} has to be an object with a type, but it is {}.", subject, said(decision, 60)))
         kinds = {word: name for name, word in self.words.items() if name in self.allowed}
         kind = decision.get("type")
         if not isinstance(kind, str) or kind not in kinds:
-            raise BadInput(f"{subject} has to have one of the types {', '.join(kinds)}, not {said(kind, 40)}.")
+            raise BadInput(
+                Message("{} has to have one of the types {}, not {}.", subject, ", ".join(kinds), said(kind, 40))
+            )
         name = kinds[kind]
         if self.inbox:
             self._check_inbox(name, decision, subject)
@@ -155,32 +158,38 @@ class ToolCall:
         if name == EDIT:
             edited = decision.get("edited_action")
             if not isinstance(edited, Mapping):
-                raise BadInput(f"{subject} has to have an edited_action with name and args.")
-            self._check_call(edited, "name", f"{subject}'s edited_action")
+                raise BadInput(Message("{} has to have an edited_action with name and args.", subject))
+            self._check_call(edited, "name", Message("{}'s edited_action", subject))
         elif name == RESPOND and not isinstance(decision.get("message"), str):
-            raise BadInput(f"{subject} has to have a text as message: it becomes the tool's successful result.")
+            raise BadInput(
+                Message("{} has to have a text as message: it becomes the tool's successful result.", subject)
+            )
         elif name == REJECT and not isinstance(decision.get("message", ""), str):
-            raise BadInput(f"{subject} has to have a text as message, or none.")
+            raise BadInput(Message("{} has to have a text as message, or none.", subject))
 
     def _check_inbox(self, name: str, decision: Mapping[str, Any], subject: str) -> None:
         args = decision.get("args")
         if name == EDIT:
             if not isinstance(args, Mapping):
-                raise BadInput(f"{subject} has to have args with action and args.")
-            self._check_call(args, "action", f"{subject}'s args")
+                raise BadInput(Message("{} has to have args with action and args.", subject))
+            self._check_call(args, "action", Message("{}'s args", subject))
         elif name == RESPOND:
             if not isinstance(args, str):
-                raise BadInput(f"{subject} has to have a text as args, but it is {said(args, 60)}.")
+                raise BadInput(Message("{} has to have a text as args, but it is {}.", subject, said(args, 60)))
         elif args is not None and not (name == APPROVE and same(args, {"action": self.name, "args": self.args})):
-            raise BadInput(f"{subject} changes nothing, so its args have to be null; to change them it has to be edit.")
+            raise BadInput(
+                Message("{} changes nothing, so its args have to be null; to change them it has to be edit.", subject)
+            )
 
     def _check_call(self, call: Mapping[str, Any], key: str, subject: str) -> None:
         name, args = call.get(key), call.get("args")
         if name != self.name and name not in self.others:
             wanted = said(self.name, 60)
-            raise BadInput(f"{subject} has to keep the tool's name, {wanted}, but it has {said(name, 60)}.")
+            raise BadInput(
+                Message("{} has to keep the tool's name, {}, but it has {}.", subject, wanted, said(name, 60))
+            )
         if not isinstance(args, Mapping):
-            raise BadInput(f"{subject} has to have an object as args, but it is {typed(args)}.")
+            raise BadInput(Message("{} has to have an object as args, but it is {}.", subject, typed(args)))
         check_against(self.args_schema, args)
         if self.args_schema is None and name == self.name:
             check_types(self.args, args)
@@ -194,7 +203,7 @@ class ToolCall:
 
     def question(self) -> str:
         """Return the question in one line."""
-        return question_line(f"May {self.name} run?")
+        return question_line(Message("May {} run?", self.name))
 
 
 @dataclass(frozen=True)
@@ -234,7 +243,7 @@ class CallShape(Shape):
 
     def check(self, value: Any, name: str = "") -> None:
         if self.listed:
-            (value,) = _decisions(value, 1, "a list with one response")
+            (value,) = _decisions(value, 1, Message("a list with one response"))
         self.call.check(value)
         check_against(self.answers, value)
 
@@ -255,7 +264,7 @@ class BatchShape(Shape):
     def of(cls, calls: Sequence[ToolCall], kind: ShapeKind, key: str) -> BatchShape:
         """Return the shape of several calls."""
         names = ", ".join(dict.fromkeys(one_line(c.name, 40) for c in calls))
-        question = question_line(f"May these {len(calls)} tool calls run? {names}")
+        question = question_line(Message("May these {} tool calls run? {}", len(calls), names))
         if len(calls) == 1:
             first = calls[0]
             question, details, actions = first.question(), first.details(), first.actions()
@@ -292,34 +301,41 @@ class BatchShape(Shape):
     def _each(self, payload: Any) -> list[Any]:
         pairs = payload if isinstance(payload, list | tuple) else ()
         if len(pairs) != len(self.calls) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
-            raise BadInput(f"Each of the {len(self.calls)} calls needs a decision of its own.")
+            raise BadInput(Message("Each of the {} calls needs a decision of its own.", len(self.calls)))
         made = []
         for number, (part, (name, given)) in enumerate(zip(self.parts, pairs, strict=True), start=1):
             try:
                 made.append(part.answer(str(name), given))
             except BadInput as error:
                 raise BadInput(
-                    f"Call {number} ({one_line(self.calls[number - 1].name, 40)}): {error.message}"
+                    Message("Call {} ({}): {}", number, one_line(self.calls[number - 1].name, 40), error.message)
                 ) from error
         return made
 
     def check(self, value: Any, name: str = "") -> None:
         count = len(self.calls)
-        listed = f"a list of {count} decision{'s' if count > 1 else ''}, one for each call in order"
+        listed = (
+            Message("a list of {} decisions, one for each call in order", count)
+            if count > 1
+            else Message("a list of {} decision, one for each call in order", count)
+        )
         if self.key:
             if not isinstance(value, Mapping) or self.key not in value:
-                raise refuse(f'an object with "{self.key}", {listed}', value)
+                raise refuse(Message('an object with "{}", {}', self.key, listed), value)
             value = value[self.key]
         decisions = _decisions(value, count, listed)
         for number, (call, decision) in enumerate(zip(self.calls, decisions, strict=True), start=1):
-            call.check(decision, f"Decision {number} ({one_line(call.name, 40)})" if count > 1 else "The decision")
+            call.check(
+                decision,
+                Message("Decision {} ({})", number, one_line(call.name, 40)) if count > 1 else Message("The decision"),
+            )
 
 
 def _decisions(value: Any, count: int, expected: str) -> Sequence[Any]:
     if not isinstance(value, list | tuple):
         raise refuse(expected, value)
     if len(value) != count:
-        raise BadInput(f"The answer has to be {expected}, but it has {len(value)}.")
+        raise BadInput(Message("The answer has to be {}, but it has {}.", expected, len(value)))
     return value
 
 
@@ -328,20 +344,20 @@ def _together(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
     words, count = calls[0].words, len(calls)
     each = Action(
         EACH,
-        "One by one",
-        Wants(Form.PARTS, hint="Each call gets a decision; they are sent together."),
-        "Each call gets a decision of its own; nothing is sent before you have reviewed them all.",
+        Message("One by one"),
+        Wants(Form.PARTS, hint=Message("Each call gets a decision; they are sent together.")),
+        Message("Each call gets a decision of its own; nothing is sent before you have reviewed them all."),
     )
     found = [each]
     for name in (APPROVE, REJECT, IGNORE, RESPOND):
         if name not in words:
             continue
         without = [number for number, call in enumerate(calls, start=1) if name not in call.allowed]
-        why = f"Call {without[0]} doesn't allow {name}: decide one by one." if without else ""
+        why = Message("Call {} doesn't allow {}: decide one by one.", without[0], name) if without else ""
         if name == RESPOND:
-            why = "Each call is answered by itself: decide one by one."
+            why = Message("Each call is answered by itself: decide one by one.")
         wants = _TEXT[REJECT] if name == REJECT else Wants()
-        meaning = _TOGETHER.get(name, "").format(count=count)
+        meaning = _TOGETHER[name].filled(count) if name in _TOGETHER else ""
         label = _LABELS[name] if name == RESPOND else f"{_LABELS[name]} all {count}"
         found.append(Action(name, label, wants, meaning, why))
     return tuple(sorted(found, key=lambda action: action.place))

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.parameter_words import PAIR, bind, refuse_missing
 from hitl_tui.planning.rule_planner.query_reader import Clause, Span, clauses, split, terms_of, unread
@@ -74,8 +75,8 @@ def by_deed(clause: str, profiles: Sequence[Profile], rules: Rules) -> tuple[str
     best = [name for name, score in scores.items() if score == max(scores.values())]
     if len(best) > 1:
         raise BadInput(
-            f"Several declared commands could be meant: {', '.join(sorted(best))}; name one.",
-            help=f'For example: "run {sorted(best)[0]}"',
+            Message("Several declared commands could be meant: {}; name one.", ", ".join(sorted(best))),
+            help=Message('For example: "run {}"', sorted(best)[0]),
         )
     return (best[0], _first(clause, actions, rules)) if best else ("", (0, 0))
 
@@ -265,7 +266,7 @@ def _mentions(text: str, commands: Mapping[str, CommandFacts]) -> list[_Mention]
 class _Verdict(StrEnum):
     CALLED = "called"
     NEGATED = "negated"
-    ASKED_ABOUT = "asked about"
+    ASKED_ABOUT = Message("asked about")
     UNCLEAR = "unclear"
     NOTHING = "nothing"
 
@@ -395,5 +396,5 @@ def _refuse_undeclared(clause: str, commands: Mapping[str, CommandFacts], rules:
         if match and ("-" in match["name"] or "_" in match["name"] or match["rest"].strip()):
             near = difflib.get_close_matches(match["name"], commands, n=1)
             known = ", ".join(sorted(commands)) or "none"
-            hint = f'; did you mean "{near[0]}"?' if near else f"; declared are: {known}."
-            raise PlanError(f'There is no declared command "{match["name"]}"{hint}')
+            hint = Message('; did you mean "{}"?', near[0]) if near else Message("; declared are: {}.", known)
+            raise PlanError(Message('There is no declared command "{}"{}', match["name"], hint))

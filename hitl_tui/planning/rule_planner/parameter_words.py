@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import PlanError
+from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.query_reader import Span
 from hitl_tui.planning.rule_planner.rule_file import CommandRules
 
@@ -94,7 +95,8 @@ def refuse_missing(bound: Bound, facts: CommandFacts) -> None:
     if missing:
         example = " ".join([facts.name, *(f"{n}=…" for n in missing)])
         raise PlanError(
-            f"The command {facts.name} needs {' and '.join(missing)}.", help=f'For example: "run {example}"'
+            Message("The command {} needs {}.", facts.name, " and ".join(missing)),
+            help=Message('For example: "run {}"', example),
         )
 
 
@@ -103,7 +105,7 @@ def _pairs(clause: str, facts: CommandFacts) -> dict[str, _Given]:
     unknown = [name for name in given if name not in facts.parameters]
     if unknown:
         known = ", ".join(facts.parameters) or "none"
-        raise PlanError(f'The command {facts.name} has no parameter "{unknown[0]}"; it has {known}.')
+        raise PlanError(Message('The command {} has no parameter "{}"; it has {}.', facts.name, unknown[0], known))
     return given
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.proposals import AddStep
@@ -81,7 +82,9 @@ def _add(order: Order, need: Need, anchors: Sequence[str], scene: Scene, draft: 
         return
     if need is Need.RUN and not order.command:
         known = ", ".join(sorted(scene.commands)) or "none"
-        draft.refusals.append(BadInput(f"Name the declared command to run; declared are: {known}.", help=HELP))
+        draft.refusals.append(
+            BadInput(Message("Name the declared command to run; declared are: {}.", known), help=HELP)
+        )
         return
     try:
         _check_agent(need, scene)
@@ -102,7 +105,7 @@ def _add(order: Order, need: Need, anchors: Sequence[str], scene: Scene, draft: 
 def _check_agent(need: Need, scene: Scene) -> None:
     agent = scene.rules.steps[need].agent
     if agent not in scene.agents or not scene.agents[agent].enabled:
-        raise PlanError(f"No {NAMES[need]} can be added, because {agent} is disabled.")
+        raise PlanError(Message("No {} can be added, because {} is disabled.", NAMES[need], agent))
 
 
 def _sources(need: Need, order: Order, scene: Scene, draft: Draft) -> list[str | int]:
@@ -135,7 +138,7 @@ def _refuse_repeated(order: Order, need: Need, dependencies: Sequence[str | int]
     for todo in scene.of(need):
         waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in draft.gone
         if waiting and drawn <= set(todo.dependencies):
-            raise BadInput(f"{todo.id} plans this {NAMES[need]} already.")
+            raise BadInput(Message("{} plans this {} already.", todo.id, NAMES[need]))
 
 
 def _step(order: Order, need: Need, scene: Scene, draft: Draft) -> ExecutionStep:
@@ -165,7 +168,7 @@ def _search(order: Order, scene: Scene, draft: Draft) -> ExecutionStep:
         return step
     broader = broader_query(query, scene.rules)
     if not broader or broader in asked:
-        raise BadInput("The plan has this search already; say what else to search for.", help=HELP)
+        raise BadInput(Message("The plan has this search already; say what else to search for."), help=HELP)
     return find_step(broader, scene.language, scene.rules)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionStep
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
@@ -13,9 +14,10 @@ from hitl_tui.planning.rule_planner.order_grammar import Order
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
-HELP = (
-    "Understood are adding a search, an analysis, a report or a declared command, and skipping, removing or "
-    'prioritising TODOs, for example "add an analysis" or "skip the report".'
+HELP = Message(
+    "Understood are adding a search, an analysis, a report or a declared command, and "
+    'skipping, removing or prioritising TODOs, for example "add an analysis" or "skip the '
+    'report".'
 )
 NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
 
@@ -99,7 +101,7 @@ def named_todos(order: Order, scene: Scene) -> list[SupervisorTodo]:
         found = [t for t in scene.todos if t.id == f"todo_{order.number:03d}"]
         if not found:
             known = ", ".join(t.id for t in scene.todos[:6]) or "none"
-            raise BadInput(f'There is no TODO "todo_{order.number:03d}"; there are {known}.')
+            raise BadInput(Message('There is no TODO "todo_{}"; there are {}.', f"{order.number:03d}", known))
         return found
     if order.command:
         return [t for t in scene.todos if t.arguments.get("command") == order.command]

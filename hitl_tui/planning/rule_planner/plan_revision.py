@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.planning.proposals import PlanChange, Proposed, RemoveTodo, SetPriority, SkipTodo
 from hitl_tui.planning.rule_planner.command_requests import (
@@ -97,7 +98,7 @@ def revise_text(scene: Scene) -> Proposed:
     """
     text = shown(scene.text[: scene.rules.limits.revise], scene.rules.limits)
     if not text.strip():
-        raise BadInput("The text is empty; say what is to change in the plan.", help=HELP)
+        raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
     asked = asked_in(text, scene.commands, scene.rules, lambda clause: names_step(clause, scene.rules))
     calls = asked.calls
     plain = _without(text, calls, scene.rules)
@@ -112,7 +113,7 @@ def revise_text(scene: Scene) -> Proposed:
     if not changes:
         if draft.refusals:
             raise draft.refusals[0]
-        raise NoChange(f'No change of the plan was recognised in "{cut(scene.text, 60)}".', help=HELP)
+        raise NoChange(Message('No change of the plan was recognised in "{}".', cut(scene.text, 60)), help=HELP)
     said = left_out(_only_of_commands(asked, scene.rules), scene.language, scene.rules)
     return Proposed(" ".join([_reason(changes, draft, scene), *said]), tuple(changes))
 
@@ -162,9 +163,9 @@ def _can_leave(todo: SupervisorTodo) -> bool:
 def _cannot_leave(order: Order, scene: Scene) -> BadInput:
     named = named_todos(order, scene)
     if not named:
-        return BadInput(f"The plan has no {spoken(order)} TODO that could be taken out.", help=HELP)
+        return BadInput(Message("The plan has no {} TODO that could be taken out.", spoken(order)), help=HELP)
     states = ", ".join(f"{t.id} is {t.status}" for t in named[:4])
-    return BadInput(f"Nothing can be skipped or removed: {states}.")
+    return BadInput(Message("Nothing can be skipped or removed: {}.", states))
 
 
 # ---------------------------------------------------------------------------------------------------------- priorities
@@ -177,14 +178,16 @@ def _prioritise(orders: Sequence[Order], scene: Scene, draft: Draft) -> None:
         named = [t for t in named_todos(order, scene) if t.status in IDLE and t.id not in draft.gone]
         if not named or ("add" in order.kinds and not order.number):
             if not order.kinds & ADDING:
-                draft.refusals.append(BadInput(f"The plan has no {spoken(order)} TODO that still waits.", help=HELP))
+                draft.refusals.append(
+                    BadInput(Message("The plan has no {} TODO that still waits.", spoken(order)), help=HELP)
+                )
             continue
         ours = {t.id for t in named}
         others = [t for t in scene.todos if t.status in IDLE and t.id not in ours]
         level = _level(order.level, others)
         for todo in named:
             if todo.priority is level:
-                draft.refusals.append(BadInput(f"{todo.id} has the priority {level} already."))
+                draft.refusals.append(BadInput(Message("{} has the priority {} already.", todo.id, level)))
             else:
                 draft.priorities[todo.id] = level
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hitl_tui.core.errors import PlanError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, clip
 from hitl_tui.planning.rule_planner.command_requests import Call
@@ -286,7 +287,9 @@ def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rule
             else:
                 missing.append(agent)
     if not met:
-        raise PlanError(f"Nothing can be planned, because this needs {' and '.join(missing)}, which is disabled.")
+        raise PlanError(
+            Message("Nothing can be planned, because this needs {}, which is disabled.", " and ".join(missing))
+        )
     return met, missing
 
 

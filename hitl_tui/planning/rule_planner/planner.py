@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed, SetPriority
@@ -115,7 +116,9 @@ def apply_feedback(
     """
     lines = [line for line in shown(feedback, rules.limits).splitlines() if line.strip()]
     if len(lines) > rules.limits.clauses:
-        raise BadInput(f"The feedback has {len(lines)} lines; at most {rules.limits.clauses} are worked in.")
+        raise BadInput(
+            Message("The feedback has {} lines; at most {} are worked in.", len(lines), rules.limits.clauses)
+        )
     for line in lines:
         plan = _apply_line(plan, line, query, agents, commands, rules)
     return plan
@@ -146,7 +149,7 @@ def _apply_line(
     entries = [_Entry(todo.id, step, todo.dependencies) for todo, step in zip(todos, plan.steps, strict=True)]
     entries = _changed(entries, proposed)
     if not entries:
-        raise PlanError("This feedback leaves nothing of the plan; add a step or reject the plan.")
+        raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
     return finished(_steps(_sorted(entries)), plan.strategy, rules)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.rule_planner.rule_file import Cue, Limits, Need, Rules, Words
 
@@ -20,7 +21,7 @@ _TAIL = re.compile("[가-힣]{0,6}")
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
 _KEYBOARD_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
-EXAMPLE = 'For example: "What is the cap on a rent increase?"'
+EXAMPLE = Message('For example: "What is the cap on a rent increase?"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +73,16 @@ def check_query(query: str, rules: Rules) -> str:
     """
     text = shown(query, rules.limits)
     if not text.strip():
-        raise BadInput("The query is empty; write a question or a task.", help=EXAMPLE)
+        raise BadInput(Message("The query is empty; write a question or a task."), help=EXAMPLE)
     words = _ALPHABETIC.findall(text)
     mixed = any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in WORD.findall(text))
     if not mixed and not any(_plausible(word) for word in words):
         raise BadInput(
-            f'"{cut(query, 40)}" has no word to search for; write a question or a task.',
+            Message('"{}" has no word to search for; write a question or a task.', cut(query, 40)),
             help=EXAMPLE,
         )
     if all(word.lower() in rules.words.chatter for word in words):
-        raise BadInput(f'"{cut(query, 40)}" asks for nothing; write a question or a task.', help=EXAMPLE)
+        raise BadInput(Message('"{}" asks for nothing; write a question or a task.', cut(query, 40)), help=EXAMPLE)
     return text
 
 

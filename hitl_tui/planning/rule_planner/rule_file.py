@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any
 
 from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.messages import Message
 
 
 class Need(StrEnum):
@@ -292,13 +293,15 @@ def parse_rules(text: str, name: str = "rules.toml") -> Rules:
     try:
         return _rules(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name} isn't valid TOML: {error}.") from error
+        raise ConfigError(Message("{} isn't valid TOML: {}.", name, error)) from error
     except KeyError as error:
-        raise ConfigError(f"{name} lacks the key {error}.") from error
+        raise ConfigError(Message("{} lacks the key {}.", name, error)) from error
     except re.error as error:
-        raise ConfigError(f"{name} has a broken expression ({error}): {str(error.pattern)[:60]!r}.") from error
+        raise ConfigError(
+            Message("{} has a broken expression ({}): {}.", name, error, repr(str(error.pattern)[:60]))
+        ) from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(f"{name} has a value of the wrong kind: {error}.") from error
+        raise ConfigError(Message("{} has a value of the wrong kind: {}.", name, error)) from error
 
 
 def _rules(data: Mapping[str, Any]) -> Rules:

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.json_values import plain
 from hitl_tui.supervisor.attached_graphs.waiting_points import asked_in
@@ -129,7 +130,7 @@ def check_update(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -
     for name in values:
         if name not in channels or name in graph.nodes:
             known = ", ".join(sorted(channels - set(graph.nodes)))
-            raise BadInput(f'The state has no "{one_line(name, 60)}"; it has {known}.')
+            raise BadInput(Message('The state has no "{}"; it has {}.', one_line(name, 60), known))
     if schema is None:
         return
     try:
@@ -145,7 +146,7 @@ def check_update(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             at = ".".join(str(part) for part in (name, *first["loc"]))
-            raise BadInput(f'"{one_line(at, 100)}" doesn\'t fit: {one_line(first["msg"], 200)}.') from error
+            raise BadInput(Message('"{}" doesn\'t fit: {}.', one_line(at, 100), one_line(first["msg"], 200))) from error
         except (PydanticSchemaGenerationError, PydanticUserError, TypeError, NameError):
             continue
 

@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO
 
+from hitl_tui.core.messages import Message
+
 MOST_THREADS = 32
 """Synchronous nodes of one run that run at once; more wait for one to end."""
 
@@ -30,7 +32,7 @@ class _Run:
         future: Future[Any] = Future()
         self.calls.add(future)
         future.add_done_callback(self.calls.discard)
-        threading.Thread(target=self._work, args=(future, call), name="graph node", daemon=True).start()
+        threading.Thread(target=self._work, args=(future, call), name=Message("graph node"), daemon=True).start()
         return future
 
     def _work(self, future: Future[Any], call: Callable[[], Any]) -> None:

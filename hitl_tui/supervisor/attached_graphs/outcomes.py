@@ -11,6 +11,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.errors import GraphRecursionError
 from langgraph.types import Interrupt
 
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_target import where
 from hitl_tui.ledger.records import Effect
@@ -81,13 +82,15 @@ def in_doubt(effect: Effect, *, earlier: bool = False) -> EffectInDoubt:
         effect: the stretch.
         earlier: it is of an earlier run of the TODO.
     """
-    why = "it was running when its process ended, and nothing says how far it got"
+    why = Message("it was running when its process ended, and nothing says how far it got")
     if earlier:
-        why = "it was stopped or cut off on the way in an earlier attempt, and nothing says how far it got"
+        why = Message("it was stopped or cut off on the way in an earlier attempt, and nothing says how far it got")
     if effect.status == "done":
-        why = f"it was done on branch {effect.branch}, which was left by a restore, or what came of it was lost"
+        why = Message(
+            "it was done on branch {}, which was left by a restore, or what came of it was lost", effect.branch
+        )
     elif effect.status == "failed":
-        why = f"it failed on branch {effect.branch}, which was left, after part of it was done"
+        why = Message("it failed on branch {}, which was left, after part of it was done", effect.branch)
     options = ["do_again", "stop"]
     return EffectInDoubt(
         {"key": effect.key, "name": "graph", "subject": effect.subject, "why": why, "options": options}
@@ -104,13 +107,19 @@ def failure_text(error: BaseException) -> str:
         error = error.__cause__
     said = one_line(" ".join(str(error).split()), 400)
     if isinstance(error, SystemExit):
-        text = f"A node ended the program (SystemExit {said})" if said else "A node ended the program (SystemExit)"
+        text: str = (
+            Message("A node ended the program (SystemExit {})", said)
+            if said
+            else Message("A node ended the program (SystemExit)")
+        )
     elif isinstance(error, GraphRecursionError):
-        text = f"It never came to an end: {said.partition('. ')[0]}. A recursion_limit in its config sets another"
+        text = Message(
+            "It never came to an end: {}. A recursion_limit in its config sets another", said.partition(". ")[0]
+        )
     else:
         text = _unstorable(error) or (f"{type(error).__name__}: {said}" if said else type(error).__name__)
     file, line = where(error)
-    return f"{text} ({file} line {line})" if file else text
+    return Message("{} ({} line {})", text, file, line) if file else text
 
 
 def _unstorable(error: BaseException) -> str:
@@ -124,11 +133,13 @@ def _unstorable(error: BaseException) -> str:
     if not given:
         return ""
     interrupts = _interrupts(given[-1])
-    what, value = ("What it asks", interrupts[0].value) if interrupts else ("What a node returned", given[-1])
+    what, value = (
+        (Message("What it asks"), interrupts[0].value) if interrupts else (Message("What a node returned"), given[-1])
+    )
     for path, why in _parts(value, "", ()):
         at = f" at {one_line(path, 120)}" if path else ""
-        return f"{what} can't be stored in a checkpoint: {why}{at}"
-    return f"{what} can't be stored in a checkpoint: {one_line(str(error), 200)}"
+        return Message("{} can't be stored in a checkpoint: {}{}", what, why, at)
+    return Message("{} can't be stored in a checkpoint: {}", what, one_line(str(error), 200))
 
 
 def _interrupts(value: Any) -> list[Interrupt]:
@@ -140,9 +151,9 @@ def _interrupts(value: Any) -> list[Interrupt]:
 def _parts(value: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str, str]]:
     """Yield where a value holds what can't be stored, and what that is; the first is the one to tell."""
     if id(value) in above:
-        yield path, "it holds itself"
+        yield path, Message("it holds itself")
     elif len(above) > _DEEPEST:
-        yield path.split("[", 1)[0], f"it is nested more than {_DEEPEST} levels deep"
+        yield path.split("[", 1)[0], Message("it is nested more than {} levels deep", _DEEPEST)
     elif isinstance(value, Mapping):
         for key, part in list(value.items())[:_MOST_PARTS]:
             yield from _parts(part, f"{path}.{key}" if path else str(key), (*above, id(value)))
@@ -154,4 +165,4 @@ def _parts(value: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str,
             JsonPlusSerializer().dumps_typed(value)
         except Exception:  # noqa: BLE001 - whatever it raises: this is the part that can't be stored
             kind = type(value)
-            yield path, f"there is a {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+            yield path, Message("there is a {}.{}", kind.__module__, kind.__qualname__).replace("builtins.", "")

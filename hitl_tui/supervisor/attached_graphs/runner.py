@@ -21,6 +21,7 @@ from langgraph.types import StateSnapshot
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest, short_id, storable
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
@@ -91,13 +92,13 @@ async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
     try:
         connection = await aiosqlite.connect(path, timeout=10)
     except sqlite3.Error as error:
-        raise StorageError(f"{path} can't be opened: {error}.") from error
+        raise StorageError(Message("{} can't be opened: {}.", path, error)) from error
     try:
         saver = AsyncSqliteSaver(connection, serde=serializer())
         try:
             await saver.setup()
         except sqlite3.Error as error:
-            raise StorageError(f"{path} can't be used as a checkpoint database: {error}.") from error
+            raise StorageError(Message("{} can't be used as a checkpoint database: {}.", path, error)) from error
         yield saver
     finally:
         await connection.close()
@@ -106,7 +107,7 @@ async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
 def _file(uri: str) -> Path:
     path = Path(uri.removeprefix("sqlite:///")).expanduser()
     if not path.is_file():
-        raise StorageError(f"There is no checkpoint database {path}.")
+        raise StorageError(Message("There is no checkpoint database {}.", path))
     return path
 
 
@@ -117,14 +118,14 @@ async def _postgres(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         from psycopg import OperationalError
     except ImportError as error:
         raise StorageError(
-            "PostgreSQL stores need an extra; install it with: uv pip install 'hitl-tui[postgres]'."
+            Message("PostgreSQL stores need an extra; install it with: uv pip install 'hitl-tui[postgres]'.")
         ) from error
     try:
         async with AsyncPostgresSaver.from_conn_string(uri, serde=serializer()) as saver:
             yield saver
     except OperationalError as error:
         # What the driver says may repeat the URI with its password.
-        raise StorageError(f"The PostgreSQL store can't be reached ({type(error).__name__}).") from error
+        raise StorageError(Message("The PostgreSQL store can't be reached ({}).", type(error).__name__)) from error
 
 
 RESUME = "__resume__"
@@ -217,7 +218,7 @@ class GraphRunner:
         named = self._services.team(spec.todo.agent_name)
         team = named.graph
         if team is None:
-            raise BadInput(f"{spec.todo.id} is for {named.name}, which is no attached graph.")
+            raise BadInput(Message("{} is for {}, which is no attached graph.", spec.todo.id, named.name))
         graph = (await self._loaded(team)).graph
         if update is not None:
             check_update(graph, update)
@@ -278,8 +279,12 @@ class GraphRunner:
         if gone:
             names = one_line(", ".join(gone), 200)
             raise TeamFailure(
-                f"{team.name} was changed meanwhile: its thread stands before {names}, which it doesn't have any more; "
-                "bring that back, or go back to an earlier step."
+                Message(
+                    "{} was changed meanwhile: its thread stands before {}, which it doesn't have any more; "
+                    "bring that back, or go back to an earlier step.",
+                    team.name,
+                    names,
+                )
             )
         word = past.word
         if told.open is not None and await self._has_ended(spec, graph, state, told):
@@ -301,7 +306,7 @@ class GraphRunner:
         runs = state.created_at is None or bool(state.next or state.tasks or stretch.value is not None)
         if runs and (changed := await asyncio.to_thread(_differing, team, words, loaded.programs)):
             names = one_line(", ".join(changed), 200)
-            said = f"{names} changed since this was asked; it asks anew, with what is there now."
+            said = Message("{} changed since this was asked; it asks anew, with what is there now.", names)
             self._services.activity.write(spec.todo.id, "note", said)
             asked = asked_in(state, graph)
             if not asked and not stretch.answers:
@@ -340,11 +345,13 @@ class GraphRunner:
         try:
             await graph.aupdate_state(place, values, as_node=step.get("as_node") or None)
         except Exception as error:
-            raise TeamFailure(f"The state can't be changed like this: {one_line(str(error), 300)}.") from error
+            raise TeamFailure(
+                Message("The state can't be changed like this: {}.", one_line(str(error), 300))
+            ) from error
         after = await graph.aget_state(config)
         if before.next and not after.next:
             await graph.aupdate_state(place, None, as_node="__copy__")
-            raise TeamFailure("With this change nothing would be left to run; the state stays as it was.")
+            raise TeamFailure(Message("With this change nothing would be left to run; the state stays as it was."))
 
     @staticmethod
     def _saver(graph: AnyPregel) -> Any:
@@ -417,7 +424,7 @@ class GraphRunner:
         verdict, answer = said.get("verdict", ""), said.get("request_id", "")
         claim = await services.ledger.begin_effect(effect, services.now(), resolution=verdict, answer_to=answer)
         if claim.verdict == "stale":
-            raise RunNotCurrent("This run was stopped, so it does nothing more.")
+            raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
         if claim.verdict != "go":
             raise in_doubt(claim.effect or effect, earlier=earlier)
         return answer
@@ -501,7 +508,11 @@ class GraphRunner:
         def tell(line: str) -> None:
             activity.write(todo.id, "line", line)
 
-        how = f"{team.name} attempt {todo.attempt}" if leg.stretch.name.startswith("start ") else f"{team.name} goes on"
+        how = (
+            Message("{} attempt {}", team.name, todo.attempt)
+            if leg.stretch.name.startswith("start ")
+            else Message("{} goes on", team.name)
+        )
         activity.write(todo.id, "started", how)
         with printed_to(tell):
             async for part in leg.graph.astream(
@@ -547,7 +558,7 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
         return Asks((breakpoint_question(state, "before", state.next),), delivered, entered)
     values = state.values if final is None else final
     shown = plain(values)
-    data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": "too large to keep here"}
+    data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": Message("too large to keep here")}
     return Ended(TeamResult(text=answer_of(values), data=data), entered)
 
 

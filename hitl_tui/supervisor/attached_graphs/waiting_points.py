@@ -11,6 +11,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
 from hitl_tui.core.json_text import canonical, digest
+from hitl_tui.core.messages import Message
 from hitl_tui.graphs.json_values import plain
 
 LARGEST = 256_000
@@ -181,13 +182,14 @@ def again(asked: Asked) -> list[str]:
 
     What waits beside it changes with every answer: `Question.again` adds it when it is shown.
     """
-    lines, path = [], [level.name for level in asked.levels]
+    lines: list[str] = []
+    path = [level.name for level in asked.levels]
     for depth in range(len(path), 0, -1):
         place = " → ".join(path[:depth])
         if asked.levels[depth - 1].whole:
-            lines.append(f"{place}: runs again from its start, through this question and beyond")
+            lines.append(Message("{}: runs again from its start, through this question and beyond", place))
         else:
-            lines.append(f"{place}: a subgraph, goes on within; its finished nodes don't run again")
+            lines.append(Message("{}: a subgraph, goes on within; its finished nodes don't run again", place))
     return lines
 
 
@@ -208,7 +210,7 @@ def bounded(value: Any) -> Any:
             shown = parts
             break
     return {
-        "cut": f"{len(data):,} bytes; of what is long only the beginning is here",
+        "cut": Message("{} bytes; of what is long only the beginning is here", f"{len(data):,}"),
         "shown": shown,
         "sha256": digest(value),
     }
@@ -238,13 +240,13 @@ def _beginning_of_calls(value: Any, items: int, characters: int) -> Any:
 
 def _beginning(value: Any, items: int, characters: int) -> Any:
     if isinstance(value, str) and len(value) > characters:
-        return f"{value[:characters]}… ({len(value):,} characters)"
+        return Message("{}… ({} characters)", value[:characters], f"{len(value):,}")
     if isinstance(value, Mapping):
         found = {k: _beginning(v, items, characters) for k, v in list(value.items())[:items]}
-        return {**found, "…": f"{len(value) - items:,} more"} if len(value) > items else found
+        return {**found, "…": Message("{} more", f"{len(value) - items:,}")} if len(value) > items else found
     if isinstance(value, list):
         parts = [_beginning(v, items, characters) for v in value[:items]]
-        return [*parts, f"… {len(value) - items:,} more"] if len(value) > items else parts
+        return [*parts, Message("… {} more", f"{len(value) - items:,}")] if len(value) > items else parts
     return value
 
 

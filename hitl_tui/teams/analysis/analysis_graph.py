@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from hitl_tui.core.messages import Message
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
 from hitl_tui.teams.analysis.analysis_report import brief, citations, render, summary
 from hitl_tui.teams.analysis.computation import compute, with_insights
@@ -46,22 +47,22 @@ def read_text(workspace: Path, path: str) -> str:
         root = workspace.resolve()
         target = (root / path).resolve()
         if not target.is_relative_to(root):
-            raise Unreadable(f"{path} is outside the workspace.")
+            raise Unreadable(Message("{} is outside the workspace.", path))
         if not target.is_file():
-            raise Unreadable(f"{path} is not a file in the workspace.")
+            raise Unreadable(Message("{} is not a file in the workspace.", path))
         if target.stat().st_size > MAX_BYTES:
-            raise Unreadable(f"{path} is larger than 5 MB.")
+            raise Unreadable(Message("{} is larger than 5 MB.", path))
         content = target.read_bytes()
     except (OSError, ValueError, RuntimeError) as error:
-        raise Unreadable(f"{path} can't be read: {error}.") from error
+        raise Unreadable(Message("{} can't be read: {}.", path, error)) from error
     if len(content) > MAX_BYTES:
-        raise Unreadable(f"{path} is larger than 5 MB.")
+        raise Unreadable(Message("{} is larger than 5 MB.", path))
     for encoding in ("utf-8-sig", "cp949"):
         try:
             return content.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise Unreadable(f"{path} is neither UTF-8 nor CP949 text.")
+    raise Unreadable(Message("{} is neither UTF-8 nor CP949 text.", path))
 
 
 def read_tables(workspace: Path, paths: Iterable[str]) -> tuple[tuple[Table, ...], tuple[str, ...]]:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from hitl_tui.core.messages import Message
+
 _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -281,7 +283,7 @@ def add_months(start: date, months: int) -> date:
     index = start.year * 12 + start.month - 1 + months
     year, month = divmod(index, 12)
     if not 1 <= year <= 9999:
-        raise ValueError(f"no date {months} months from {start}")
+        raise ValueError(Message("no date {} months from {}", months, start))
     return date(year, month + 1, min(start.day, calendar.monthrange(year, month + 1)[1]))
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from hitl_tui.core.messages import Message
+
 TOTAL = re.compile(
     r"합계|총합|총액|합산|총계|(?<![가-힣])총\s?(?!무|괄|리|장|회|선|알)[가-힣]|전부\s?얼마|모두\s?(?:얼마|몇|합)|다\s?합|"
     r"(?<![a-z])(?:sums?|totals?|altogether|in\sall|add(?:ed)?\s(?:up|together))(?![a-z])",
@@ -389,8 +391,8 @@ def parse_table(text: str, path: str) -> Table:
             if len(rows) >= MAX_ROWS:
                 break
     except csv.Error as error:
-        raise ValueError(f"{path} can't be read as a table: {error}.") from error
+        raise ValueError(Message("{} can't be read as a table: {}.", path, error)) from error
     if len(header) < 2:
-        raise ValueError(f"{path} is no table with a header of two or more columns.")
+        raise ValueError(Message("{} is no table with a header of two or more columns.", path))
     head = " ".join([path, *header, *(cell for row in rows[:3] for cell in row)])
     return Table(path, header, tuple(rows), tuple(lines), bool(_SAMPLE.search(head)))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 from hitl_tui.teams.contract import Team, TeamSources
@@ -21,7 +22,9 @@ class AnalysisTeam(Team):
     """
 
     name = "analysis_team"
-    description = "Arithmetic over what was found: changes, limits stated in documents, table statistics, dates."
+    description = Message(
+        "Arithmetic over what was found: changes, limits stated in documents, table statistics, dates."
+    )
     risk = Risk.LOW
     max_retries = 2
     timeout = 60.0
@@ -47,13 +50,17 @@ class AnalysisTeam(Team):
         """
         unknown = sorted(set(arguments) - {"query", "analysis_type"})
         if unknown:
-            raise BadInput(f"analysis_team takes query and analysis_type, not {unknown[0]!r}.")
+            raise BadInput(Message("analysis_team takes query and analysis_type, not {}.", repr(unknown[0])))
         query = arguments.get("query", text)
         if not isinstance(query, str) or len(query) > MAX_QUERY:
-            raise BadInput(f"The query of analysis_team must be a text of at most {MAX_QUERY:,} characters.")
+            raise BadInput(
+                Message("The query of analysis_team must be a text of at most {} characters.", f"{MAX_QUERY:,}")
+            )
         kind = arguments.get("analysis_type", "comprehensive")
         if kind not in ANALYSIS_TYPES:
-            raise BadInput(f"The analysis type must be one of {', '.join(ANALYSIS_TYPES)}, not {kind!r}.")
+            raise BadInput(
+                Message("The analysis type must be one of {}, not {}.", ", ".join(ANALYSIS_TYPES), repr(kind))
+            )
         return {"query": query.strip(), "analysis_type": kind}
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.declared_commands import parse_template
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import one
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def refuse_outside(declared: CommandDeclaration, values: Mapping[str, Any], work
             if not _real(workspace / path).is_relative_to(limit):
                 where = "the workspace" if limit == root else str(folder)
                 raise BadInput(
-                    f'The parameter "{name}" makes "{one(path)}", which leads out of {where}: nothing was run.'
+                    Message(
+                        'The parameter "{}" makes "{}", which leads out of {}: nothing was run.', name, one(path), where
+                    )
                 )
 
 

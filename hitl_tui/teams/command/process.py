@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.messages import Message
 from hitl_tui.teams.command.bounded_output import NOTES, Bounded, Lines, Masker, Notes
 from hitl_tui.teams.command_init import GRACE, INIT, KILL_WAIT
 
@@ -252,7 +253,7 @@ async def _spawn(
     run: _Run, argv: Sequence[str], cwd: Path, env: Mapping[str, str], lock_fd: int, grace: float
 ) -> asyncio.SubprocessTransport:
     if not argv:
-        raise BadInput("A command needs a program to run.")
+        raise BadInput(Message("A command needs a program to run."))
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
     init = (sys.executable, "-I", "-S", "-X", "utf8", INIT)
@@ -271,8 +272,8 @@ async def _spawn(
         )
     except (OSError, ValueError) as error:
         if not await asyncio.to_thread(cwd.is_dir):
-            raise BadInput(f"The folder {cwd} doesn't exist, so {argv[0]} can't run in it.") from error
-        raise BadInput(f"The program {argv[0]} can't be started: {error}.") from error
+            raise BadInput(Message("The folder {} doesn't exist, so {} can't run in it.", cwd, argv[0])) from error
+        raise BadInput(Message("The program {} can't be started: {}.", argv[0], error)) from error
     finally:
         os.close(writing)
     await run.begun
@@ -312,9 +313,13 @@ async def _end(run: _Run, transport: asyncio.SubprocessTransport, grace: float) 
             await asyncio.wait({run.gone}, timeout=grace + KILL_WAIT + DRAIN)
         if run.remaining or not run.gone.done():
             pids = run.remaining or str(transport.get_pid())
-            raise StillRunning(f"Could not end process {pids} (another user's, or hanging); it is still running.")
+            raise StillRunning(
+                Message("Could not end process {} (another user's, or hanging); it is still running.", pids)
+            )
         if run.code is None:
-            raise StillRunning("What watched over the command was killed, so the command may still be running.")
+            raise StillRunning(
+                Message("What watched over the command was killed, so the command may still be running.")
+            )
         if run.open_pipes:
             await asyncio.wait({run.drained}, timeout=DRAIN)
     finally:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.safe_text import mask
@@ -117,7 +118,7 @@ class CommandTeam(Team):
         self.name = "command_team"
         self.risk = Risk.HIGH
         names = ", ".join(sorted(commands)) or "none is declared"
-        self.description = f"Runs commands declared in hitl.toml: {names}."
+        self.description = Message("Runs commands declared in hitl.toml: {}.", names)
         limits = [float(command.timeout) for command in commands.values()] or [DEFAULT_TIMEOUT]
         self.timeout = 0.0 if 0.0 in limits else max(limits) + STOP_MARGIN
 
@@ -154,10 +155,10 @@ class CommandTeam(Team):
         """
         for key in arguments:
             if key not in ("command", "parameters", *_DERIVED, *_FOUND):
-                raise BadInput(f'A command takes "command" and "parameters", not "{one(str(key))}".')
+                raise BadInput(Message('A command takes "command" and "parameters", not "{}".', one(str(key))))
         given = arguments.get("parameters") or {}
         if not isinstance(given, Mapping):
-            raise BadInput('"parameters" has to be a table of names and values.')
+            raise BadInput(Message('"parameters" has to be a table of names and values.'))
         if "command" in arguments:
             name, parameters = arguments["command"], dict(given)
         else:
@@ -168,8 +169,12 @@ class CommandTeam(Team):
         for key in _DERIVED:
             if key in arguments and arguments[key] != bound[key]:
                 raise BadInput(
-                    f'"{key}" follows from the declaration of "{name}" and can\'t be set; '
-                    f'change "parameters" and leave "{key}" out.'
+                    Message(
+                        '"{0}" follows from the declaration of "{1}" and can\'t be set; change "parameters" and '
+                        'leave "{0}" out.',
+                        key,
+                        name,
+                    )
                 )
         return bound
 
@@ -273,10 +278,10 @@ class CommandTeam(Team):
 
     def _declared(self, name: object) -> CommandDeclaration:
         if not isinstance(name, str) or not name:
-            raise BadInput('"command" has to be the name of a declared command.')
+            raise BadInput(Message('"command" has to be the name of a declared command.'))
         declared = self.commands.get(name)
         if declared is None:
-            raise unknown_name("declared command", name, self.commands)
+            raise unknown_name(Message("declared command"), name, self.commands)
         return declared
 
     def _bound(self, declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -310,11 +315,13 @@ class CommandTeam(Team):
         name = arguments.get("command")
         declared = self.commands.get(name) if isinstance(name, str) else None
         if declared is None:
-            raise BadInput(f'hitl.toml no longer declares the command "{one(str(name))}", so it was not run.')
+            raise BadInput(Message('hitl.toml no longer declares the command "{}", so it was not run.', one(str(name))))
         parameters = arguments.get("parameters") or {}
         exact = self._exact(declared, parameters)
         if any(exact[key] != arguments.get(key) for key in ("argv", "preview")):
-            raise BadInput(f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.')
+            raise BadInput(
+                Message('The declaration of "{}" changed since it was approved, so it was not run; ask again.', name)
+            )
         values = {k: with_values(v, secrets) if isinstance(v, str) else v for k, v in exact["parameters"].items()}
         refuse_outside(declared, values, workspace)
         self._refuse_changed(arguments.get("programs") or {}, self._programs(declared, exact, workspace), declared)
@@ -334,8 +341,11 @@ class CommandTeam(Team):
             now = {path: known for path, known in now.items() if path in approved}
         if changed := self.changed(approved, now):
             raise BadInput(
-                f"{one(', '.join(changed), 200)} changed since this step was planned or approved, so nothing was run; "
-                "edit the step, and it asks with what is there now."
+                Message(
+                    "{} changed since this step was planned or approved, so nothing was run; edit the step, "
+                    "and it asks with what is there now.",
+                    one(", ".join(changed), 200),
+                )
             )
 
 
@@ -358,9 +368,9 @@ def command_words(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise BadInput(f"This command line can't be read: {str(error).lower()}.") from error
+        raise BadInput(Message("This command line can't be read: {}.", str(error).lower())) from error
     if not words:
-        raise BadInput("Say which declared command to run, as in: name parameter=value.")
+        raise BadInput(Message("Say which declared command to run, as in: name parameter=value."))
     return words
 
 
@@ -374,9 +384,11 @@ def command_parameters(name: str, words: Sequence[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise BadInput(f'After the command "{one(name)}" come parameters as name=value, not "{one(word)}".')
+            raise BadInput(
+                Message('After the command "{}" come parameters as name=value, not "{}".', one(name), one(word))
+            )
         if key in parameters:
-            raise BadInput(f'The parameter "{one(key)}" is given twice.')
+            raise BadInput(Message('The parameter "{}" is given twice.', one(key)))
         parameters[key] = value
     return parameters
 
@@ -398,7 +410,7 @@ def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secret
     lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
     last = f": {one(lines[-1], 200).rstrip('.')}" if lines else ""
     data = {"argv": [mask(str(part), secrets) for part in arguments["argv"]], **outcome.to_dict()}
-    raise TeamFailure(f'The command "{arguments["command"]}" {how}{last}.', data=data)
+    raise TeamFailure(Message('The command "{}" {}{}.', arguments["command"], how, last), data=data)
 
 
 def report(

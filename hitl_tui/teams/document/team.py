@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import (
     BRIEF,
@@ -68,7 +69,9 @@ class DocumentTeam(Team):
     def __init__(self, folder: str = "reports") -> None:
         self.folder = checked_folder(folder)
         self.name = "document_team"
-        self.description = f"Writes a Markdown report of what was found into {self.folder}/, never over a file."
+        self.description = Message(
+            "Writes a Markdown report of what was found into {}/, never over a file.", self.folder
+        )
         self.risk = Risk.HIGH
         self.timeout = 60.0
 
@@ -101,11 +104,11 @@ class DocumentTeam(Team):
         """
         for key, value in arguments.items():
             if key not in ("title", "path", "date", "if_exists"):
-                raise BadInput(f'A report takes "title", "path" and "date", not "{one(str(key))}".')
+                raise BadInput(Message('A report takes "title", "path" and "date", not "{}".', one(str(key))))
             if not isinstance(value, str):
-                raise BadInput(f'"{key}" of a report has to be a text.')
+                raise BadInput(Message('"{}" of a report has to be a text.', key))
         if arguments.get("if_exists", IF_EXISTS) != IF_EXISTS:
-            raise BadInput("A report is never written over another file; if_exists can't be changed.")
+            raise BadInput(Message("A report is never written over another file; if_exists can't be changed."))
         first = next((line for line in (arguments.get("title") or text).splitlines() if line.strip()), "")
         title = " ".join(first.split())[:_TITLE] or "Report"
         path = arguments.get("path")
@@ -117,10 +120,12 @@ class DocumentTeam(Team):
     def _checked(self, path: str) -> str:
         folder, name = posixpath.split(path)
         if posixpath.normpath(folder or ".") != posixpath.normpath(self.folder):
-            raise BadInput(f'A report has to be in {self.folder}/; "{one(path)}" isn\'t.')
+            raise BadInput(Message('A report has to be in {}/; "{}" isn\'t.', self.folder, one(path)))
         stem = name.removesuffix(".md")
         if stem == name or not stem or stem.startswith(".") or not _writable(stem):
-            raise BadInput(f'A report\'s file name ends in ".md" and has no dot before it, unlike "{one(name)}".')
+            raise BadInput(
+                Message('A report\'s file name ends in ".md" and has no dot before it, unlike "{}".', one(name))
+            )
         return posixpath.join(self.folder, name)
 
     def writes(self, arguments: Mapping[str, Any]) -> str:
@@ -236,7 +241,7 @@ def checked_folder(folder: str) -> str:
     """
     plain = posixpath.normpath(folder.strip() or ".")
     if plain == ".." or plain.startswith(("/", "~", "../")) or not _writable(plain):
-        raise BadInput(f'The folder for reports has to be in the workspace, unlike "{one(folder)}".')
+        raise BadInput(Message('The folder for reports has to be in the workspace, unlike "{}".', one(folder)))
     return plain
 
 
@@ -297,7 +302,7 @@ def write_report(workspace: Path, path: str, content: bytes) -> str:
             os.close(descriptor)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise TeamFailure(f"The report {path} can't be written: {reason}.") from error
+        raise TeamFailure(Message("The report {} can't be written: {}.", path, reason)) from error
     return posixpath.join(folder, written)
 
 
@@ -306,7 +311,7 @@ def _open_folder(workspace: Path, folder: str) -> int:
     root = Path(os.path.realpath(workspace))
     real = Path(os.path.realpath(root / folder))
     if not real.is_relative_to(root):
-        raise BadInput(f'The folder "{folder}" leads out of the workspace, so no report was written.')
+        raise BadInput(Message('The folder "{}" leads out of the workspace, so no report was written.', folder))
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     for part in real.relative_to(root).parts:
         try:
@@ -333,7 +338,9 @@ def _write_new(folder: int, name: str, content: bytes) -> str:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
-    raise TeamFailure(f"There are {MOST_NUMBERS} reports named like {name} already; give this one another title.")
+    raise TeamFailure(
+        Message("There are {} reports named like {} already; give this one another title.", MOST_NUMBERS, name)
+    )
 
 
 def _candidates(name: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import EXPORTED
 from hitl_tui.teams.search.blocks import MAX_BLOCKS, Block, BlockBuilder, Extraction, Unreadable
 from hitl_tui.teams.search.markup import html_extraction, markdown_blocks, rst_blocks, text_blocks
@@ -41,7 +42,7 @@ def _rows(lines: list[str]) -> Extraction:
     for row in reader:
         first, last = last + 1, reader.line_num
         if last - first > _MAX_ROW_LINES:
-            raise csv.Error(f"a quotation mark opened in line {first} isn't closed")
+            raise csv.Error(Message("a quotation mark opened in line {} isn't closed", first))
         cells = [" ".join(cell.split()) for cell in row]
         if not any(cells):
             continue
@@ -114,10 +115,10 @@ def pdf_extraction(
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise Unreadable("PDF is locked by a password")
+            raise Unreadable(Message("PDF is locked by a password"))
         pages = len(reader.pages)
     except (PyPdfError, *_BROKEN) as error:
-        raise Unreadable(f"broken PDF ({_short(error)})") from error
+        raise Unreadable(Message("broken PDF ({})", _short(error))) from error
     for index in range(pages):
         if index >= _MAX_PAGES or clock() > until or len(blocks) >= MAX_BLOCKS:
             note = f"read only up to page {index}: the PDF is too long"
@@ -130,7 +131,9 @@ def pdf_extraction(
         kept = clean(text.encode("utf-8", "replace").decode("utf-8"))
         blocks.extend(text_blocks(kept.split("\n"), page=index + 1))
     if not blocks:
-        raise Unreadable("broken PDF (no readable page)" if bad_pages else "PDF holds no text (scanned pages?)")
+        raise Unreadable(
+            Message("broken PDF (no readable page)") if bad_pages else Message("PDF holds no text (scanned pages?)")
+        )
     if bad_pages and not note:
         note = f"{bad_pages} of {pages} pages can't be read"
     return Extraction(tuple(blocks), note)
@@ -193,7 +196,7 @@ def read_source(path: Path) -> Source:
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(file.fileno())
             if not stat.S_ISREG(info.st_mode):
-                raise Unreadable("not a regular file")
+                raise Unreadable(Message("not a regular file"))
             if reason := too_large(info.st_size):
                 raise Unreadable(reason)
             data = file.read(MAX_BYTES + 1)
@@ -226,15 +229,15 @@ def extract_bytes(data: bytes, suffix: str, clean: Callable[[str], str] = str) -
     """
     kind = suffix.lower()
     if kind not in SUFFIXES:
-        raise Unreadable(f"files ending in {suffix or 'nothing'} aren't searched")
+        raise Unreadable(Message("files ending in {} aren't searched", suffix or "nothing"))
     if kind == ".pdf":
         return pdf_extraction(data, clean=clean)
     if is_binary(data):
-        raise Unreadable("binary file")
+        raise Unreadable(Message("binary file"))
     text, note = decode(data)
     text = clean(text)
     if text.rstrip().endswith(EXPORTED):
-        raise Unreadable("an answer that was exported here, which is no evidence for another one")
+        raise Unreadable(Message("an answer that was exported here, which is no evidence for another one"))
     if kind in (".html", ".htm"):
         # Any line end counts as one in the parser only when it is a newline.
         found = html_extraction(_LINE_END.sub("\n", text))

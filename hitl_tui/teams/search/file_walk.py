@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.teams.search.file_text import SUFFIXES, too_large
 
 MAX_FILES = 50_000
@@ -67,7 +68,7 @@ def clean_patterns(documents: Sequence[str]) -> tuple[str, ...]:
         BadInput: a pattern is empty, absolute, or leads out of the folder.
     """
     if not documents:
-        raise BadInput("No documents are named; name a folder, a file or a pattern such as docs/**/*.md.")
+        raise BadInput(Message("No documents are named; name a folder, a file or a pattern such as docs/**/*.md."))
     return tuple(dict.fromkeys(_clean(pattern) for pattern in documents))
 
 
@@ -75,7 +76,9 @@ def _clean(pattern: str) -> str:
     text = _nfc(pattern.strip()).replace(os.sep, "/")
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if not text or text.startswith("/") or ".." in parts or "\0" in text:
-        raise BadInput(f"The documents {pattern!r} must be a path or pattern inside the workspace folder.")
+        raise BadInput(
+            Message("The documents {} must be a path or pattern inside the workspace folder.", repr(pattern))
+        )
     return "/".join(parts) or "."
 
 
@@ -100,7 +103,7 @@ def walk(root: Path, documents: Sequence[str], *, max_files: int = MAX_FILES) ->
             pass
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "links that lead in a circle"
-        raise BadInput(f"The folder {root} can't be searched: {reason.lower()}.") from error
+        raise BadInput(Message("The folder {} can't be searched: {}.", root, reason.lower())) from error
     walker = _Walker(real, max_files)
     walker.match = _matcher(walker.resolved(patterns))
     for found in walker.folder("", 0):

@@ -18,6 +18,7 @@ from types import MappingProxyType, TracebackType
 
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.teams.search.file_walk import clean_patterns
 from hitl_tui.teams.search.hidden_files import Hidden
 from hitl_tui.teams.search.index_refresh import Progress, Refreshed, refresh_within, scope_key, stored_scope
@@ -70,7 +71,9 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 def storage_error(path: Path, error: Exception) -> StorageError:
     """Return the error a person sees for a failure of the cache file."""
-    return StorageError(f"The search index {path} can't be used: {error}.", help="It can be deleted at any time.")
+    return StorageError(
+        Message("The search index {} can't be used: {}.", path, error), help=Message("It can be deleted at any time.")
+    )
 
 
 def open_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import Team, TeamSources
 from hitl_tui.teams.search.file_walk import clean_patterns
@@ -29,7 +30,7 @@ class SearchTeam(Team):
     """
 
     name = "search_team"
-    description = "Full text search over the documents of the workspace, with citations"
+    description = Message("Full text search over the documents of the workspace, with citations")
     risk = Risk.LOW
     max_retries = 2
     timeout = 120.0
@@ -77,7 +78,9 @@ class SearchTeam(Team):
         """
         known = ("query", "limit", "documents")
         if unknown := sorted(set(arguments) - set(known)):
-            raise BadInput(f"{self.name} has no parameter {unknown[0]!r}; it takes {', '.join(known)}.")
+            raise BadInput(
+                Message("{} has no parameter {}; it takes {}.", self.name, repr(unknown[0]), ", ".join(known))
+            )
         return {
             "query": _query(arguments.get("query", text)),
             "limit": _limit(arguments.get("limit", DEFAULT_LIMIT)),
@@ -98,22 +101,24 @@ def teams(sources: TeamSources) -> list[Team]:
 
 def _query(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise BadInput("The search needs a query: some words to look for.")
+        raise BadInput(Message("The search needs a query: some words to look for."))
     query = value.strip().encode("utf-8", "replace").decode("utf-8")
     if len(query) > MAX_QUERY:
-        raise BadInput(f"The query has {len(query):,} characters; at most {MAX_QUERY:,} can be searched for.")
+        raise BadInput(
+            Message("The query has {} characters; at most {} can be searched for.", f"{len(query):,}", f"{MAX_QUERY:,}")
+        )
     return query
 
 
 def _limit(value: object) -> int:
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MAX_LIMIT:
-        raise BadInput(f"The limit must be a whole number from 1 to {MAX_LIMIT}, not {value!r}.")
+        raise BadInput(Message("The limit must be a whole number from 1 to {}, not {}.", MAX_LIMIT, repr(value)))
     return number
 
 
 def _documents(value: object) -> list[str]:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-        raise BadInput("The documents must be a list of files, folders or patterns.")
+        raise BadInput(Message("The documents must be a list of files, folders or patterns."))
     return list(clean_patterns([str(item) for item in items]))
