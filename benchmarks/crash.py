@@ -1,4 +1,4 @@
-"""Kill -9 before, within and after every durable write and every effect, then start again until all is done (D12).
+"""Kill -9 before, within and after every durable write and every effect, then start again until all is done.
 
 A dry run counts the points; then each point gets a run of its own whose first process dies there. Other rounds cut the
 unsynced tail off the checkpoints' log after each death, and kill a second time while the session recovers. The round

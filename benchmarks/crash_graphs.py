@@ -1,4 +1,4 @@
-"""Kill -9 at every write to the checkpoint store and to the ledger while graphs of others run, then go on (D12).
+"""Kill -9 at every write to the checkpoint store and to the ledger while graphs of others run, then go on.
 
 A dry run of each graph counts the points: before and after each write of the saver, before, within and after each
 transaction of the ledger, before and after each thing that a node does. Then a process dies at each of them (or at

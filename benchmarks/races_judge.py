@@ -1,4 +1,4 @@
-"""What a person meant, told by that person's script and the screen alone, and what the record holds (C3).
+"""What a person meant, told by that person's script and the screen alone, and what the record holds.
 
 A decision counts as the person's own when there was one key or click on an action that the script pressed by itself:
 with the focus in the question, half a second after exactly that digest had come to stand on the screen, its end read,

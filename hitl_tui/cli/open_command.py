@@ -1,4 +1,4 @@
-"""`hitl-tui open`: any LangGraph checkpoint database, read and never written (I9).
+"""`hitl-tui open`: any LangGraph checkpoint database, read and never written.
 
 At a terminal it is a console; elsewhere, or with --json, it prints what is there.
 """

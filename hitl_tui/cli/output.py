@@ -19,7 +19,7 @@ _SUSPECT = r"[^\n -~가-힣]"
 
 
 def json_text(document: Mapping[str, Any]) -> str:
-    """Return one line of JSON that moves or hides nothing on a terminal: what can't be seen is escaped (C10)."""
+    """Return one line of JSON that moves or hides nothing on a terminal: what can't be seen is escaped."""
     return escaped(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 

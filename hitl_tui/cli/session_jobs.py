@@ -129,7 +129,7 @@ async def do(job: Job) -> int:
 
 
 async def shown_before(setup: SessionSetup) -> frozenset[str]:
-    """Return the ids of a session's open questions that were shown before now (T2)."""
+    """Return the ids of a session's open questions that were shown before now."""
     found = await setup.ledger.requests(setup.now(), session=setup.info.id, limit=_MANY)
     return frozenset(view.request.id for view in found if view.request.first_shown)
 

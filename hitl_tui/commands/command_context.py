@@ -99,15 +99,15 @@ class CommandContext:
         channel: `console`, `repl`, `cli`, `pipe`.
         admin: administers all sessions; None where there is only this one.
         acting: says how they are identified; None for a name that nothing proves.
-        terminal: they have the questions before them; elsewhere what is of high risk takes its digest (T2).
+        terminal: they have the questions before them; elsewhere what is of high risk takes its digest.
         known: ids of the questions that were shown when the command was begun; None where a question itself is
             answered, as it was shown.
         line: the command.
         names: what it names: TODOs, questions, requests.
         digest: the digest it carries; empty for none.
-        began: when the command was begun, ISO 8601, UTC: what others decided from then on stands (T1).
+        began: when the command was begun, ISO 8601, UTC: what others decided from then on stands.
         since: when the chain of commands began that this one is part of, ISO 8601, UTC: a digest names no question that
-            was first shown later, since it may come from elsewhere (T2). Empty for a command alone.
+            was first shown later, since it may come from elsewhere. Empty for a command alone.
     """
 
     face: SessionView
@@ -197,10 +197,10 @@ class CommandContext:
         if refused:
             return refused
         status, message = _SAID[verdict]
-        return self.done_with(status, message.format(what=question.name), data)
+        return self.done_with(status, message.filled(what=question.name), data)
 
     def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
-        """Check that a command may answer these questions together, before any of them is answered (T2).
+        """Check that a command may answer these questions together, before any of them is answered.
 
         Raises:
             Unshown: one of them was not shown before the command began; nowhere but at a terminal.
@@ -224,12 +224,12 @@ class CommandContext:
         if self.known is None or question.id in self.known:
             return True
         if self.terminal and any(question.id == asked.id for asked in self.snapshot.questions):
-            return False  # it was asked while the line was typed: whoever typed it meant what stood there before (C3)
+            return False  # it was asked while the line was typed: whoever typed it meant what stood there before
         ahead = question.kind is Kind.TODO and question.risk is not Risk.HIGH and verdict in _AHEAD
         return ahead and bool(self.names)
 
     def check_seen(self, questions: Sequence[Question]) -> None:
-        """Check that a line typed at a terminal ends no question that came while it was typed (C3).
+        """Check that a line typed at a terminal ends no question that came while it was typed.
 
         Raises:
             BadInput: it would.
@@ -370,7 +370,7 @@ class CommandContext:
         detail: str = "",
         amounts_to: Verdict | None = Verdict.REJECT,
     ) -> Closing:
-        """Return what a change of TODOs does to their open questions (T1).
+        """Return what a change of TODOs does to their open questions.
 
         Args:
             cause: what becomes of them.
@@ -384,7 +384,7 @@ class CommandContext:
         return Closing(cause, self.by, todo_ids, self.began, verdict, detail, who, amounts_to)
 
     async def _checked(self, closing: Closing) -> Closing:
-        """Check that a change may end what its TODOs ask, or will ask, as an answer to that might (T2, T8).
+        """Check that a change may end what its TODOs ask, or will ask, as an answer to that might.
 
         Raises:
             Unshown: something of high risk was not shown before the command began.
@@ -405,13 +405,13 @@ class CommandContext:
         return replace(closing, met=frozenset(question.id for question in questions))
 
     async def _check_proposed(self, proposal: Question, who: Identity) -> None:
-        """Check that who accepts a proposal may end what it takes away before that was asked about (T8)."""
+        """Check that who accepts a proposal may end what it takes away before that was asked about."""
         for todo_id in ended_with(proposal.view.request, Resolution(Outcome.APPROVED, Verdict.APPROVE)):
             if not await self.open_questions(todo_id):
                 self._check_unasked(todo_id, Verdict.SKIP, (who,))
 
     def _check_unasked(self, todo_id: str, amounts_to: Verdict, who: Sequence[Identity]) -> None:
-        """Check that people may settle a TODO that asks nothing now as if it were asked about (T8).
+        """Check that people may settle a TODO that asks nothing now as if it were asked about.
 
         Raises:
             BadInput: it is of high risk and would count as done; from here that takes a question.
@@ -434,7 +434,7 @@ class CommandContext:
         return named(await desk.ledger.requests(desk.now(), session=self.face.id, todo_id=todo_id), self.snapshot.raw)
 
     async def refuse_overtaken(self, *todo_ids: str) -> None:
-        """Refuse a command when something about one of its TODOs was decided since it was begun (T1).
+        """Refuse a command when something about one of its TODOs was decided since it was begun.
 
         Raises:
             Refused: it was; the message says what, by whom and when.

@@ -113,7 +113,7 @@ def complete(
 def usage_hint(line: str, snapshot: Snapshot | None = None) -> str:
     """Return the usage of the command that a line begins with, empty when it is none (yet).
 
-    With a session an answer that is being written shows what it would send instead, and as what type (I2).
+    With a session an answer that is being written shows what it would send instead, and as what type.
     """
     sends = answer_hint(line, snapshot) if snapshot is not None else ""
     if sends:

@@ -26,7 +26,7 @@ from hitl_tui.supervisor.snapshot import Question
 
 
 async def approve(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Approve the TODOs that are named; with none, the current one alone (D10).
+    """Approve the TODOs that are named; with none, the current one alone.
 
     Raises:
         BadInput: one of them waits for no approval; nothing was decided.
@@ -156,7 +156,7 @@ def _refusal(question: Question) -> Verdict | None:
 
 
 async def skip(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Skip a TODO and go on without it (D8); also one that asks nothing.
+    """Skip a TODO and go on without it; also one that asks nothing.
 
     Raises:
         IllegalTransition: it can't be skipped any more.
@@ -206,12 +206,12 @@ async def retry(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
 
 
 async def done(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Say that an effect in doubt happened: what it was meant to bring counts as done (D12)."""
+    """Say that an effect in doubt happened: what it was meant to bring counts as done."""
     return await _settle_doubt(hand, values, Verdict.USE_AS_DONE, Message("use an effect as done"))
 
 
 async def again(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Say that an effect in doubt shall be done again (D12)."""
+    """Say that an effect in doubt shall be done again."""
     return await _settle_doubt(hand, values, Verdict.DO_AGAIN, Message("do an effect again"))
 
 
@@ -251,7 +251,7 @@ async def plan_approve(hand: CommandContext, values: Mapping[str, Any]) -> Comma
 
 
 async def plan_reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Refuse the plan; with feedback it is planned anew (P1).
+    """Refuse the plan; with feedback it is planned anew.
 
     Raises:
         BadInput: no plan waits for a decision.

@@ -43,7 +43,7 @@ def _todo(hand: CommandContext, values: Mapping[str, Any]) -> SupervisorTodo:
 
 
 async def stop_at(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Let an attached graph stop before or after nodes from now on (I4).
+    """Let an attached graph stop before or after nodes from now on.
 
     Raises:
         BadInput: it has no such node; the message names those it has.
@@ -70,14 +70,14 @@ def _own(todo: SupervisorTodo, where: str) -> tuple[str, ...]:
 
 
 async def stop_nowhere(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Take all breakpoints of an attached graph away (I4)."""
+    """Take all breakpoints of an attached graph away."""
     todo = _todo(hand, values)
     data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
     return await hand.change(EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", todo.id), data)
 
 
 async def step(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Go on from a breakpoint to the next node (I4).
+    """Go on from a breakpoint to the next node.
 
     Raises:
         BadInput: it isn't at one.
@@ -86,7 +86,7 @@ async def step(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
 
 
 async def go_on(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Go on from a breakpoint to the next one (I4).
+    """Go on from a breakpoint to the next one.
 
     Raises:
         BadInput: it isn't at one.
@@ -117,7 +117,7 @@ def _at_breakpoint(hand: CommandContext, todo: SupervisorTodo, named: Question |
 
 
 async def state_show(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Show the state of an attached graph (I5); of a long one the beginning."""
+    """Show the state of an attached graph; of a long one the beginning."""
     view = await hand.face.graph(_todo(hand, values).id)
     shown = json.dumps(view.values, ensure_ascii=False, indent=2)
     cut = (
@@ -139,7 +139,7 @@ async def state_show(hand: CommandContext, values: Mapping[str, Any]) -> Command
 
 
 async def state_edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Change the state of a paused graph; it goes on with that once it is approved (I5).
+    """Change the state of a paused graph; it goes on with that once it is approved.
 
     Raises:
         BadInput: the change is no JSON object, the graph can't take it, or it runs.
@@ -170,7 +170,7 @@ async def state_edit(hand: CommandContext, values: Mapping[str, Any]) -> Command
 
 
 async def state_diff(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Show what differs between an earlier step of a graph, the one before by default, and now (C5).
+    """Show what differs between an earlier step of a graph, the one before by default, and now.
 
     Raises:
         BadInput: there is only one step, or the step is another TODO's.
@@ -275,13 +275,13 @@ async def rescue(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
 
 
 def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:
-    """Return where a graph is to go on from, as an event says it, with the nodes that run then (I7)."""
+    """Return where a graph is to go on from, as an event says it, with the nodes that run then."""
     place = {"todo_id": todo.id, "thread": view.thread, "checkpoint_id": view.checkpoint_id}
     return {**place, "next": list(view.next)} if view.next else place
 
 
 async def step_back(hand: CommandContext, todo: SupervisorTodo, step: str) -> dict[str, Any]:
-    """Return one of a team's own steps as an event says it; of an attached graph, with what runs then (I7)."""
+    """Return one of a team's own steps as an event says it; of an attached graph, with what runs then."""
     place = {"todo_id": todo.id, "thread": run_thread(hand.snapshot, todo.id), "checkpoint_id": step}
     try:
         return _place(todo, await hand.face.graph(todo.id, at=step))

@@ -1,4 +1,4 @@
-"""`CommandHandler`: carries chat commands out on a session and answers with typed results (D10)."""
+"""`CommandHandler`: carries chat commands out on a session and answers with typed results."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class CommandHandler:
         admin: administers all sessions; None where there is only this one.
         acting: says how they are identified, asked at each decision; None for a name that nothing proves.
         terminal: they have the questions before them, so that names are enough; elsewhere what is of high risk takes
-            its digest (T2).
+            its digest.
         since: when the chain of commands began that it carries out; see `CommandContext`.
     """
 
@@ -134,7 +134,7 @@ class CommandHandler:
 
         Args:
             line: what was written.
-            known: ids of the questions that were shown when it was begun: it answers no other one (T2, C3), but what
+            known: ids of the questions that were shown when it was begun: it answers no other one, but what
                 is of less than high risk may be approved in advance; None where the caller shows what it answers.
             began: when the command was begun, ISO 8601, UTC; now by default. What others decided meanwhile stands.
 
@@ -209,7 +209,7 @@ class CommandHandler:
         return await self._beginning().decide(question, verdict, reason=reason, value=value)
 
     async def answer(self, question: Question, value: Any, action: str = "") -> CommandResult:
-        """Answer what a team asks from inside, as it was shown (I2).
+        """Answer what a team asks from inside, as it was shown.
 
         Args:
             question: the question.

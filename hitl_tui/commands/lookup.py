@@ -1,4 +1,4 @@
-"""Which open question a command decides, and what is said when it was answered already (T1)."""
+"""Which open question a command decides, and what is said when it was answered already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/as APPROVER COMMAND`: one command of an approver, at somebody else's session (T8)."""
+"""`/as APPROVER COMMAND`: one command of an approver, at somebody else's session."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _PAGE = 20
 
 
 async def todos(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Show the plan: every TODO, counts per status, the current one (D10)."""
+    """Show the plan: every TODO, counts per status, the current one."""
     seen = hand.snapshot
     summary = seen.summary
     current = seen.current_todo_id
@@ -58,7 +58,7 @@ async def show(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
 
 
 async def checkpoint_list(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """List the session's checkpoints, newest first; with a TODO, its team's own steps (D13)."""
+    """List the session's checkpoints, newest first; with a TODO, its team's own steps."""
     limit = number(values.get("limit", str(_PAGE)))
     if "todo" in values:
         steps = await hand.face.steps(hand.todo(values["todo"]).id, limit)
@@ -113,7 +113,7 @@ _SAID = 40
 
 
 async def add(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Add a TODO that a person writes, for an agent (D10).
+    """Add a TODO that a person writes, for an agent.
 
     Raises:
         UnknownName: there is no such agent, or no TODO that it shall come after.
@@ -176,7 +176,7 @@ async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
 
 
 async def update(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Give a TODO another status, by the operator's part of the transition table (D4).
+    """Give a TODO another status, by the operator's part of the transition table.
 
     Raises:
         UnknownName: there is no such status.
@@ -216,7 +216,7 @@ async def remove(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
 
 
 async def priority(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Give a TODO another priority; the scheduler goes by it at once (D15).
+    """Give a TODO another priority; the scheduler goes by it at once.
 
     Raises:
         UnknownName: there is no such priority.
@@ -229,7 +229,7 @@ async def priority(hand: CommandContext, values: Mapping[str, Any]) -> CommandRe
 
 
 async def move(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Give a TODO another place in the order (D15).
+    """Give a TODO another place in the order.
 
     Raises:
         BadInput: neither "before" nor "after" was said, or it can't have another place any more.
@@ -249,7 +249,7 @@ async def move(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
 
 
 async def cancel(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Stop a TODO that runs (C6).
+    """Stop a TODO that runs.
 
     Raises:
         BadInput: it doesn't run.
@@ -265,7 +265,7 @@ async def cancel(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
 
 
 async def checkpoint_restore(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Go back to a checkpoint of the session (D11), or to a step of a TODO's team (D13).
+    """Go back to a checkpoint of the session, or to a step of a TODO's team.
 
     Raises:
         UnknownName: there is no such checkpoint, or it could be several.
@@ -284,7 +284,7 @@ async def checkpoint_restore(hand: CommandContext, values: Mapping[str, Any]) ->
 
 
 async def _rewind(hand: CommandContext, thread: str, step: str) -> CommandResult:
-    """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
+    """Let a TODO's team go on from one of its own steps, once it is approved anew."""
     todo = hand.todo(thread.split("/")[1])
     data = {**await step_back(hand, todo, step), "thread": thread}
     message = Message("{} will continue from that step of {}; you are asked first.", todo.id, todo.agent_name)
@@ -293,7 +293,7 @@ async def _rewind(hand: CommandContext, thread: str, step: str) -> CommandResult
 
 
 async def propose(hand: CommandContext, text: str) -> CommandResult:
-    """Propose the change of the plan that plain text asks for (D10).
+    """Propose the change of the plan that plain text asks for.
 
     What answers a question elsewhere (`1`, `yes`, `승인`) decides nothing here: the answer says where it would. A
     graph that waits for its next input takes such words as what they are.

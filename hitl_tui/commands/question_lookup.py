@@ -27,7 +27,7 @@ _LONGEST = 20_000
 def open_question(snapshot: Snapshot, name: str) -> Question:
     """Return the open question of a TODO that a name stands for: `todo_001`, `1`, `todo_001.2`, a request's id.
 
-    A TODO's id alone is enough while it has asked one thing all along: said again, it can't mean the next (T1).
+    A TODO's id alone is enough while it has asked one thing all along: said again, it can't mean the next.
 
     Raises:
         UnknownName: there is no such TODO or number, or it has asked several things.

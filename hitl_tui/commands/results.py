@@ -1,4 +1,4 @@
-"""What commands answer: typed, without layout, the same for every face (D10)."""
+"""What commands answer: typed, without layout, the same for every face."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class _Opened(Protocol):
 
 
 def rules_file(hand: CommandContext) -> Path:
-    """Return where standing rules lie (C3).
+    """Return where standing rules lie.
 
     Raises:
         BadInput: this session has no place for them.
@@ -103,7 +103,7 @@ def _proposed(hand: CommandContext, question: Question) -> StandingRule:
 
 
 async def allow(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Show the rule that would always allow what a TODO asks; with its digest, save it (C3).
+    """Show the rule that would always allow what a TODO asks; with its digest, save it.
 
     Raises:
         BadInput: it asks nothing, or no rule can be made of it.
@@ -227,7 +227,7 @@ _NAMED = 8
 
 
 async def mode(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
-    """Say which mode it is, or change it: the answer names what goes on without a question from now on (C4).
+    """Say which mode it is, or change it: the answer names what goes on without a question from now on.
 
     Raises:
         UnknownName: there is no such mode.

@@ -26,7 +26,7 @@ def manual_todo(
     priority: Priority,
     now: str,
 ) -> SupervisorTodo:
-    """Return the TODO that a person adds for an agent (D10).
+    """Return the TODO that a person adds for an agent.
 
     Args:
         facts: the agent.

@@ -1,4 +1,4 @@
-"""`/trust`: show what the workspace of a session wants to run that nobody trusts yet, and trust it (T4)."""
+"""`/trust`: show what the workspace of a session wants to run that nobody trusts yet, and trust it."""
 
 from __future__ import annotations
 

@@ -377,7 +377,7 @@ def template_problems(key: str, template: Sequence[str], parameters: Collection[
         try:
             holes = [part.text for part in parse_template(argument) if part.hole]
         except ValueError as error:
-            yield Problem(path, str(error))
+            yield Problem(path, error.args[0])
             continue
         if number == 0 and (holes or not argument):
             yield Problem(path, Message("is the program, which must be written out"))

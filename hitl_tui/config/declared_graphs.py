@@ -1,4 +1,4 @@
-"""Declared graphs: LangGraph graphs of the user's own that become teams (I1)."""
+"""Declared graphs: LangGraph graphs of the user's own that become teams."""
 
 from __future__ import annotations
 

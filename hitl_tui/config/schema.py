@@ -260,7 +260,7 @@ class _Parameter(_Section):
             try:
                 self.declaration().accept(self.default)
             except ValueError as error:
-                problems = [Problem(("default",), str(error))]
+                problems = [Problem(("default",), error.args[0])]
             if not problems and self.type != "choice" and type(self.default) not in _TOML_TYPES[self.type]:
                 expected = self.declaration().expected
                 problems = [

@@ -1,4 +1,4 @@
-"""JSON files of our own with a checksum in them, so that damage is never believed (T7)."""
+"""JSON files of our own with a checksum in them, so that damage is never believed."""
 
 from __future__ import annotations
 

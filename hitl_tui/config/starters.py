@@ -35,11 +35,11 @@ class StarterWords(NamedTuple):
 
 
 class Starter(NamedTuple):
-    """One thing to begin with that works at once (C1).
+    """One thing to begin with that works at once.
 
     Args:
         key: stable name; a packaged folder under `examples/` and the name of its copy.
-        words: what it says, by language: `en` and `ko` (C11).
+        words: what it says, by language: `en` and `ko`.
         folder: the packaged workspace; it may be read-only, so `materialise` it first.
         language: the one that `title`, `description` and `question` are in.
     """
@@ -170,7 +170,7 @@ def starters(language: str | None = None) -> list[Starter]:
 
 
 def environment_language(environ: Mapping[str, str]) -> str:
-    """Return `ko` where the environment's locale is Korean, else `en` (C11).
+    """Return `ko` where the environment's locale is Korean, else `en`.
 
     Args:
         environ: the environment's variables.

@@ -49,14 +49,14 @@ class WorkspaceConfig:
     """Everything hitl.toml says; without arguments what holds where there is no such file.
 
     Args:
-        mode: when a person is asked, at the start of a session (C4).
-        concurrency: most TODOs that run at the same time (D9).
+        mode: when a person is asked, at the start of a session.
+        concurrency: most TODOs that run at the same time.
         policy: the `[[policy]]` rules in their order.
         commands: the declared commands by name.
-        graphs: the declared graphs of the user's own by name (I1).
-        disabled: teams that may not be planned (D6).
+        graphs: the declared graphs of the user's own by name.
+        disabled: teams that may not be planned.
         secret_names: environment variables whose values are masked wherever they would be shown.
-        pins: patterns of files that no approval of high risk binds (T5).
+        pins: patterns of files that no approval of high risk binds.
     """
 
     mode: Mode = Mode.STEP

@@ -1,6 +1,6 @@
 """The files of a workspace that say what may run in it: hitl.toml, langgraph.json, and any file of variables it names.
 
-They are read together and once; what they declare and the digest that trust binds come from the same bytes (T4).
+They are read together and once; what they declare and the digest that trust binds come from the same bytes.
 """
 
 from __future__ import annotations

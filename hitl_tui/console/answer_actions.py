@@ -190,7 +190,7 @@ def _width(labels: Sequence[str], gap: int) -> int:
 
 
 def _inner(shape: Shape) -> tuple[Answer, ...]:
-    """Return the places for what a team asks from inside: what its form offers, and 3 always a way to say no (I2)."""
+    """Return the places for what a team asks from inside: what its form offers, and 3 always a way to say no."""
     from hitl_tui.wording.interrupt_rows import label_of
 
     offered = {a.place: a for a in shape.actions}

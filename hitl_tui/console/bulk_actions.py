@@ -42,7 +42,7 @@ class PlanOrdering:
         self._one = asyncio.Lock()
 
     def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
-        """Give TODOs another place: `before` or `after` another one (D15)."""
+        """Give TODOs another place: `before` or `after` another one."""
         if self._display.link is not None:
             self._display.begin(self._move(self._display.link, ids, where, anchor))
 

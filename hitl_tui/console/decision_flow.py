@@ -95,7 +95,7 @@ class DecisionFlow:
             await self._decide(link, question, answer.verdict, words)
 
     async def _inner(self, link: SessionHandle, question: Question, answer: Answer) -> None:
-        """Answer what a team asks from inside, in the dialog that the answer needs (I2)."""
+        """Answer what a team asks from inside, in the dialog that the answer needs."""
         from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
         from hitl_tui.console.dialogs.interrupt_answer import answer_of
 

@@ -104,7 +104,7 @@ async def checkpoint_rows(link: SessionHandle, info: CheckpointInfo, keymap: Key
 async def show_steps(
     console: Console, link: SessionHandle, todo: SupervisorTodo | None, say: Say, say_after: Say
 ) -> bool:
-    """Show the steps of a TODO's team; return whether the team is to go on from one of them (D13).
+    """Show the steps of a TODO's team; return whether the team is to go on from one of them.
 
     Args:
         console: the app.

@@ -1,4 +1,4 @@
-"""The key map as a person has it: the built-in one with what `keys.toml` in the data folder changes (C2)."""
+"""The key map as a person has it: the built-in one with what `keys.toml` in the data folder changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one key map: bindings, the key line, the help screen and remapping come from here (C2)."""
+"""The one key map: bindings, the key line, the help screen and remapping come from here."""
 
 # Annotations aren't postponed here: a named tuple would compile each of them again when it is made.
 from collections.abc import Sequence

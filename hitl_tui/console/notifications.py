@@ -1,4 +1,4 @@
-"""Being called: bell, desktop notification and window title, when something needs a person who looks elsewhere (C1).
+"""Being called: bell, desktop notification and window title, when something needs a person who looks elsewhere.
 
 What is written here is our own words and numbers; a session's id is the only thing in it that somebody else may have
 chosen, and it passes `osc_text`.

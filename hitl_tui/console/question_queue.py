@@ -1,4 +1,4 @@
-"""The open questions in the order they came, which one is shown and which are marked (C3). Pure."""
+"""The open questions in the order they came, which one is shown and which are marked. Pure."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class SessionActions:
 
         Args:
             line: what was typed.
-            known: ids of the questions that were shown when it was begun; it answers no other one (C3).
+            known: ids of the questions that were shown when it was begun; it answers no other one.
         """
         own = own_command(line)
         if own is not None:
@@ -115,7 +115,7 @@ class SessionActions:
         await self._show_result(link, result)
 
     async def _trust(self, link: SessionHandle, handler: CommandHandler, result: CommandResult) -> None:
-        """Show what the folder wants to run, and trust it when that is said (T4)."""
+        """Show what the folder wants to run, and trust it when that is said."""
         from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 
         app = self._console
@@ -124,7 +124,7 @@ class SessionActions:
             self._report(await handler.handle_command(f"/trust --digest {trust.digest}"))
 
     async def _approver(self, name: str) -> Identity | None:
-        """Return the approver whose token is typed now (T8); None when nobody types one.
+        """Return the approver whose token is typed now; None when nobody types one.
 
         Raises:
             Refused: it isn't theirs.
@@ -145,7 +145,7 @@ class SessionActions:
         asked = display.question
         message = way(str(result.data.get("reason", "")), self._console.keymap, asked) or translate(result.message)
         first, __, rest = message.partition("\n")
-        help_text = translate(str(result.data.get("help", ""))) if result.failed else ""
+        help_text = translate(result.data.get("help", "")) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         if result.status == "proposed":
             where = _("{session.question} goes to the questions, {question.next} there to the next one.")
@@ -159,7 +159,7 @@ class SessionActions:
             return
         if "checkpoints" in data:
             for row in data["checkpoints"][:_LISTED]:
-                waits = f" {translate(str(row['message']))}" if row["waiting"] else ""
+                waits = f" {translate(row['message'])}" if row["waiting"] else ""
                 display.note(
                     _("{number}  {checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
                         number=row.get("number", row["step"]),
@@ -183,7 +183,7 @@ class SessionActions:
             display.show_pane("stream")  # all of it is only there
 
     def cycle_mode(self) -> None:
-        """Go on to the next mode (C4)."""
+        """Go on to the next mode."""
         snapshot = self._display.snapshot
         if snapshot is None:
             self._display.say(_("The session is still opening."), passing=True)
@@ -200,7 +200,7 @@ class SessionActions:
             await self._set_mode(link, mode)
 
     async def _mode_chosen(self, link: SessionHandle, freed: Mapping[str, int]) -> str | None:
-        """Ask before a key makes steps run that nobody has said yes to; None for no other mode (C4)."""
+        """Ask before a key makes steps run that nobody has said yes to; None for no other mode."""
         app, modes = self._console, list(MODES)
         going = await link.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
         todos = [todo for i in going if (todo := link.face.snapshot.todo(i)) is not None]
@@ -284,7 +284,7 @@ class SessionActions:
         return True
 
     def restore(self, info: CheckpointInfo) -> None:
-        """Offer to go back to a checkpoint (D11)."""
+        """Offer to go back to a checkpoint."""
         self._on(partial(self._restore, info))
 
     async def _restore(self, info: CheckpointInfo, link: SessionHandle) -> None:
@@ -313,7 +313,7 @@ class SessionActions:
         await self._console.push_screen_wait(TextViewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
 
     def show_steps(self, todo_id: str) -> None:
-        """Show the steps of a TODO's team (D13)."""
+        """Show the steps of a TODO's team."""
         self._on(partial(self._show_steps, todo_id))
 
     async def _show_steps(self, todo_id: str, link: SessionHandle) -> None:

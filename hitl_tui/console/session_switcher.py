@@ -1,4 +1,4 @@
-"""Which session is on the screen, and how another one gets there (C8)."""
+"""Which session is on the screen, and how another one gets there."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class SessionSwitcher:
         return await opening
 
     async def _ask_trust(self, folder: Path) -> None:
-        """Show once what a folder wants beyond what it may, and trust it when that is said (T4).
+        """Show once what a folder wants beyond what it may, and trust it when that is said.
 
         Raises:
             BadInput: it changed while it was shown; nobody trusts it then.

@@ -1,4 +1,4 @@
-"""Theme files: one TOML file a theme, the packaged ones and the user's own (C7)."""
+"""Theme files: one TOML file a theme, the packaged ones and the user's own."""
 
 from __future__ import annotations
 

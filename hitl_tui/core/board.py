@@ -20,7 +20,7 @@ from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
 
 MAX_PLAN_REVISIONS = 10
-"""How often a plan is revised; then it goes ahead, and what is of high risk still asks (P1, T3)."""
+"""How often a plan is revised; then it goes ahead, and what is of high risk still asks."""
 
 LIMIT_REACHED = Message(
     "The limit of {} revisions is reached: the plan goes ahead, each risky step still asks.", MAX_PLAN_REVISIONS
@@ -345,7 +345,7 @@ def judge(draft: Draft, todo: SupervisorTodo) -> Judgement:
 
 
 def startable(draft: Draft) -> list[SupervisorTodo]:
-    """Return the TODOs to start now: approved, dependencies met, by priority and order, within the bound (D9, D15)."""
+    """Return the TODOs to start now: approved, dependencies met, by priority and order, within the bound."""
     if draft.control.plan != PLAN_ACCEPTED or draft.control.held:
         return []
     running, found = 0, []

@@ -1,4 +1,4 @@
-"""Keys that come faster than anybody types: a paste without its marks, a macro, a multiplexer (C3). Pure."""
+"""Keys that come faster than anybody types: a paste without its marks, a macro, a multiplexer. Pure."""
 
 from __future__ import annotations
 

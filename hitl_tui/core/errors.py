@@ -40,11 +40,11 @@ class UnknownName(BadInput):
 
 
 class IllegalTransition(BadInput):
-    """A status change that the transition table doesn't have (D4)."""
+    """A status change that the transition table doesn't have."""
 
 
 class PlanError(BadInput):
-    """A plan with a cycle, an unknown agent or a duplicate id (D6)."""
+    """A plan with a cycle, an unknown agent or a duplicate id."""
 
 
 class Refused(HitlError):

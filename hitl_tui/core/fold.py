@@ -44,7 +44,7 @@ def _ended(draft: Draft, event: Event) -> SupervisorTodo:
 
 
 def _entering(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
-    """Keep how often each node was entered, all in all (I7): `entered` {path: times}."""
+    """Keep how often each node was entered, all in all: `entered` {path: times}."""
     entered = event.data.get("entered")
     if not entered:
         return todo
@@ -110,7 +110,7 @@ def interrupted(draft: Draft, event: Event) -> None:
     aren't what they were when something about the step was said last). One that is asked as before keeps its question,
     and its answer if there is one meanwhile.
 
-    Each gets a number, which people call it by and no other of this TODO ever gets (T1).
+    Each gets a number, which people call it by and no other of this TODO ever gets.
     """
     todo = _entering(_running(draft, event), event)
     delivered, asked = set(event.data.get("delivered", ())), todo.asked + 1
@@ -266,7 +266,7 @@ def proposed(draft: Draft, event: Event) -> None:
 
 
 def restored(draft: Draft, event: Event) -> None:
-    """`branch`, `ran` {todo id: {`status`, `branch`}}: an earlier checkpoint is the head now (D11).
+    """`branch`, `ran` {todo id: {`status`, `branch`}}: an earlier checkpoint is the head now.
 
     Optionally `highest` (number of a TODO) and `numbers` (of interrupts, by TODO): those used on the branch that is
     left, which nothing else gets.

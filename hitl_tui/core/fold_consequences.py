@@ -138,7 +138,7 @@ def _still_given(draft: Draft, todo_id: str) -> bool:
 
 
 def _mark_missing(draft: Draft, todo_id: str) -> bool:
-    """A dependency the operator skipped leaves its dependants without input: they ask (again), and say so (D8)."""
+    """A dependency the operator skipped leaves its dependants without input: they ask (again), and say so."""
     todo = draft.get(todo_id)
     lost = [
         d

@@ -38,7 +38,7 @@ def decided(draft: Draft, event: Event) -> None:
     if question is None or question.id != event.data["request_id"]:
         raise _stale(todo)
     if todo.risk is Risk.HIGH and verdict is Verdict.APPROVE and event.data.get("outcome") == Outcome.EXPIRED:
-        verdict = Verdict.REJECT  # an older record may say so; silence is no consent (T3)
+        verdict = Verdict.REJECT  # an older record may say so; silence is no consent
     _TODO_VERDICTS[kind](draft, event, todo, verdict)
 
 
@@ -179,7 +179,7 @@ def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: V
 
 
 def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
-    """One of the questions a run waits for was answered; the others stay, also while it goes on (I3)."""
+    """One of the questions a run waits for was answered; the others stay, also while it goes on."""
     asked = {q.id: (interrupt_id, q) for interrupt_id, q in interrupt_questions(draft, todo)}
     answered, request = asked.get(str(event.data["request_id"]), ("", None))
     if request is None or todo.question is None:

@@ -1,4 +1,4 @@
-"""What operators do to a plan by command or key (D4, D10, D15)."""
+"""What operators do to a plan by command or key."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def priority(draft: Draft, event: Event) -> None:
 
 
 def move(draft: Draft, event: Event) -> None:
-    """`todo_id`, `where` (`before` or `after`), `anchor` (a TODO id); only what is still to come moves (D15)."""
+    """`todo_id`, `where` (`before` or `after`), `anchor` (a TODO id); only what is still to come moves."""
     todo, anchor = target(draft, event), draft.get(str(event.data["anchor"]))
     if why := todo.why_fixed:
         raise BadInput(why)
@@ -343,9 +343,9 @@ def cancel(draft: Draft, event: Event) -> None:
 
 
 def rewind(draft: Draft, event: Event) -> None:
-    """Its team goes on from an earlier step of its own, once approved: `todo_id`, `thread`, `checkpoint_id` (D13).
+    """Its team goes on from an earlier step of its own, once approved: `todo_id`, `thread`, `checkpoint_id`.
 
-    Optionally `values`: what is changed in the state there first (I5); `next`: the nodes that stand there (I7).
+    Optionally `values`: what is changed in the state there first; `next`: the nodes that stand there.
     """
     todo = target(draft, event)
     if not todo.attempt:
@@ -367,7 +367,7 @@ def rewind(draft: Draft, event: Event) -> None:
 
 
 def breaks(draft: Draft, event: Event) -> None:
-    """`todo_id`, `before`, `after` (names of nodes, "*" for all): where its graph stops from now on (I4)."""
+    """`todo_id`, `before`, `after` (names of nodes, "*" for all): where its graph stops from now on."""
     todo = target(draft, event)
     if todo.status in (Status.COMPLETED, Status.SKIPPED):
         raise BadInput(Message("{} is {}; it has nowhere left to stop.", todo.id, todo.status))

@@ -1,4 +1,4 @@
-"""Who acts, and what proves that they are who they say (T8)."""
+"""Who acts, and what proves that they are who they say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan's TODOs as a collection that is worked on (D5)."""
+"""A plan's TODOs as a collection that is worked on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo, summarise
 
 
 class TodoManager:
-    """A plan's TODOs, in order (D5).
+    """A plan's TODOs, in order.
 
     Works on a copy of what it is given; read the result from `todos`.
 

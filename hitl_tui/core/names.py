@@ -48,7 +48,7 @@ def titled(text: str) -> str:
 
 
 def person(name: str) -> str:
-    """Return what a person's name is compared by: `ops`, `OPS` and `ｏｐｓ` are one person (M8)."""
+    """Return what a person's name is compared by: `ops`, `OPS` and `ｏｐｓ` are one person."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 

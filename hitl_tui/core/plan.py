@@ -1,4 +1,4 @@
-"""What a query becomes: intent, plan, its TODOs, what planning knows, and changes that are proposed (D3, D6, D10)."""
+"""What a query becomes: intent, plan, its TODOs, what planning knows, and changes that are proposed."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class AgentFacts:
 
 @dataclass(frozen=True, slots=True)
 class PlanningState:
-    """What planning knows (D3); ids and the current TODO are derived from the TODOs.
+    """What planning knows; ids and the current TODO are derived from the TODOs.
 
     Args:
         raw_query: the query as the person wrote it.
@@ -249,7 +249,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change to the plan that a person has to accept (D10, D14).
+    """A change to the plan that a person has to accept.
 
     Args:
         id: stable id.
@@ -297,7 +297,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionPlanConverter:
-    """Turns plans into TODOs (D6).
+    """Turns plans into TODOs.
 
     Args:
         agents: every agent there is, by name.
@@ -409,7 +409,7 @@ class ExecutionPlanConverter:
 
 
 def priority_of(number: int) -> Priority:
-    """0 → high, 1 → medium, everything else → low (D6)."""
+    """0 → high, 1 → medium, everything else → low."""
     return {0: Priority.HIGH, 1: Priority.MEDIUM}.get(number, Priority.LOW)
 
 

@@ -1,4 +1,4 @@
-"""Risk classes, modes and the rules that say who is asked before something runs (C4, M8 to M10)."""
+"""Risk classes, modes and the rules that say who is asked before something runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which questions a board asks, as requests (D7, D8).
+"""Which questions a board asks, as requests.
 
 A question is derived from the state and never stored beside it, so what is asked and what would run can't drift
 apart. Times are missing here: whoever opens the request adds them.
@@ -160,7 +160,7 @@ def _request(
 ) -> Request:
     seen, branch = digest(subject), draft.control.branch
     terms = terms or judge(draft, todo).terms
-    if todo.risk is Risk.HIGH:  # its silence is never consent (T3)
+    if todo.risk is Risk.HIGH:  # its silence is never consent
         terms = replace(terms, on_deadline="reject")
     return Request(
         id=request_id(
@@ -217,7 +217,7 @@ def _effect_question(draft: Draft, todo: SupervisorTodo, effect: Mapping[str, An
 
 
 def interrupt_questions(draft: Draft, todo: SupervisorTodo) -> list[tuple[str, Request]]:
-    """Return what a TODO's run asks from inside and nobody has answered yet, with the interrupts' ids (I3).
+    """Return what a TODO's run asks from inside and nobody has answered yet, with the interrupts' ids.
 
     They stay while an effect is in doubt: a question that was taken back couldn't come again.
     """

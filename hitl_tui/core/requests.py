@@ -1,4 +1,4 @@
-"""Requests, decisions, and the one place that says what decisions amount to (M8 to M10, C3)."""
+"""Requests, decisions, and the one place that says what decisions amount to."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _TELLING = frozenset({"approve", "edit", "reject", "ignore"})
 """Actions of a team's question that say what a person meant; the others are ways to give an answer."""
 
 BY_RULE = "rule"
-"""The channel of decisions that a standing rule makes (C3)."""
+"""The channel of decisions that a standing rule makes."""
 
 _RISKS = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
 
@@ -117,7 +117,7 @@ class Request:
 
     @property
     def ends_in_approval(self) -> bool:
-        """Its deadline stands for an approval: the terms say so, and it is of less than high risk (T3)."""
+        """Its deadline stands for an approval: the terms say so, and it is of less than high risk."""
         return (
             self.terms.on_deadline == "approve" and Verdict.APPROVE in self.options and self.risk_class is not Risk.HIGH
         )
@@ -343,7 +343,7 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_nam
 
     Rules, all of them here: a decision counts only when it carries the request's digest, fits its options, comes
     from somebody else than the requester, with enough level, before the deadline. Where the terms ask for several
-    people or a level, it comes from a verified person (T8). A person counts once per verdict.
+    people or a level, it comes from a verified person. A person counts once per verdict.
     The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person of any level
     when the terms give a veto, else the quorum too. Answers add up only where they are the same. Past the deadline an
     undecided request expires; see `expiry_verdict`. A deadline that ends in an approval begins when the request is
@@ -382,7 +382,7 @@ def needed(request: Request, verdict: Verdict) -> int:
 def expiry_verdict(request: Request) -> Verdict:
     """Return what it means that nobody decided in time: the terms' default, as a verdict the request knows.
 
-    Nothing of high risk, or of unknown risk, expires into an approval, whatever its terms say (T3).
+    Nothing of high risk, or of unknown risk, expires into an approval, whatever its terms say.
     """
     if request.ends_in_approval:
         return Verdict.APPROVE
@@ -524,7 +524,7 @@ def check_decision(
 
 
 def _needs_eyes(request: Request, decision: Decision) -> bool:
-    """Return whether a decision may only follow the request's showing (T2): it lets something of high risk happen.
+    """Return whether a decision may only follow the request's showing: it lets something of high risk happen.
 
     What a standing rule says was shown and confirmed when the rule was made.
     """
@@ -540,7 +540,7 @@ def needs_verified(terms: Terms) -> bool:
 def check_ending(
     name: str, terms: Terms, who: Sequence[Identity], amounts_to: Verdict | None, requester: str = ""
 ) -> None:
-    """Check that these people may end what is asked, or would be, by other means than an answer (T8).
+    """Check that these people may end what is asked, or would be, by other means than an answer.
 
     Args:
         name: what is asked about, as people call it.

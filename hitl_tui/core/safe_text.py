@@ -1,4 +1,4 @@
-"""Text that we did not write, shown exactly and harmlessly (C10).
+"""Text that we did not write, shown exactly and harmlessly.
 
 Whatever comes from a file, a command, an agent, a model or the network passes `safe_text` once, where it
 enters, before any face shows it. What could move the cursor, hide, reorder or disguise something becomes
@@ -79,7 +79,7 @@ _WIDE = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D356
 
 
 def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) -> SafeText:
-    """Return `text` with everything invisible, moving or reordering made visible (C10).
+    """Return `text` with everything invisible, moving or reordering made visible.
 
     C0 controls and DEL become their pictures (`␛`, `␍`, `␉`, `␡`). C1 controls, bidi controls, zero-width
     and other format characters, joiners and variation selectors, tags, spaces other than U+0020, fillers,

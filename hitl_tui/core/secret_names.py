@@ -1,4 +1,4 @@
-"""Secrets in texts, by name: `‹DB_PASSWORD›` stands for the value wherever something is kept or shown (T10).
+"""Secrets in texts, by name: `‹DB_PASSWORD›` stands for the value wherever something is kept or shown.
 
 `safe_text.mask` replaces a value by its name at the entrance; the value is put back only where a step runs.
 """

@@ -1,4 +1,4 @@
-"""TODOs: what one planned step is, which statuses it may have and who may change them (D4)."""
+"""TODOs: what one planned step is, which statuses it may have and who may change them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def parse_priority(text: str) -> Priority:
 
 @dataclass(frozen=True, slots=True)
 class SupervisorTodo:
-    """One planned step (D4).
+    """One planned step.
 
     Times are ISO 8601 texts in UTC, empty when not reached. Besides the fields that people read:
 
@@ -179,7 +179,7 @@ class SupervisorTodo:
 
     @property
     def why_fixed(self) -> str:
-        """Why it can't have another place in the order, in one sentence; empty where it can (D15).
+        """Why it can't have another place in the order, in one sentence; empty where it can.
 
         What failed or was skipped may come again, so it has a place.
         """
@@ -189,7 +189,7 @@ class SupervisorTodo:
 
     @property
     def thread(self) -> str:
-        """The thread that its team's steps are on; empty when it never ran (D13)."""
+        """The thread that its team's steps are on; empty when it never ran."""
         step = self.metadata.get("rewind", {})
         return str(step.get("thread") or self.metadata.get("threads", {}).get(self.run_id, self.run_id))
 
@@ -223,6 +223,8 @@ class SupervisorTodo:
         Raises:
             BadInput: `id` or `name` is missing, a field is unknown, or a status, priority or risk has no such name.
         """
+        data = messages_restored(dict(data))
+        data.pop(MESSAGES, None)
         unknown = data.keys() - _FIELD_SET
         if unknown:
             raise BadInput(Message("A TODO has no field {}.", ", ".join(sorted(unknown))))
@@ -346,7 +348,7 @@ def check_transition(todo: SupervisorTodo, to: Status, by: str = SYSTEM) -> None
 def summarise(statuses: Iterable[str]) -> dict[str, int]:
     """Count TODOs per status.
 
-    One that waits for approval counts as pending and, besides, as waiting_approval (D10).
+    One that waits for approval counts as pending and, besides, as waiting_approval.
     """
     counts = dict.fromkeys(["total", *Status], 0)
     for status in statuses:

@@ -1,4 +1,4 @@
-"""From what a module holds to a graph that runs on our saver, with everything else as it was (I1)."""
+"""From what a module holds to a graph that runs on our saver, with everything else as it was."""
 
 from __future__ import annotations
 

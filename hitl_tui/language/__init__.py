@@ -1,4 +1,4 @@
-"""What a person reads, in the language they chose: English, or Korean from a gettext catalogue (C11).
+"""What a person reads, in the language they chose: English, or Korean from a gettext catalogue.
 
 Only interfaces translate, at the moment something is shown. Records, JSON, ids, commands and what people and agents
 wrote stay as they are. An interface marks its own literals with `_` and `ngettext`; what comes from the packages below
@@ -35,12 +35,12 @@ def ngettext(one: str, many: str, n: int) -> str:
     return _CURRENT.get().ngettext(one, many, n)
 
 
-def translate(text: str) -> str:
-    """Return a message in the person's language, and any other text as it is.
+def translate(text: object) -> str:
+    """Return a message in the person's language, and anything else as its text.
 
     The values of a message are inserted as they are, messages among them translated.
     """
-    return text.text(_CURRENT.get()) if isinstance(text, Message) else text
+    return text.text(_CURRENT.get()) if isinstance(text, Message) else str(text)
 
 
 def in_parts(text: str) -> str:

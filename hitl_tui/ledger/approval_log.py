@@ -15,7 +15,7 @@ ALLOWED = "allowed"
 """Kind of the entry that stands for a decision where the mode or a rule of hitl.toml asked nobody."""
 
 LIMITED = "plan_accepted"
-"""Kind of the entry that says that the limit of revisions accepted a plan, and no person (P1)."""
+"""Kind of the entry that says that the limit of revisions accepted a plan, and no person."""
 
 _PAGE = 1_000
 

@@ -98,7 +98,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What an event ends: it is a decision about every question of its TODOs that is open (T1).
+    """What an event ends: it is a decision about every question of its TODOs that is open.
 
     Args:
         cause: what becomes of them.
@@ -107,9 +107,9 @@ class Closing:
         since: when the command began, ISO 8601, UTC; what was decided from then on stands. Empty where it doesn't.
         verdict: what is said of an open question that takes it isn't ended but decided; empty for none.
         detail: what the cause needs besides.
-        who: who does it, as they are identified; empty where anybody may, and for what nobody did (T8).
+        who: who does it, as they are identified; empty where anybody may, and for what nobody did.
         amounts_to: see `core.requests.check_ending`.
-        met: ids of the questions that they were seen to mean; of high risk they end no other one (T2).
+        met: ids of the questions that they were seen to mean; of high risk they end no other one.
     """
 
     cause: Cause
@@ -162,7 +162,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class SessionCopy:
-    """How the stream of a session begins that is a copy of another: a fork, an import (C8).
+    """How the stream of a session begins that is a copy of another: a fork, an import.
 
     Args:
         session: the new stream.

@@ -1,4 +1,4 @@
-"""Signing the heads of streams, with a key that doesn't lie in the data folder (T9)."""
+"""Signing the heads of streams, with a key that doesn't lie in the data folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One SQLite file, one connection, one thread: how transactions run whole (M3, D12)."""
+"""One SQLite file, one connection, one thread: how transactions run whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger in one SQLite file, for all sessions and any number of processes (M3, M8 to M10, D12)."""
+"""The ledger in one SQLite file, for all sessions and any number of processes."""
 
 from __future__ import annotations
 
@@ -346,7 +346,7 @@ class SqliteLedger:
     async def signed(
         self, known: KnownSignatures, stream: str | None = None
     ) -> tuple[list[SignedStream], list[Problem]]:
-        """Return how far streams are signed, and what of that isn't as it should be (T9).
+        """Return how far streams are signed, and what of that isn't as it should be.
 
         Args:
             known: keys that are known here, and ledgers that are known to be signed.

@@ -1,4 +1,4 @@
-"""Reading a database of ours, also where this account can't write (C8).
+"""Reading a database of ours, also where this account can't write.
 
 In WAL mode even a reader needs the log and its index beside the file, and makes them where there are none. Where it
 can't, the file is copied while nobody writes it, and the copy is read. `immutable` would read without any lock what

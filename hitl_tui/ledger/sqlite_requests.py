@@ -213,7 +213,7 @@ def _close(db: sqlite3.Connection, session: str, closing: Closing, now: str, but
 
 
 def _check_ending(request: Request, closing: Closing) -> None:
-    """Check that who ends a question may (T2, T8).
+    """Check that who ends a question may.
 
     Raises:
         Refused: they may not, or didn't mean this question.

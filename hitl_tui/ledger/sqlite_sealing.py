@@ -1,4 +1,4 @@
-"""What is done around each write of a ledger: its heads are signed with it, and anchored after it (T9)."""
+"""What is done around each write of a ledger: its heads are signed with it, and anchored after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures of heads beside the entries, in SQLite: made with each commit, and compared with the entries (T9)."""
+"""Signatures of heads beside the entries, in SQLite: made with each commit, and compared with the entries."""
 
 from __future__ import annotations
 

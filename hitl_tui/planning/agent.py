@@ -1,4 +1,4 @@
-"""The planning agent: a query becomes an intent and a plan, words become proposals (D6, D10, D14)."""
+"""The planning agent: a query becomes an intent and a plan, words become proposals."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PlanningAgent:
         self._agents, self._planner = other._agents, other._planner
 
     async def analyze_intent(self, query: str) -> Intent:
-        """Return what a query wants (D3).
+        """Return what a query wants.
 
         Raises:
             BadInput: the query is empty or asks for nothing.
@@ -115,7 +115,7 @@ class PlanningAgent:
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], taken: Iterable[str] = ()
     ) -> Proposal:
-        """Return the change that plain text asks for, to be shown before it is taken (D10).
+        """Return the change that plain text asks for, to be shown before it is taken.
 
         Args:
             text: what a person wrote.
@@ -149,7 +149,7 @@ class PlanningAgent:
         todos: Sequence[SupervisorTodo],
         taken: Iterable[str] = (),
     ) -> Proposal | None:
-        """Return what the result of a TODO suggests, or None (D14).
+        """Return what the result of a TODO suggests, or None.
 
         The id depends on the TODO's attempt and not on the time, so that asking again after a crash gives the same one.
 

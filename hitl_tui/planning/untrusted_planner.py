@@ -1,4 +1,4 @@
-"""`UntrustedPlanner`: plans in a folder that nobody trusts, whose commands may say anything of themselves (T4)."""
+"""`UntrustedPlanner`: plans in a folder that nobody trusts, whose commands may say anything of themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operating system accounts that act and own, by number and never by environment (T8)."""
+"""The operating system accounts that act and own, by number and never by environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of people: which can't be told apart, and which the program keeps for itself (T8)."""
+"""Names of people: which can't be told apart, and which the program keeps for itself."""
 
 from __future__ import annotations
 

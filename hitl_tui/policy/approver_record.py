@@ -1,4 +1,4 @@
-"""The ledger's stream about approvers: every change of who counts, also one that an editor made (T8)."""
+"""The ledger's stream about approvers: every change of who counts, also one that an editor made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Approvers: who counts where several people or a level are demanded, and how they are identified (T8, M9, M10)."""
+"""Approvers: who counts where several people or a level are demanded, and how they are identified."""
 
 from __future__ import annotations
 

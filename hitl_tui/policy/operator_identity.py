@@ -1,4 +1,4 @@
-"""The person at the controls: identified anew for each decision, since the list of approvers may change (T8)."""
+"""The person at the controls: identified anew for each decision, since the list of approvers may change."""
 
 from __future__ import annotations
 

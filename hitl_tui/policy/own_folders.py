@@ -1,4 +1,4 @@
-"""Folders that the program made itself: the copies of its examples, and the examples as they are packaged (T4)."""
+"""Folders that the program made itself: the copies of its examples, and the examples as they are packaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of a policy that nobody can satisfy (T8)."""
+"""Rules of a policy that nobody can satisfy."""
 
 from __future__ import annotations
 

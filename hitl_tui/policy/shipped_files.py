@@ -1,4 +1,4 @@
-"""SHA-256 of every file of the packaged examples: a folder with these and no other code is the program's own (T4).
+"""SHA-256 of every file of the packaged examples: a folder with these and no other code is the program's own.
 
 A test compares them with the examples; `uv run python tests/support/shipped.py` writes them anew.
 """

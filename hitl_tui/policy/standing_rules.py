@@ -1,4 +1,4 @@
-"""Standing rules: what an operator allowed once and for all while answering (C3).
+"""Standing rules: what an operator allowed once and for all while answering.
 
 They lie in `<data>/rules.toml`, one `[[policy]]` each, in the form of hitl.toml's with more keys: the workspace they
 hold in, the digest of the exact input, who made them and when, and until when they hold. hitl.toml comes first: what

@@ -1,4 +1,4 @@
-"""Asking for an approver's token at the controlling terminal, without showing it (T8)."""
+"""Asking for an approver's token at the controlling terminal, without showing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TrustBook`: trust in workspaces as the ledger keeps it, granted and revoked on record (T4)."""
+"""`TrustBook`: trust in workspaces as the ledger keeps it, granted and revoked on record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trust in workspaces: what was granted and revoked, and what follows for a folder as it is now (T4)."""
+"""Trust in workspaces: what was granted and revoked, and what follows for a folder as it is now."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Announcer:
         self._before = frozenset(self._shown)
 
     def known(self) -> frozenset[str]:
-        """Return the ids of the questions that had been shown when the line that was just sent was begun (C3)."""
+        """Return the ids of the questions that had been shown when the line that was just sent was begun."""
         known = frozenset(self._shown) if self._before is None else self._before
         self._before = None
         return known

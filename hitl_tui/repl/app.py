@@ -1,4 +1,4 @@
-"""Line mode: the same sessions and commands in plain lines, for any terminal, a screen reader or a pipe (C9)."""
+"""Line mode: the same sessions and commands in plain lines, for any terminal, a screen reader or a pipe."""
 
 from __future__ import annotations
 

@@ -263,7 +263,7 @@ class LineSession:
             self._kept.append(line)
 
     async def _give_as(self, name: str, command: str) -> None:
-        """Give one command as an approver, whose token is asked for at the terminal (T8)."""
+        """Give one command as an approver, whose token is asked for at the terminal."""
         if self._session is None or self._handler is None or self._options.operator is None:
             raise BadInput(
                 Message("No session is open; write a question to begin one."), help="/help lists all commands."

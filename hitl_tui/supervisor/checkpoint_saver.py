@@ -118,7 +118,7 @@ class Remembered:
 
 
 class CheckedSaver(AsyncSqliteSaver):
-    """Saver on a file of ours, for reading: newest is what was written last, and damaged rows are never believed (T7).
+    """Saver on a file of ours, for reading: newest is what was written last, and damaged rows are never believed.
 
     LangGraph's own goes by ids, which are times of clocks; clocks go back.
 
@@ -435,7 +435,7 @@ def serializer() -> JsonPlusSerializer:
 async def create_checkpointer(
     db_path: str | Path, *, enable_checkpointing: bool = True
 ) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Open the saver on a SQLite file: folders made, schema set up, WAL, strict deserialisation (D1).
+    """Open the saver on a SQLite file: folders made, schema set up, WAL, strict deserialisation.
 
     Leaving the context always closes the file. Nobody else in this process may open `db_path` through a file API
     while it is open: closing such a descriptor drops SQLite's locks.

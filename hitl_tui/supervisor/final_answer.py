@@ -146,7 +146,7 @@ def compose(
     """Return the answer: a short one first, then what was left out or not done, what it rests on, what isn't there.
 
     Where several commands ran, or one deleted something, the answer says first what they did and measured. What the
-    planner remarked stands here in every mode (C4): where the plan isn't asked about, nobody has read it before.
+    planner remarked stands here in every mode: where the plan isn't asked about, nobody has read it before.
 
     Args:
         query: what was asked.

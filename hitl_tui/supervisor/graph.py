@@ -1,4 +1,4 @@
-"""`TeamSupervisor`: the supervising graph (D2).
+"""`TeamSupervisor`: the supervising graph.
 
 `coordinator → planning → plan_review ⇄ planning → approval ⇄ execute_teams → aggregate → generate_response → approval`
 

@@ -172,7 +172,7 @@ class LedgerWriter:
         await self.ledger.open_requests([opened(request, self.now())])
 
     async def restore(self, checkpoint_id: str, by: str) -> int:
-        """Ask for an earlier checkpoint to be the head (D11); return the branch that begins there."""
+        """Ask for an earlier checkpoint to be the head; return the branch that begins there."""
         self.check_whole()
         await asyncio.to_thread(self._before_restore)
         branch = await self.ledger.intend_restore(self._session, checkpoint_id, by, self.now())
@@ -200,7 +200,7 @@ class LedgerWriter:
 def opened(request: Request, now: str) -> Request:
     """Return a request with the times it is opened and, by its terms, expires at.
 
-    A deadline that ends in an approval begins when the request is shown, not now (T3).
+    A deadline that ends in an approval begins when the request is shown, not now.
     """
     begins = request.terms.deadline and not request.ends_in_approval
     deadline = after_seconds(now, request.terms.deadline) if begins else ""

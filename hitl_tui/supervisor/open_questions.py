@@ -298,7 +298,7 @@ class OpenQuestions:
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
 
     def _check(self, request: Request) -> None:
-        """Say beside the question whether a graph may run what the rules find in it (I6); nobody waits for that."""
+        """Say beside the question whether a graph may run what the rules find in it; nobody waits for that."""
         if request.kind is not Kind.TODO or request.about.get("ran_before") or "from_step" in request.subject:
             return
         setup = self._setup

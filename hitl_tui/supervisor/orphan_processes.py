@@ -1,4 +1,4 @@
-"""Orphans: commands that outlived the process that ran them (T11).
+"""Orphans: commands that outlived the process that ran them.
 
 A command inherits the descriptor of its TODO's run lock, so whoever holds that file open belongs to the run: this, the
 process id and the time it was started are checked again right before a process is signalled. Only Linux tells who

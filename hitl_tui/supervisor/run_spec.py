@@ -22,7 +22,7 @@ Post = Callable[[str, EventKind, Mapping[str, Any]], Awaitable[None]]
 
 
 FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[dict[str, Any] | None]]
-"""Asks the planner whether a result calls for a change of the plan (D14); returns a proposal dict."""
+"""Asks the planner whether a result calls for a change of the plan; returns a proposal dict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class RunServices:
     """What runs share.
 
     Args:
-        saver: the session's saver, shared by supervisor and teams (D1).
+        saver: the session's saver, shared by supervisor and teams.
         team: gives a team by name.
         ledger, artifacts, folder, activity: of the session.
         session, lineage: its ids.

@@ -380,7 +380,7 @@ class Session(SessionView):
         return await self._supervisor.execute(query, self.id, mode=self.setup.mode, lineage=lineage)
 
     async def _recover(self, query: str) -> None:
-        """Bring the session to rest and see that its settings are today's (D12)."""
+        """Bring the session to rest and see that its settings are today's."""
         await check_record(self.setup.ledger, self.id, self.history, self.setup.folder)
         if not (await self.setup.ledger.head(self.id)).n:  # its maker died before: it has a record before checkpoints
             await self.setup.ledger.record(self.id, *created(self.setup.info), self.setup.now())

@@ -1,4 +1,4 @@
-"""The one file that a session travels in: a zip with a manifest, checked whole before anything is taken out of it (C8).
+"""The one file that a session travels in: a zip with a manifest, checked whole before anything is taken out of it.
 
 manifest.json      format, version, the session, and size and SHA-256 of every other member
 checkpoints.db     SQLite

@@ -154,7 +154,7 @@ class SessionRegistry:
             workspace: the folder it works in.
             session_id: its id; empty for a fresh one.
             mode: when it asks; None for the workspace's own.
-            graph: the graph that it is for (I1); None for a session of the workspace's teams.
+            graph: the graph that it is for; None for a session of the workspace's teams.
 
         Raises:
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.

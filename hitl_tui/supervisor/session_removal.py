@@ -18,7 +18,7 @@ from hitl_tui.supervisor.storage import DataFolder, SessionFolder
 log = logging.getLogger(__name__)
 
 FOLDER = "copies"
-"""Folder in the data folder with the copies that graphs go on in (I9)."""
+"""Folder in the data folder with the copies that graphs go on in."""
 
 _BESIDE = ("", "-wal", "-shm", "-journal")
 

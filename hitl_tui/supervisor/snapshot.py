@@ -66,7 +66,7 @@ class Question:
         number: which of the interrupts that its TODO ever had, from 1; 0 for any other question.
         lone: its TODO never asked anything else from inside and asks nothing else now: its id alone is name enough.
         beside: how many more of its TODO's nodes wait now.
-        obstacle: why nobody can approve it, with what helps; empty where somebody can (T8).
+        obstacle: why nobody can approve it, with what helps; empty where somebody can.
     """
 
     view: RequestView
@@ -101,7 +101,7 @@ class Question:
     def name(self) -> str:
         """What commands call it: the TODO's id (`todo_001.2` for one of several interrupts), or the proposal's.
 
-        It stays the interrupt's while that lives, and is never given to another (T1).
+        It stays the interrupt's while that lives, and is never given to another.
         """
         if self.number and not self.lone:
             return f"{self.todo_id}.{self.number}"
@@ -109,7 +109,7 @@ class Question:
 
     @cached_property
     def shape(self) -> Shape | None:
-        """The form of what a team asks from inside (I2); None for any other question."""
+        """The form of what a team asks from inside; None for any other question."""
         if self.kind is not Kind.INTERRUPT:
             return None
         subject = self.view.request.subject
@@ -117,12 +117,12 @@ class Question:
 
     @property
     def wedged(self) -> bool:
-        """A graph failed with an answer that it keeps: to run it again fails again, unless it goes back (I2)."""
+        """A graph failed with an answer that it keeps: to run it again fails again, unless it goes back."""
         return self.kind is Kind.FAILURE and bool(self.view.request.about.get("wedged"))
 
     @property
     def again(self) -> list[str]:
-        """What runs again once it is answered now, a line each (I7)."""
+        """What runs again once it is answered now, a line each."""
         found = [str(line) for line in self.view.request.about.get("again") or ()]
         if not self.beside:
             return found
@@ -133,7 +133,7 @@ class Question:
 
     @property
     def commands(self) -> dict[str, str]:
-        """The chat commands that answer it (D7), by verdict; for what a team asks from inside by action.
+        """The chat commands that answer it, by verdict; for what a team asks from inside by action.
 
         They name it as people do; `bound_commands` are those for programs.
         """
@@ -141,7 +141,7 @@ class Question:
 
     @cached_property
     def bound_commands(self) -> dict[str, str]:
-        """The same commands with the request's id in place of its name: they answer this request or none (T1)."""
+        """The same commands with the request's id in place of its name: they answer this request or none."""
         return self._commands(self.id, self.id, self.id)
 
     def _commands(self, name: str, todo: str, request: str) -> dict[str, str]:
@@ -183,7 +183,7 @@ class Question:
 
 
 def named(views: Iterable[RequestView], todos: Mapping[str, Mapping[str, Any]]) -> tuple[Question, ...]:
-    """Return open requests as questions; each interrupt has the number that it got when it first appeared (T1).
+    """Return open requests as questions; each interrupt has the number that it got when it first appeared.
 
     Args:
         views: the requests, in the order they are asked.

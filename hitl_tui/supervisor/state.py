@@ -1,4 +1,4 @@
-"""The supervisor's state as LangGraph keeps it (D2, D3).
+"""The supervisor's state as LangGraph keeps it.
 
 Plain dicts, lists, texts, numbers, booleans and None only, so that strict deserialisation gives back what was
 there. TODOs live in a delta channel: a checkpoint holds the change, not the plan again.
@@ -37,7 +37,7 @@ def merge_todos(todos: Mapping[str, Any], writes: Sequence[Mapping[str, Mapping[
 
 
 class MainSupervisorState(TypedDict, total=False):
-    """State of the supervising graph (D2).
+    """State of the supervising graph.
 
     Keys:
         query, session_id, request_id: what was asked, where, and the id of this asking.
@@ -66,7 +66,7 @@ class MainSupervisorState(TypedDict, total=False):
 
 
 def planning_state(state: Mapping[str, Any], plan: Mapping[str, Any] | None = None) -> PlanningState:
-    """Return what planning knows, TODOs included (D3).
+    """Return what planning knows, TODOs included.
 
     Args:
         state: the supervisor's state.

@@ -1,4 +1,4 @@
-"""A clean stop when a signal asks for it: SIGINT, SIGTERM, and SIGHUP where it isn't ignored (T11).
+"""A clean stop when a signal asks for it: SIGINT, SIGTERM, and SIGHUP where it isn't ignored.
 
 The first signal stops the program cleanly, a second one at once, and so does a clean stop that takes too long. The
 command line loads this before anything else, so other modules are imported only where they are used.

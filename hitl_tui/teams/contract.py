@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def shown_name(path: str) -> str:
-    """Return a path in one line: a line feed in a file's name is seen as such (C10); faces show what else is there."""
+    """Return a path in one line: a line feed in a file's name is seen as such; faces show what else is there."""
     return path.replace("\n", "␊")
 
 
@@ -485,7 +485,7 @@ class RunNotCurrent(HitlError):
 
 
 class TeamFailure(HitlError):
-    """A team did its work and it failed in a way that is known (D8).
+    """A team did its work and it failed in a way that is known.
 
     It is known what happened, so the same work may be tried again when a person says so.
 

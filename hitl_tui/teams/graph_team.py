@@ -1,4 +1,4 @@
-"""`GraphTeam`: a LangGraph graph of the user's own as a team (I1)."""
+"""`GraphTeam`: a LangGraph graph of the user's own as a team."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TeamRegistry:
-    """The teams of a workspace; each is also the agent of its name (D6).
+    """The teams of a workspace; each is also the agent of its name.
 
     Args:
         teams: by name, disabled ones included.

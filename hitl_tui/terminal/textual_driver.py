@@ -63,7 +63,7 @@ class TolerantParser(XTermParser):
 
     It doesn't raise for key reports that it doesn't know. And what is pasted is never taken for keys: Textual gives an
     escape sequence that it doesn't know back as keys, those within a paste, too, with the ends of lines that follow;
-    a paste could answer a question (C3). Here it gets nothing within a paste that begins a sequence.
+    a paste could answer a question. Here it gets nothing within a paste that begins a sequence.
     """
 
     def __init__(self, debug: bool = False) -> None:

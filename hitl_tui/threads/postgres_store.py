@@ -1,4 +1,4 @@
-"""A PostgreSQL checkpoint store, read in transactions that can't write (I9)."""
+"""A PostgreSQL checkpoint store, read in transactions that can't write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two moments of a session, and what going back to one would mean (C5, D11). Pure.
+"""What differs between two moments of a session, and what going back to one would mean. Pure.
 
 A moment is the supervisor's state as a checkpoint holds it: `todos` are TODO dicts by id, the rest is plain JSON.
 """
@@ -225,7 +225,7 @@ def changed_lines(before: str, after: str, context: int = 1) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """What going back from one moment to an earlier one means (D11). Nothing is executed by it.
+    """What going back from one moment to an earlier one means. Nothing is executed by it.
 
     Args:
         asked: TODOs that ask, or whose approval is taken back, so that they ask again when it is their turn.

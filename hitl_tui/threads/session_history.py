@@ -1,4 +1,4 @@
-"""A session's checkpoints, listed by SQL: a page costs the same however long the history is (D11, C5)."""
+"""A session's checkpoints, listed by SQL: a page costs the same however long the history is."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _dialect(checksum: str) -> Dialect:
 
 
 def thread_of(session_id: str) -> str:
-    """Return the LangGraph thread of a session (D2)."""
+    """Return the LangGraph thread of a session."""
     return f"session_{session_id}"
 
 
@@ -76,7 +76,7 @@ class SessionHistory:
         self._queries = ThreadQueries(saver.rows, self._sql)
 
     def of_thread(self, thread: str) -> SessionHistory:
-        """Return the history of a run's thread in the same place (D13)."""
+        """Return the history of a run's thread in the same place."""
         return SessionHistory(self._saver, self._session, thread)
 
     async def values(self, checkpoint_id: str) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class SessionHistory:
         raise UnknownName(Message('There is no checkpoint "{}"; /checkpoint list shows them.', clip(text)))
 
     async def find_step(self, text: str) -> tuple[str, str]:
-        """Return thread and checkpoint id of a team's own step (D13); empty texts when none or several match."""
+        """Return thread and checkpoint id of a team's own step; empty texts when none or several match."""
         prefix = f"{self._session}/"
         rows = await self._saver.rows(
             "SELECT thread_id, checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' "

@@ -1,4 +1,4 @@
-"""A SQLite checkpoint store, opened so that it can't be changed, also while others write it (I9).
+"""A SQLite checkpoint store, opened so that it can't be changed, also while others write it.
 
 It is opened by `mode=ro`, never `immutable`, and no other file API touches it: closing such a descriptor would drop the
 locks of whoever has it open in this process. SQLite itself may leave an empty `-wal` and a `-shm` beside a file in WAL

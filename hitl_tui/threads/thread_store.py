@@ -1,4 +1,4 @@
-"""An open checkpoint store: threads, history, state, differences; nothing is written, nothing is run (I9)."""
+"""An open checkpoint store: threads, history, state, differences; nothing is written, nothing is run."""
 
 from __future__ import annotations
 

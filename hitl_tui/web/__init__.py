@@ -1,1 +1,1 @@
-"""The console in a web browser, on this machine alone (D17)."""
+"""The console in a web browser, on this machine alone."""

@@ -1,4 +1,4 @@
-"""Serves the console to browsers of this machine (D17): each open page has a process of the console of its own.
+"""Serves the console to browsers of this machine: each open page has a process of the console of its own.
 
 The browser that is opened gets an address that lets it in, without showing the address to others on this machine.
 """

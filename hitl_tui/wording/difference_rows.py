@@ -1,4 +1,4 @@
-"""What differs between two moments of a session, as rows (C5). Pure."""
+"""What differs between two moments of a session, as rows. Pure."""
 
 from __future__ import annotations
 

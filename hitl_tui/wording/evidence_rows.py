@@ -1,4 +1,4 @@
-"""What was found out before a decision, as rows: a command's preview, or what is unsafe in a graph (I6). Pure."""
+"""What was found out before a decision, as rows: a command's preview, or what is unsafe in a graph. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]
     """The run of which nobody knows how it ended: when it began, what it had put out, how it ended if that is known."""
     yield labelled(_("began"), second_words(str(run["began"])))
     if run.get("ended"):
-        yield labelled(_("ended"), in_line(translate(str(run["ended"]))), "bold")
+        yield labelled(_("ended"), in_line(_(str(run["ended"]))), "bold")
     lines, count = list(run["lines"]), int(run["count"])
     if not lines:
         yield labelled(_("put out"), _("nothing until then"), "$text-muted")
@@ -70,7 +70,7 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Ite
     """Return what a command's preview showed, or why it couldn't; see `evidence_rows`."""
     if evidence.get("error"):
         yield labelled(
-            _("preview"), _("failed: {error}").format(error=in_line(translate(str(evidence["error"])))), "$text-warning"
+            _("preview"), _("failed: {error}").format(error=in_line(translate(evidence["error"]))), "$text-warning"
         )
         return
     text = str(evidence.get("text", ""))
@@ -104,7 +104,7 @@ def findings_rows(found: Mapping[str, Any], most: int | None = None, key: str = 
     )
     for one in findings[:most]:
         place = f"{in_line(str(one['file']))}:{one['line']} {one['rule']}"
-        yield text_row(f"  │ {place} {in_line(translate(str(one['message'])))}", "$text-muted")
+        yield text_row(f"  │ {place} {in_line(translate(one['message']))}", "$text-muted")
     if most is not None and len(findings) > most:
         yield text_row(
             _("  │ … {n:,} more lines: {key} Details").format(n=len(findings) - most, key=key), "$text-muted"

@@ -1,4 +1,4 @@
-"""A session's past in words: what a moment was, who decided, what differs, what going back would mean (C5). Pure."""
+"""A session's past in words: what a moment was, who decided, what differs, what going back would mean. Pure."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def event_words(posted: Posted, request: Request | None = None, cells: int = 0) 
     if at:
         parts.append(at)
     summary = (data.get("result") or {}).get("summary") if isinstance(data.get("result"), Mapping) else ""
-    words = local_times(translate(str(data.get("reason") or summary or data.get("error") or "")))
+    words = local_times(translate(data.get("reason") or summary or data.get("error") or ""))
     if words and kind != "proposed":
         parts.append(f"“{words}”")
     return in_line(joined(*parts))
@@ -179,11 +179,11 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         return f"{kind} {todo}".strip()
     added = data.get("todo") or {}
     values = {
-        "update": translate(str(data.get("status", ""))),
-        "priority": translate(str(data.get("priority", ""))),
+        "update": _(str(data.get("status", ""))),
+        "priority": _(str(data.get("priority", ""))),
         "mode": str(data.get("mode", "")),
         "restored": _("an earlier checkpoint"),
-        "proposed": translate(str((data.get("proposal") or {}).get("reason", ""))),
+        "proposed": translate((data.get("proposal") or {}).get("reason", "")),
     }
     said = _(_ORDERED[kind]).format(
         todo=todo,
@@ -331,7 +331,7 @@ def obstacle_words(obstacle: Obstacle) -> str:
 
 
 def restore_words(info: CheckpointInfo, number: int, total: int, found: Consequences, effects: Iterable[Effect]) -> str:
-    """Return what restoring a checkpoint would mean, for the dialog that asks (D11).
+    """Return what restoring a checkpoint would mean, for the dialog that asks.
 
     Args:
         info: where the session would stand.

@@ -92,7 +92,7 @@ def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
     yield labelled(_("from"), who_asks(question), "$text-primary")
     for note in shape.notes:
         yield labelled(_("note"), translate(note), "bold $text-warning")
-    again = [translate(safe_text(line, multiline=False)) for line in question.again]
+    again = [safe_text(translate(line), multiline=False) for line in question.again]
     if again:
         yield labelled(_("again"), "\n".join(again), "$text-muted")
 

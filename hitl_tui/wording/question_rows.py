@@ -118,10 +118,11 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
 def term_rows(question: Question) -> list[Row]:
     """Return what a step is for and comes after, who has to approve, and until when."""
     request = question.view.request
-    said = {key: str(request.about.get(key) or "") for key in _SAID}
-    rows = [labelled(_(_SAID[key]), in_line(translate(text))) for key, text in said.items() if text]
+    about = request.about
+    said = {key: _(str(value)) if key == "priority" else translate(value) for key in _SAID if (value := about.get(key))}
+    rows = [labelled(_(_SAID[key]), in_line(text)) for key, text in said.items()]
     if after := request.about.get("dependencies"):
-        known = ", ".join(f"{number_of(str(d['id']))} ({translate(str(d['status']))})" for d in after)
+        known = ", ".join(f"{number_of(str(d['id']))} ({_(str(d['status']))})" for d in after)
         rows.append(labelled(_("after"), in_line(known)))
     terms = request.terms
     if terms.quorum > 1 or terms.level:
@@ -133,7 +134,7 @@ def term_rows(question: Question) -> list[Row]:
         )
     if request.expires_at:
         said_then = _("{deadline}, then it counts as {verdict}")
-        until, verdict = second_words(request.expires_at), translate(str(expiry_verdict(request)))
+        until, verdict = second_words(request.expires_at), _(str(expiry_verdict(request)))
         rows.append(
             labelled(_("until"), said_then.format(deadline=until or in_line(request.expires_at), verdict=verdict))
         )
@@ -187,7 +188,7 @@ def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence:
     subject, about = question.view.request.subject, question.view.request.about
     arguments, failed = subject.get("arguments") or {}, question.kind is Kind.FAILURE
     if failed:
-        yield labelled(_("failed"), safe_text(translate(str(about.get("error", "")))), "bold $text-error")
+        yield labelled(_("failed"), safe_text(translate(about.get("error", ""))), "bold $text-error")
     yield from draft
     yield from runs(arguments, str(subject.get("task", "")))
     yield from _warnings(question)
@@ -211,7 +212,7 @@ def _of_other(question: Question, workspace: str) -> Iterable[Row]:
     elif question.kind is Kind.PROPOSAL:
         yield from change_rows(subject.get("proposal") or {}, workspace)
     elif question.kind is Kind.EFFECT:
-        why = safe_text(translate(str(question.view.request.about.get("why") or "")))
+        why = safe_text(translate(question.view.request.about.get("why") or ""))
         yield labelled(_("doubt"), why or _("It may have happened already."), "bold $text-error")
         yield from effect_rows(subject.get("effect"))
     elif question.shape is not None:
@@ -230,14 +231,14 @@ def _warnings(question: Question) -> Iterable[Row]:
         names = ", ".join(in_line(str(name)) for name in about["changed"])
         yield labelled(_("CHANGED"), _("{names}, since it was asked before").format(names=names), "bold $text-warning")
     for note in about.get("notes") or ():
-        yield labelled(_("NOTE"), in_line(translate(str(note))), "bold $text-warning")
+        yield labelled(_("NOTE"), in_line(translate(note)), "bold $text-warning")
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
         yield labelled(_("MISSING"), _("input of {names}, which was skipped").format(names=names), "bold $text-warning")
     if about.get("ran_before"):
         ran = about["ran_before"]
         said = _("it ran on branch {branch} ({status}); its effects stay").format(
-            branch=ran.get("branch", "?"), status=in_line(translate(str(ran.get("status", ""))))
+            branch=ran.get("branch", "?"), status=in_line(_(str(ran.get("status", ""))))
         )
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
     if about.get("ahead"):
@@ -268,7 +269,7 @@ def _said(question: Question) -> Iterable[Row]:
         if origin == "operator":  # a person's own words, which stand above, are no claim of an agent's
             own = str((question.view.request.subject.get("proposal") or {}).get("text", ""))
             if said != own:
-                yield labelled(_("in short"), safe_text(translate(str(said))), "$text-muted")
+                yield labelled(_("in short"), safe_text(translate(said)), "$text-muted")
             return
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=in_line(origin)), "$text-muted")
         yield quoted_row(safe_text(str(said)), "italic $text-muted")

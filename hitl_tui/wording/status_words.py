@@ -1,4 +1,4 @@
-"""States in words and glyphs: nothing is told by colour alone (C7). Pure."""
+"""States in words and glyphs: nothing is told by colour alone. Pure."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def asked_about(request: Request) -> str:
     if request.kind is Kind.PLAN:
         return ""
     if request.kind is Kind.PROPOSAL:
-        return translate(str(request.about.get("reason") or request.about.get("text") or ""))
+        return translate(request.about.get("reason") or request.about.get("text") or "")
     arguments = request.subject.get("arguments")
     command = arguments.get("command") if isinstance(arguments, Mapping) and request.kind is Kind.TODO else None
     title = str(command) if command else title_of(request)
@@ -276,7 +276,7 @@ def status_of_session(snapshot: Snapshot, by: str = "") -> str:
 
     Args:
         snapshot: the session.
-        by: who looks: what they have answered and others have to answer, too (M9), doesn't need them; empty for all.
+        by: who looks: what they have answered and others have to answer, too, doesn't need them; empty for all.
     """
     if snapshot.questions:
         own = [q for q in snapshot.questions if by and any(person(d.by) == person(by) for d in q.view.decisions)]

@@ -240,7 +240,7 @@ def question_lines(
 
 def _verdict(verdict: str) -> str:
     """Return a verdict, or what else answers a question, in words."""
-    return _(_VERDICTS[verdict]) if verdict in _VERDICTS else translate(str(verdict))
+    return _(_VERDICTS.get(verdict, verdict))
 
 
 def questions_lines(
@@ -252,7 +252,7 @@ def questions_lines(
         snapshot: the session.
         give: turns a chat command into what a person types here.
         bound: name the requests by their ids in the commands, and print digests.
-        away: name so what is of high risk at least: from here, the name isn't enough (T2).
+        away: name so what is of high risk at least: from here, the name isn't enough.
     """
     total = len(snapshot.questions)
     lines: list[str] = []

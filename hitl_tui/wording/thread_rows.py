@@ -1,4 +1,4 @@
-"""A foreign checkpoint store in words: what a moment was, who asked, what differs (I9). Pure."""
+"""A foreign checkpoint store in words: what a moment was, who asked, what differs. Pure."""
 
 from __future__ import annotations
 

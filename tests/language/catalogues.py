@@ -50,7 +50,7 @@ def merged(old: polib.POFile, found: dict[Text, list[str]]) -> polib.POFile:
             entry.msgid_plural, entry.msgstr_plural = plural, {0: translated}
         else:
             entry.msgstr = translated
-        if re.search(r"\{[^{}]*\}", text):
+        if re.search(r"\{\w*(:[^{}\s]*)?\}", text):
             entry.flags.append("python-brace-format")
         fresh.append(entry)
     return fresh

@@ -29,6 +29,7 @@ _IN_COLUMNS = ("_CODES", "_ENDS", "_FINDINGS")
 """Constants whose columns `in_parts` translates."""
 _WORDS = ("Status", "Priority", "Verdict", "Kind", "Outcome", "Risk")
 """Enumerations whose values are shown."""
+_PLACE = re.compile(r"\{[^{}]*\}")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 
 Text = str | tuple[str, str]
@@ -43,6 +44,8 @@ def extract(root: Path = ROOT) -> dict[Text, list[str]]:
         if room in ("language", "_data") or path == root / "core" / "messages.py":
             continue
         for text in texts_of(ast.parse(path.read_text(encoding="utf-8")), words=room == "core"):
+            if not _LETTERS.search(_PLACE.sub("", text if isinstance(text, str) else text[0])):
+                continue
             found.setdefault(text, []).append(path.relative_to(root.parent).as_posix())
     return found
 

@@ -93,8 +93,9 @@ def test_a_text_in_columns_keeps_them() -> None:
 def test_english_reads_no_catalogue(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from hitl_tui.language import _, ngettext, render\n"
-        "assert [_('Approve'), ngettext('a', 'b', 2), render('Nothing was written.')]\n"
+        "from hitl_tui.core.messages import Message\n"
+        "from hitl_tui.language import _, ngettext, translate\n"
+        "assert [_('Approve'), ngettext('a', 'b', 2), translate(Message('Nothing was written.'))]\n"
         "assert not {'gettext', 'hitl_tui.language.templates'} & set(sys.modules), sorted(sys.modules)\n"
     )
     environ = {k: v for k, v in os.environ.items() if not k.startswith(("HITL_", "LC_", "LANG"))}

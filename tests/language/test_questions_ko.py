@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from test_plain import question
 
+from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind
-from hitl_tui.language import render, using
+from hitl_tui.language import translate, using
 from hitl_tui.wording.question_rows import body, details
 from hitl_tui.wording.status_words import command_words
 from hitl_tui.wording.text_lines import question_lines
 
-OURS = ("Nothing was written.", "superseded", "The mode is step.", "There is nothing to prune.", "in_progress")
+OURS = ("Nothing was written.", "superseded", "Nothing was deleted.", "There is nothing to prune.", "in_progress")
 """Sentences and words of ours, which an agent could put into its arguments."""
 
 
@@ -44,7 +45,8 @@ def test_nothing_of_a_subject_is_translated(sentence: str, kind: Kind) -> None:
     assert shown["en"] == shown["ko"]
     assert any(sentence in text for text in shown["ko"][0])
     with using("ko"):
-        assert render(sentence) != sentence
+        assert translate(sentence) == sentence
+        assert translate(Message(sentence)) != sentence
 
 
 def test_what_a_person_puts_into_a_command_is_named_in_korean_and_the_command_stays() -> None:

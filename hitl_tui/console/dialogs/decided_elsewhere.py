@@ -1,4 +1,4 @@
-"""Dialogs learn at once that somebody else decided what they are about; what was typed into them stays (C3)."""
+"""Dialogs learn at once that somebody else decided what they are about; what was typed into them stays."""
 
 from __future__ import annotations
 

@@ -229,7 +229,9 @@ class EditDialog(FormDialog[Edited | None]):
             try:
                 rows = await self._foresight.rows(bound)
             except (HitlError, OSError) as error:
-                said = safe_text(translate(getattr(error, "message", str(error))), multiline=False)
+                said = safe_text(
+                    translate(getattr(error, "message", error.args[0] if error.args else "")), multiline=False
+                )
                 rows, failed = [labelled(_("preview"), _("failed: {error}").format(error=said), "$text-warning")], True
             if (task, bound) == self._wished and not self.left:
                 self._pending, self._failed = False, failed

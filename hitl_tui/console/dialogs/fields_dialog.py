@@ -1,4 +1,4 @@
-"""A form for the fields of an answer: from a schema or from what is there, with exactly what would be sent (I2)."""
+"""A form for the fields of an answer: from a schema or from what is there, with exactly what would be sent."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class FormDialog(Unhurried[Answered], Generic[Answered]):
             if isinstance(error, BadInput)
             else _("What came back isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
         )
-        return keymap_of(self.app).named(said).replace("{error}", translate(str(error)))
+        return keymap_of(self.app).named(said).replace("{error}", translate(*error.args[:1]))
 
 
 async def edited(text: str) -> str:

@@ -200,7 +200,7 @@ def asked_words(view: RequestView) -> str:
     if request.kind is Kind.PLAN:
         about = str(request.subject.get("query", ""))
     elif request.kind is Kind.PROPOSAL:
-        about = str(request.about.get("text") or translate(str(request.about.get("reason", ""))))
+        about = str(request.about.get("text") or translate(request.about.get("reason", "")))
     number = f"{number_of(request.todo_id)} " if request.todo_id else ""
     return safe_text(f"{number}{what(Question(view))} {about}", multiline=False)
 

@@ -1,4 +1,4 @@
-"""Answers what a team asks from inside a step: each action's own dialog, and calls one by one with a review (I2)."""
+"""Answers what a team asks from inside a step: each action's own dialog, and calls one by one with a review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One of several options: digits choose, once the list was drawn and the keyboard rested (I2)."""
+"""One of several options: digits choose, once the list was drawn and the keyboard rested."""
 
 from __future__ import annotations
 

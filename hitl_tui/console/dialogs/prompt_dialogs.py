@@ -124,7 +124,7 @@ async def confirm(app: Console, title: str, said: str, yes: str) -> bool:
 
 
 class Unhurried(Modal[Answered], Generic[Answered]):
-    """A dialog that a key of the question opens: what is typed on and on, unawares, sends nothing in it (C3).
+    """A dialog that a key of the question opens: what is typed on and on, unawares, sends nothing in it.
 
     What sends counts once the keyboard rested at some moment since the dialog was there.
     """

@@ -1,4 +1,4 @@
-"""Review of the marked questions: the whole list, and one key that approves exactly those (C3)."""
+"""Review of the marked questions: the whole list, and one key that approves exactly those."""
 
 from __future__ import annotations
 

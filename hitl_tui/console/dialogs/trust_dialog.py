@@ -1,4 +1,4 @@
-"""What a folder wants to run, shown before it may: one key trusts it, one goes on without (T4)."""
+"""What a folder wants to run, shown before it may: one key trusts it, one goes on without."""
 
 from __future__ import annotations
 

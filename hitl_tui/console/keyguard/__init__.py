@@ -1,1 +1,1 @@
-"""Keys that must not decide: `guard.KeyGuard` sees every key before anything acts on it (C3)."""
+"""Keys that must not decide: `guard.KeyGuard` sees every key before anything acts on it."""

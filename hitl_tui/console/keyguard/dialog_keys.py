@@ -1,4 +1,4 @@
-"""What is typed at a question: whether it seems to be words, and what belongs into a dialog on its way (C3)."""
+"""What is typed at a question: whether it seems to be words, and what belongs into a dialog on its way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is typed while nothing on the screen can take it: at the start, and while a dialog is being built (C3)."""
+"""What is typed while nothing on the screen can take it: at the start, and while a dialog is being built."""
 
 from __future__ import annotations
 

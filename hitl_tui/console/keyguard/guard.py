@@ -1,4 +1,4 @@
-"""The guard of the keyboard: which key decides, which one is text, and when (C3)."""
+"""The guard of the keyboard: which key decides, which one is text, and when."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ class HomeScreen(PromptScreen):
         self._facts()
 
     async def _check_policy(self) -> None:
-        """Show the rules of the workspace that nobody here can satisfy (T8)."""
+        """Show the rules of the workspace that nobody here can satisfy."""
         from hitl_tui.policy.approvers import ApproverFile
         from hitl_tui.policy.rule_check import folder_problems
 

@@ -26,7 +26,7 @@ _LONGEST = 1000
 class HeaderBar(Widget):
     """Name, session and title on the left; mode; what needs a person on the right.
 
-    In a narrow terminal the program's name goes first, then the title: the mode is always there (C4).
+    In a narrow terminal the program's name goes first, then the title: the mode is always there.
     """
 
     session: reactive[str] = reactive("")

@@ -1,4 +1,4 @@
-"""Lists whose only key of their own is the one that chooses: the map has it, not Textual (C2)."""
+"""Lists whose only key of their own is the one that chooses: the map has it, not Textual."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Prompt(TextArea):
 
         Args:
             text: the line.
-            known: ids of the questions that were shown when it was begun (C3).
+            known: ids of the questions that were shown when it was begun.
         """
 
         def __init__(self, text: str, known: Collection[str] = ()) -> None:

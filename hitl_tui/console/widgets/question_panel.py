@@ -1,4 +1,4 @@
-"""The question panel: shows one question whole, and takes an answer only when it was there to be read (C3)."""
+"""The question panel: shows one question whole, and takes an answer only when it was there to be read."""
 
 from __future__ import annotations
 

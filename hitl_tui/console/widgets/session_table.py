@@ -1,4 +1,4 @@
-"""The sessions of the first screen as a table: those with certain words, and what is to be done with one (C8)."""
+"""The sessions of the first screen as a table: those with certain words, and what is to be done with one."""
 
 from __future__ import annotations
 

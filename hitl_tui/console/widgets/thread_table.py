@@ -1,4 +1,4 @@
-"""The threads of a store as a table that pages, with a filter (I9)."""
+"""The threads of a store as a table that pages, with a filter."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ stop an answer or the program. What can't be used is said, and then any JSON is 
 
 A rule's schema fits or doesn't fit only values of the types it was written for: `minimum = 1000` says nothing about the
 text "5000", and `type = "number"` just doesn't fit it. A tool may read that text as a number all the same, so for a
-rule such a value is one that can't be judged (M10).
+rule such a value is one that can't be judged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The questions that a TODO's run asks from inside, and the numbers that people call them by (T1)."""
+"""The questions that a TODO's run asks from inside, and the numbers that people call them by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which form an interrupt has, and which tool calls it asks about (I2). Total: any JSON has one, nothing is raised."""
+"""Which form an interrupt has, and which tool calls it asks about. Total: any JSON has one, nothing is raised."""
 
 from __future__ import annotations
 

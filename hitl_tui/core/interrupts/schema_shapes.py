@@ -110,7 +110,7 @@ def declared_shape(value: Any, schema: Mapping[str, Any]) -> Shape:
 
 @dataclass(frozen=True)
 class BreakShape(Shape):
-    """A static breakpoint: the graph goes on, to its end or by one node (I4)."""
+    """A static breakpoint: the graph goes on, to its end or by one node."""
 
     answers: Mapping[str, Any] | None = None
 

@@ -1,4 +1,4 @@
-"""What an interrupt asks, in one form for all interfaces: its question, details, and actions that answer it (I2).
+"""What an interrupt asks, in one form for all interfaces: its question, details, and actions that answer it.
 
 Scripts read the same form as JSON, with the exact commands that answer it.
 """

@@ -1,4 +1,4 @@
-"""Which tool calls a question is about, which of them an answer lets run, and what the policy says of them (M9, M10).
+"""Which tool calls a question is about, which of them an answer lets run, and what the policy says of them.
 
 An answer in the known form of a tool call is read as that. Any other answer lets everything run that was asked for,
 unless it plainly refuses; where it says more than yes, nobody knows with which arguments.

@@ -1,4 +1,4 @@
-"""What a text says about a plan: which steps it names, and what it wants done with them (D10).
+"""What a text says about a plan: which steps it names, and what it wants done with them.
 
 A step is named by its kind, its id or its command; an action stands after it (Korean, and English "first", "too")
 or before it (English "add", "skip").

@@ -1,4 +1,4 @@
-"""From what a query needs to the steps of a plan (D6, D9)."""
+"""From what a query needs to the steps of a plan."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class RulePlanner:
     commands: Mapping[str, CommandFacts] = field(default_factory=dict)
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
-        """Return intent and plan of a query, with the feedback worked in, line by line (P1).
+        """Return intent and plan of a query, with the feedback worked in, line by line.
 
         Args:
             query: what a person wrote.
@@ -60,7 +60,7 @@ class RulePlanner:
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
     ) -> Proposed:
-        """Return the changes that plain text asks for (D10).
+        """Return the changes that plain text asks for.
 
         Args:
             text: what a person wrote during the session.
@@ -84,7 +84,7 @@ class RulePlanner:
         todos: Sequence[SupervisorTodo],
         agents: Mapping[str, AgentFacts],
     ) -> Proposed | None:
-        """Return what follows from a result (D14): a broader search after one with too few hits, else nothing."""
+        """Return what follows from a result: a broader search after one with too few hits, else nothing."""
         return follow_up_search(Scene(query, query, todos, agents, self.commands, load_rules()), todo, result)
 
 

@@ -1,4 +1,4 @@
-"""A paused graph as a person looks at it: where it stands, its state, its nodes (I4, I5)."""
+"""A paused graph as a person looks at it: where it stands, its state, its nodes."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def view_of(
 
 
 def check_update(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -> None:
-    """Check a change of state against the graph's schema, field by field (I5).
+    """Check a change of state against the graph's schema, field by field.
 
     Raises:
         BadInput: a field isn't there, or a value doesn't fit its type.

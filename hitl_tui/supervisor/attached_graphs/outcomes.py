@@ -25,7 +25,7 @@ class GraphFailure(TeamFailure):
     Args:
         message: what it raised, with file and line.
         thread: the thread it failed on.
-        wedged: an answer was taken and is what made it fail: every further one would fail too (I2).
+        wedged: an answer was taken and is what made it fail: every further one would fail too.
         entered: how often each node was entered, by path.
     """
 
@@ -59,7 +59,7 @@ class Asks:
     Args:
         interrupts: everything it waits for now.
         delivered: ids of interrupts whose answers it was given.
-        entered: how often each node was entered in the last stretch, by path (I7).
+        entered: how often each node was entered in the last stretch, by path.
     """
 
     interrupts: tuple[Mapping[str, Any], ...]

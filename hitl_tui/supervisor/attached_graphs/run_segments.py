@@ -187,7 +187,7 @@ def questions(asked: Sequence[Asked], at: str) -> tuple[Mapping[str, Any], ...]:
 
 
 def stops_of(spec: RunSpec, graph: AnyPregel) -> tuple[list[str], list[str]]:
-    """Return the nodes to stop before and after: the graph's own and those set by a person (I4)."""
+    """Return the nodes to stop before and after: the graph's own and those set by a person."""
     said = spec.todo.metadata.get("breaks", {})
     own = graph.interrupt_before_nodes, graph.interrupt_after_nodes
     found = [["*"] if nodes == "*" else [str(n) for n in nodes or ()] for nodes in own]

@@ -490,7 +490,7 @@ class GraphRunner:
         return GraphFailure(failure_text(error), thread, wedged=wedged, entered=leg.entered)
 
     async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
-        """Return whether an answer stays in a thread that failed: every later one would come after it (I2)."""
+        """Return whether an answer stays in a thread that failed: every later one would come after it."""
         state = await graph.aget_state(config, subgraphs=True)
         for place in places(state):
             found = await self._saver(graph).aget_tuple(place)

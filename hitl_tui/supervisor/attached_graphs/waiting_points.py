@@ -52,7 +52,7 @@ class Asked:
 
 
 def asked_in(state: StateSnapshot, graph: Pregel[Any, Any, Any, Any]) -> list[Asked]:
-    """Return every interrupt of a paused thread once, with its way in (I3).
+    """Return every interrupt of a paused thread once, with its way in.
 
     Args:
         state: as `aget_state(config, subgraphs=True)` gives it.
@@ -178,7 +178,7 @@ def question_for(asked: Asked, at: str) -> dict[str, Any]:
 
 
 def again(asked: Asked) -> list[str]:
-    """Return what runs again of an interrupt's own nodes when it is answered, a line each, from the node outward (I7).
+    """Return what runs again of an interrupt's own nodes when it is answered, a line each, from the node outward.
 
     What waits beside it changes with every answer: `Question.again` adds it when it is shown.
     """
@@ -251,7 +251,7 @@ def _beginning(value: Any, items: int, characters: int) -> Any:
 
 
 def breakpoint_question(state: StateSnapshot, where: str, nodes: Sequence[str]) -> dict[str, Any]:
-    """Return a static breakpoint as an event carries it (I4); of one in a subgraph it names the node there.
+    """Return a static breakpoint as an event carries it; of one in a subgraph it names the node there.
 
     Args:
         state: the paused thread.

@@ -1,1 +1,1 @@
-"""The analysis team: arithmetic over a question, the passages found for it and their tables (D13)."""
+"""The analysis team: arithmetic over a question, the passages found for it and their tables."""

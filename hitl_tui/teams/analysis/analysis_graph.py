@@ -1,4 +1,4 @@
-"""The six stages of the analysis graph (D13); imported when a graph is built, since LangGraph is heavy.
+"""The six stages of the analysis graph; imported when a graph is built, since LangGraph is heavy.
 
 Of the analysis only this module touches files: the documents that it rests on.
 """

@@ -31,7 +31,7 @@ def analyse(
     analysis_type: str = "comprehensive",
     language: str = "",
 ) -> Analysis:
-    """Return what can be computed for a question (D13).
+    """Return what can be computed for a question.
 
     Args:
         query: the question; of a very long one the first 20,000 characters count.

@@ -1,4 +1,4 @@
-"""The analysis team (D13): computes over what earlier TODOs found."""
+"""The analysis team: computes over what earlier TODOs found."""
 
 from __future__ import annotations
 

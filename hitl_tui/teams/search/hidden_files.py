@@ -1,4 +1,4 @@
-"""Declared secrets that stand in documents: an index keeps, and a search returns, their names (T10)."""
+"""Declared secrets that stand in documents: an index keeps, and a search returns, their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search team's graph: refresh the index, find passages, report them (D13)."""
+"""The search team's graph: refresh the index, find passages, report them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search team: full text search over the documents of the workspace (D13)."""
+"""The search team: full text search over the documents of the workspace."""
 
 from __future__ import annotations
 
