@@ -6,6 +6,7 @@ A new subcommand is a row of `SUBCOMMANDS` and that function. Functions are name
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from importlib import import_module
 from types import MappingProxyType
@@ -586,10 +587,17 @@ class Parser(argparse.ArgumentParser):
                 action.help = _(action.help) if action.help else None
 
     def error(self, message: str) -> NoReturn:
-        # What an option or argument is called stays as it is written, what begins a sentence doesn't.
-        of_one = message.startswith("argument ")
-        text = message.removeprefix("argument ") if of_one else message[:1].upper() + message[1:]
-        raise BadInput(f"{one_line(text, 300)}.", help=self._told_usage())
+        for pattern, known in _PARSER_ERRORS:
+            if found := re.fullmatch(pattern, message, re.DOTALL):
+                raise BadInput(known.filled(*(one_line(v, 300) for v in found.groups())), help=self._told_usage())
+        raise BadInput(f"{one_line(message, 300)}.", help=self._told_usage())
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return action.type(arg_string) if callable(action.type) else arg_string
+        except argparse.ArgumentTypeError as error:
+            name = "/".join(action.option_strings) or action.metavar or action.dest
+            raise BadInput(Message("{}: {}.", name, error.args[0]), help=self._told_usage()) from error
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
@@ -606,6 +614,16 @@ class Parser(argparse.ArgumentParser):
 
     def _told_usage(self) -> str:
         return self.format_usage().strip().removeprefix(_("usage: "))
+
+
+_PARSER_ERRORS = (
+    (r"the following arguments are required: (.*)", Message("The following arguments are required: {}.")),
+    (r"unrecognized arguments: (.*)", Message("Unrecognized arguments: {}.")),
+    (r"argument (\S+): expected one argument", Message("{}: expected one argument.")),
+    (r"argument (\S+): expected at least one argument", Message("{}: expected at least one argument.")),
+    (r"argument (\S+): ignored explicit argument (.*)", Message("{}: ignored explicit argument {}.")),
+)
+"""How argparse words what it refuses, and the message for it."""
 
 
 def _list_of_all() -> str:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hitl_tui.policy.operator_identity import Acting
     from hitl_tui.supervisor.admin import SessionAdmin
 
-_SAID: Mapping[Verdict, tuple[str, str]] = {
+_SAID: Mapping[Verdict, tuple[str, Message]] = {
     Verdict.APPROVE: ("resumed", Message("{what} is approved.")),
     Verdict.REJECT: ("rejected", Message("{what} is rejected.")),
     Verdict.SKIP: ("skipped", Message("{what} is skipped.")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Protocol
 
 MESSAGES = "message_parts"
@@ -29,7 +30,8 @@ class Message(str):
         template: the English text and the key of its translation, with places as in `str.format`. Literal braces are
             doubled where there are values, and stand as they are where there are none.
         values, named: what stands at the places. A text is inserted character for character: it may be code, a name
-            or what somebody wrote. A message is translated like the one that it stands in. Several are separated by
+            or what somebody wrote. A message or
+            a member of an enumeration is translated like the one that it stands in. Several are separated by
             commas.
     """
 
@@ -93,6 +95,8 @@ def _message(template: str, plural: str, values: tuple[Value, ...], named: Mappi
 def _value(value: object) -> Value:
     if isinstance(value, tuple | list):
         return tuple(part if isinstance(part, Message) else str(part) for part in value)
+    if isinstance(value, StrEnum):
+        return Message(value.value)
     return value if isinstance(value, Message | int | float) and not isinstance(value, bool) else str(value)
 
 
@@ -181,14 +185,15 @@ def _messages(value: Any, place: str) -> Iterator[tuple[str, Message]]:
 
 
 def _restore(document: Any, place: list[str], message: Message | None) -> None:
-    *above, last = place
+    if message is None or not place:
+        return
     try:
-        for key in above:
+        for key in place[:-1]:
             document = document[int(key)] if isinstance(document, list) else document[key]
-        where = int(last) if isinstance(document, list) else last
-        if message is not None and document[where] == message:
+        where = int(place[-1]) if isinstance(document, list) else place[-1]
+        if document[where] == message:
             document[where] = message
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError):
         return
 
 
