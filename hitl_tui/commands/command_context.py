@@ -15,7 +15,7 @@ from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Mode, Risk
@@ -192,12 +192,13 @@ class CommandContext:
         if view.resolution.outcome is Outcome.PENDING:
             missing = view.resolution.needed
             data["needed"] = missing
-            return CommandResult("recorded", Message("Recorded; {} more must say {}.", missing, decision.said), data)
+            message = Message("Recorded; {} more must say {}.", missing, word(decision.said))
+            return CommandResult("recorded", message, data)
         refused = await self.refusal(await self.face.desk.last_seq(), f"decided:{question.id}")
         if refused:
             return refused
-        status, message = _SAID[verdict]
-        return self.done_with(status, message.filled(what=question.name), data)
+        status, done = _SAID[verdict]
+        return self.done_with(status, done.filled(what=question.name), data)
 
     def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
         """Check that a command may answer these questions together, before any of them is answered.

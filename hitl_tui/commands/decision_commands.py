@@ -78,7 +78,7 @@ def _current_question(hand: CommandContext) -> Question:
     if asked:
         ways = ", ".join(asked[0].commands.values())
         raise BadInput(Message("{} doesn't wait for an approval; answer it with one of {}.", asked[0].name, ways))
-    raise BadInput(Message("Nothing waits for an approval now."), help="/todos shows where everything stands.")
+    raise BadInput(Message("Nothing waits for an approval now."), help=Message("/todos shows where everything stands."))
 
 
 async def _question(hand: CommandContext, found: QuestionTarget, kind: Kind, what: str) -> Question:

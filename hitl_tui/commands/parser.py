@@ -62,7 +62,7 @@ def _spec(text: str) -> tuple[CommandSpec, str]:
         if len(words) >= count and name in known:
             return known[name], text[words[count - 1][1] :]
     if not words:
-        raise BadInput(Message("A command is missing after the slash."), help="/help lists all commands.")
+        raise BadInput(Message("A command is missing after the slash."), help=Message("/help lists all commands."))
     first = words[0][0]
     group = [spec.name for spec in known.values() if spec.name.startswith(f"{first} ")]
     if group:

@@ -15,7 +15,7 @@ from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.requests import Verdict
@@ -33,9 +33,13 @@ async def todos(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
     seen = hand.snapshot
     summary = seen.summary
     current = seen.current_todo_id
-    noun = "TODO" if summary["total"] == 1 else "TODOs"
-    waiting = Message("{} waiting for you", len(seen.questions))
-    message = Message("{} {}, {} completed, {}.", summary["total"], noun, summary["completed"], waiting)
+    message = counted_message(
+        "{} TODO, {} completed, {} waiting for you.",
+        "{} TODOs, {} completed, {} waiting for you.",
+        summary["total"],
+        summary["completed"],
+        len(seen.questions),
+    )
     data = {
         "todos": [t.to_dict() for t in seen.todos],
         "summary": summary,
@@ -301,7 +305,7 @@ async def propose(hand: CommandContext, text: str) -> CommandResult:
     seen = hand.snapshot
     words = text.strip()
     if not words:
-        raise BadInput(Message("Nothing was written."), help="/help lists all commands.")
+        raise BadInput(Message("Nothing was written."), help=Message("/help lists all commands."))
     if len(words) > LONGEST_TEXT:
         raise BadInput(
             Message("The text has {} characters; at most {} can be used.", f"{len(words):,}", f"{LONGEST_TEXT:,}"),

@@ -219,7 +219,8 @@ def _named(name: str, rules: Sequence[StandingRule]) -> StandingRule:
     found = next((rule for n, rule in enumerate(rules, start=1) if name in (str(n), rule.id)), None)
     if found is None:
         counted = Message("there are {}", len(rules)) if rules else Message("there are none")
-        raise UnknownName(Message('There is no rule "{}"; {}.', clip(name), counted), help="/rules lists them.")
+        message = Message('There is no rule "{}"; {}.', clip(name), counted)
+        raise UnknownName(message, help=Message("/rules lists them."))
     return found
 
 
@@ -241,10 +242,10 @@ async def mode(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
         raise UnknownName(Message('There is no mode "{}"; it is step, plan or risk.', clip(values["mode"]))) from None
     going = await freed(hand, mode)
     data = {"mode": mode.value}
-    message = Message("The mode is now {}.", mode)
+    message = Message("The mode is now {}.", mode.value)
     if going:
         names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
-        message = Message("The mode is now {}; without a question from now on: {}.", mode, names)
+        message = Message("The mode is now {}; without a question from now on: {}.", mode.value, names)
     closing = replace(hand.ends(Cause.MODE, *going, detail=mode), since="") if going else None
     shown = {**data, "freed": list(going)}
     return await hand.change(EventKind.MODE, data, "updated", message, shown, closing=closing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 from hitl_tui.config.problems import first_problem, key_places
@@ -18,6 +19,22 @@ LARGEST = 1_000_000
 """Bytes; a larger file is surely not a settings file."""
 
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+_PARSER_WORDS: Mapping[str, str] = {
+    text: text
+    for text in (
+        Message("invalid value"),
+        Message("invalid statement"),
+        Message("unclosed array"),
+        Message("unclosed inline table"),
+        Message("unterminated string"),
+        Message("expected '=' after a key in a key/value pair"),
+        Message("expected ']' at the end of a table declaration"),
+        Message("expected newline or end of document after a statement"),
+        Message("invalid initial character for a key part"),
+        Message("invalid date or datetime"),
+    )
+}
+"""What the standard library's parser says, in our languages."""
 _PLAIN_WORDS = {
     "Cannot overwrite a value": Message("a key is given twice"),
     "Cannot declare": Message("a table is declared twice"),
@@ -115,8 +132,10 @@ def _syntax(name: str, text: str, message: str) -> str:
             else safe_text(message, multiline=False, limit=200)
         )
         return Message("{} isn't valid TOML: {}.", name, what)
-    what = safe_text(match["what"], multiline=False, limit=200)
-    what = next((plain for start, plain in _PLAIN_WORDS.items() if what.startswith(start)), what)
+    said = safe_text(match["what"], multiline=False, limit=200)
+    plain = f"{said[:1].lower()}{said[1:]}"
+    found = (ours for start, ours in _PLAIN_WORDS.items() if said.startswith(start))
+    what = next(found, _PARSER_WORDS.get(plain, plain))
     line = match["line"] or str(text.rstrip().count("\n") + 1)
     where = Message("column {}", match["column"]) if match["column"] else Message("at the end of the file")
-    return Message("{} line {}: this isn't valid TOML: {}{} ({}).", name, line, what[:1].lower(), what[1:], where)
+    return Message("{} line {}: this isn't valid TOML: {} ({}).", name, line, what, where)

@@ -219,13 +219,13 @@ class Problem:
 def first_problem(problems: Sequence[Problem], places: Mapping[Path, Place]) -> tuple[int, str]:
     """Return the line and the sentence of the problem that stands first in the file."""
     problem = min(problems, key=lambda one: place_of(places, one.path))
-    sentence = f"{_subject(problem.path)} {problem.says}"
+    sentence = Message("{subject} {problem}", subject=_subject(problem.path), problem=problem.says)
     if problem.unknown_among:
         sentence = _unknown_key(problem)
-    return place_of(places, problem.path)[0], sentence if sentence.endswith("?") else f"{sentence}."
+    return place_of(places, problem.path)[0], sentence if sentence.endswith("?") else Message("{}.", sentence)
 
 
-def _unknown_key(problem: Problem) -> str:
+def _unknown_key(problem: Problem) -> Message:
     key = str(problem.path[-1])
     where = _table(problem.path[:-1])
     hint = nearest(key, problem.unknown_among)
@@ -240,15 +240,16 @@ def _subject(path: Path) -> str:
         return Message("the file")
     last = path[-1]
     if isinstance(last, str):
-        return f"{quoted(last)} {_table(path[:-1])}"
+        return Message("{key} {where}", key=quoted(last), where=_table(path[:-1]))
     if len(path) == 2:
-        return _table(path).removeprefix("in ")
+        return _table(path, name_only=True)
     return Message("item {} of {}", last + 1, _subject(path[:-1]))
 
 
-def _table(path: Path) -> str:
+def _table(path: Path, *, name_only: bool = False) -> str:
     keys = [step if _BARE_KEY.fullmatch(step) else quoted(step) for step in path if isinstance(step, str)]
     if not keys:
         return Message("at the top")
     name = safe_text(".".join(keys), multiline=False, limit=160)
-    return f"in [[{name}]]" if isinstance(path[-1], int) else f"in [{name}]"
+    shown = f"[[{name}]]" if isinstance(path[-1], int) else f"[{name}]"
+    return shown if name_only else Message("in {}", shown)

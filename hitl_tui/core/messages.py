@@ -30,9 +30,9 @@ class Message(str):
         template: the English text and the key of its translation, with places as in `str.format`. Literal braces are
             doubled where there are values, and stand as they are where there are none.
         values, named: what stands at the places. A text is inserted character for character: it may be code, a name
-            or what somebody wrote. A message or
-            a member of an enumeration is translated like the one that it stands in. Several are separated by
-            commas.
+            or what somebody wrote. A message, an error
+            made of one, or a member of an enumeration is translated like the sentence that it stands in. Several are
+            separated by commas.
     """
 
     __slots__ = ("named", "plural", "template", "values")
@@ -75,6 +75,11 @@ def counted_message(one: str, many: str, count: int, /, *values: object, **named
     return _message(one, many, (count, *map(_value, values)), kept)
 
 
+def word(text: str) -> Message:
+    """Return a word of ours that is kept as text, such as a status, as a message."""
+    return _message(text, "", (), {})
+
+
 def joined(parts: Sequence[str], between: str = " ") -> str:
     """Return several texts, messages among them, as one that is translated part by part."""
     if not any(isinstance(part, Message) for part in parts):
@@ -96,7 +101,9 @@ def _value(value: object) -> Value:
     if isinstance(value, tuple | list):
         return tuple(part if isinstance(part, Message) else str(part) for part in value)
     if isinstance(value, StrEnum):
-        return Message(value.value)
+        return word(value.value)
+    if isinstance(value, Exception) and value.args and isinstance(value.args[0], Message):
+        return value.args[0]
     return value if isinstance(value, Message | int | float) and not isinstance(value, bool) else str(value)
 
 

@@ -87,7 +87,8 @@ def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) ->
     `MOST_MARKS` become `⟨U+202E⟩`. So do these glyphs themselves when they stand in the input, which
     makes it reversible: without `limit`, `unsafe_text(safe_text(x)) == x` for every string.
 
-    It is for text that enters, once: passing the result again escapes the glyphs of the first time.
+    It is for text that enters, once: passing the result again escapes the glyphs of the first time. A text in which
+    there is nothing to show is returned itself, so that a message stays one.
 
     Args:
         text: anything, lone surrogates included.
@@ -100,13 +101,14 @@ def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) ->
     """
     suspect = _suspect(text, multiline)
     if limit is None:
-        return SafeText(suspect.sub(_shown_run, text))
+        shown = suspect.sub(_shown_run, text)
+        return SafeText(text if shown == text else shown)
     if limit < 0:
         raise ValueError("limit must not be negative")
     # No character becomes shorter, so what lies beyond the limit needs no look.
     shown = suspect.sub(_shown_run, text[: limit + 1])
     if len(shown) <= limit:
-        return SafeText(shown)
+        return SafeText(text if shown == text else shown)
     room = limit - len(f"{ELLIPSIS}{_OPEN}+{len(text)}{_CLOSE}")
     if room < 0:
         return SafeText(ELLIPSIS[:limit])
@@ -139,7 +141,8 @@ def one_line(text: str, width: int) -> SafeText:
         return SafeText("")
     # A letter with all its marks takes MOST_MARKS + 1 characters and at least one cell.
     head = text[: (width + 1) * (MOST_MARKS + 1) + len("⟨U+10FFFF⟩")]
-    return SafeText(clip(_suspect(head, multiline=False).sub(_shown_run_again, head), width))
+    shown = clip(_suspect(head, multiline=False).sub(_shown_run_again, head), width)
+    return SafeText(text if shown == text else shown)
 
 
 def cell_width(text: str) -> int:
@@ -342,7 +345,7 @@ def _mask(text: str, needles: Mapping[str | re.Pattern[str], str]) -> str:
             index += 1
         out += (text[done:start], f"‹{longest[2]}›")
         done = end
-    return "".join([*out, text[done:]])
+    return "".join([*out, text[done:]]) if out else text
 
 
 def _occurrences(text: str, needle: str | re.Pattern[str]) -> Iterator[tuple[int, int]]:

@@ -355,8 +355,12 @@ def _missing(module: ModuleType, shown: str, attribute: str) -> str:
     names = [name for name in vars(module) if not name.startswith("__")]
     graphs = [name for name in names if looks_like_graph(vars(module)[name])]
     near = difflib.get_close_matches(attribute, names, n=1)
-    hint = f'; did you mean "{near[0]}"?' if near else f"; its graphs are {', '.join(graphs)}." if graphs else "."
-    return f'{shown} has no "{one_line(attribute, 100)}"{hint}'
+    wanted = one_line(attribute, 100)
+    if near:
+        return Message('{} has no "{}"; did you mean "{}"?', shown, wanted, near[0])
+    if graphs:
+        return Message('{} has no "{}"; its graphs are {}.', shown, wanted, ", ".join(graphs))
+    return Message('{} has no "{}".', shown, wanted)
 
 
 def is_factory(value: Any) -> bool:

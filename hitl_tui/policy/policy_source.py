@@ -310,9 +310,9 @@ class FilePolicy:
         if team in self.withheld:
             if self.trust.trusted:
                 return Message("{} was not trusted when this session was opened; open it again to run it.", team)
-            return str(needs_trust(team, self.trust.folder))
+            return needs_trust(team, self.trust.folder).message
         revoked = not self.trust.trusted and self.trust.record is None and bool(self.opened_trusted)
-        return str(needs_trust(team, self.trust.folder)) if revoked and team in self.opened_trusted else ""
+        return needs_trust(team, self.trust.folder).message if revoked and team in self.opened_trusted else ""
 
     @property
     def opened_trusted(self) -> frozenset[str]:

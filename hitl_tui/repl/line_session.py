@@ -266,7 +266,7 @@ class LineSession:
         """Give one command as an approver, whose token is asked for at the terminal."""
         if self._session is None or self._handler is None or self._options.operator is None:
             raise BadInput(
-                Message("No session is open; write a question to begin one."), help="/help lists all commands."
+                Message("No session is open; write a question to begin one."), help=Message("/help lists all commands.")
             )
         known = self._announcer.known()
         token = await self._token(_("Token of {name}: ").format(name=shown(name)))
@@ -331,7 +331,7 @@ class LineSession:
             return
         if parsed.spec.name != "help":
             raise BadInput(
-                Message("No session is open; write a question to begin one."), help="/help lists all commands."
+                Message("No session is open; write a question to begin one."), help=Message("/help lists all commands.")
             )
         for usage, summary in help_table():
             self._say([signs(usage), f"    {_(summary)}"])

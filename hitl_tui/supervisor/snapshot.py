@@ -123,7 +123,7 @@ class Question:
     @property
     def again(self) -> list[str]:
         """What runs again once it is answered now, a line each."""
-        found = [str(line) for line in self.view.request.about.get("again") or ()]
+        found = list(self.view.request.about.get("again") or ())
         if not self.beside:
             return found
         more = (

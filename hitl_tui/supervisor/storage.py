@@ -24,7 +24,7 @@ from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.sealed_json import check_sealed, write_sealed
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.json_text import canonical
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, messages_restored, with_messages
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.ledger.records import LEDGER_FILE
@@ -56,7 +56,7 @@ class ArtifactStore:
         return await asyncio.to_thread(self._put, value)
 
     def _put(self, value: Mapping[str, Any]) -> str:
-        data = canonical(mask_json(dict(value), self._secrets))
+        data = canonical(mask_json(with_messages(value), self._secrets))
         digest = sha256(data).hexdigest()
         self._write(digest, data)
         return digest
@@ -90,7 +90,7 @@ class ArtifactStore:
                 Message("The result {} was changed on disk; its content isn't what was recorded.", digest[:12])
             )
         found = json.loads(data.decode("utf-8", errors="surrogatepass"))
-        return dict(found)
+        return messages_restored(dict(found))
 
     def _read(self, digest: str) -> bytes:
         try:

@@ -70,7 +70,7 @@ class GraphTeam(Team):
         self.declaration = declaration
         self.graph = self
         self.name = declaration.name
-        self.description = declaration.description or f"The graph {declaration.target}"
+        self.description = declaration.description or Message("The graph {}", declaration.target)
         self.risk = Risk(declaration.risk)
         self.timeout = declaration.timeout
         self._workspace = workspace
@@ -289,8 +289,12 @@ def check_input(value: Any, schema: Mapping[str, Any], name: str) -> None:
     for key in value:
         if key not in properties and schema.get("additionalProperties") in (None, False):
             near = difflib.get_close_matches(str(key), list(properties), n=1)
-            meant = f'; did you mean "{near[0]}"?' if near else f"; it takes {_shape(schema)}."
-            raise BadInput(Message('{} has no input "{}"{}', name, one_line(str(key), 60), meant))
+            said = one_line(str(key), 60)
+            raise BadInput(
+                Message('{} has no input "{}"; did you mean "{}"?', name, said, near[0])
+                if near
+                else Message('{} has no input "{}"; it takes {}.', name, said, _shape(schema))
+            )
     missing = [key for key in schema.get("required", ()) if key not in value]
     if missing:
         raise BadInput(Message('The input of {} needs "{}"; it takes {}.', name, missing[0], _shape(schema)))

@@ -141,7 +141,7 @@ def _value(stored: StoredCheckpoint) -> Any:
     try:
         value = value_decoder.load(stored.kind, stored.data)
     except value_decoder.Unreadable as error:
-        return {value_decoder.TYPE: "unreadable", "why": str(error)}
+        return {value_decoder.TYPE: "unreadable", "why": error.args[0]}
     return value.value if isinstance(value, value_decoder.Snapshot) else value
 
 

@@ -142,7 +142,7 @@ def write_of(row: Row) -> ChannelWrite:
     try:
         value = value_decoder.load(kind, data)
     except value_decoder.Unreadable as error:
-        value = {value_decoder.TYPE: "unreadable", "why": str(error)}
+        value = {value_decoder.TYPE: "unreadable", "why": error.args[0]}
     if isinstance(value, value_decoder.Snapshot):
         value = value.value
     return ChannelWrite(

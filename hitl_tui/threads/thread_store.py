@@ -276,7 +276,7 @@ class ThreadStore(ThreadQueries):
             try:
                 values[channel] = await asyncio.to_thread(value_decoder.load, stored.kind, stored.data)
             except value_decoder.Unreadable as error:
-                values[channel] = {value_decoder.TYPE: "unreadable", "why": str(error)}
+                values[channel] = {value_decoder.TYPE: "unreadable", "why": error.args[0]}
                 notes.append(Message("{} can't be read: {}.", _quoted(channel), error))
         values_of = {"thread": thread, "ns": ns, "id": checkpoint_id, "most": 0}
         rows = await self._database.rows(self._sql.one, values_of)

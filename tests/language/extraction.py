@@ -29,7 +29,7 @@ _IN_COLUMNS = ("_CODES", "_ENDS", "_FINDINGS")
 """Constants whose columns `in_parts` translates."""
 _WORDS = ("Status", "Priority", "Verdict", "Kind", "Outcome", "Risk")
 """Enumerations whose values are shown."""
-_PLACE = re.compile(r"\{[^{}]*\}")
+_PLACE = re.compile(r"\{[^{}a-z]*\}")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 
 Text = str | tuple[str, str]

@@ -232,6 +232,8 @@ class Shape(ABC):
 
 def question_line(text: Any) -> str:
     """Return a question in one safe line: of several lines the first, with a sign that it goes on."""
+    if isinstance(text, Message):
+        return one_line(text, _QUESTION_CELLS)
     said = (text if isinstance(text, str) else json_words(text)).strip()
     first, *more = said.splitlines() or [""]
     return one_line(f"{first.rstrip()} {ELLIPSIS}" if more else said, _QUESTION_CELLS)

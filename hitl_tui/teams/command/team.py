@@ -117,7 +117,7 @@ class CommandTeam(Team):
         self.commands: Mapping[str, CommandDeclaration] = MappingProxyType(dict(commands))
         self.name = "command_team"
         self.risk = Risk.HIGH
-        names = ", ".join(sorted(commands)) or "none is declared"
+        names = ", ".join(sorted(commands)) or Message("none is declared")
         self.description = Message("Runs commands declared in hitl.toml: {}.", names)
         limits = [float(command.timeout) for command in commands.values()] or [DEFAULT_TIMEOUT]
         self.timeout = 0.0 if 0.0 in limits else max(limits) + STOP_MARGIN
