@@ -132,7 +132,7 @@ def _syntax(name: str, text: str, message: str) -> str:
             else safe_text(message, multiline=False, limit=200)
         )
         return Message("{} isn't valid TOML: {}.", name, what)
-    said = safe_text(match["what"], multiline=False, limit=200)
+    said: str = safe_text(match["what"], multiline=False, limit=200)
     plain = f"{said[:1].lower()}{said[1:]}"
     found = (ours for start, ours in _PLAIN_WORDS.items() if said.startswith(start))
     what = next(found, _PARSER_WORDS.get(plain, plain))
