@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hitl_tui.config.problems import first_problem, key_places
@@ -126,16 +126,16 @@ def _syntax(name: str, text: str, message: str) -> str:
     """Return one sentence for what the standard library's parser says."""
     match = _PLACE.fullmatch(message)
     if not match:
-        what = (
+        problem = (
             Message("a number has too many digits")
             if "digits" in message
             else safe_text(message, multiline=False, limit=200)
         )
-        return Message("{} isn't valid TOML: {}.", name, what)
-    said: str = safe_text(match["what"], multiline=False, limit=200)
+        return Message("{} isn't valid TOML: {}.", name, problem)
+    said = safe_text(match["what"], multiline=False, limit=200)
     plain = f"{said[:1].lower()}{said[1:]}"
-    found = (ours for start, ours in _PLAIN_WORDS.items() if said.startswith(start))
-    what = next(found, _PARSER_WORDS.get(plain, plain))
+    found: Iterator[str] = (ours for start, ours in _PLAIN_WORDS.items() if said.startswith(start))
+    what: str = next(found, _PARSER_WORDS.get(plain, plain))
     line = match["line"] or str(text.rstrip().count("\n") + 1)
     where = Message("column {}", match["column"]) if match["column"] else Message("at the end of the file")
     return Message("{} line {}: this isn't valid TOML: {} ({}).", name, line, what, where)

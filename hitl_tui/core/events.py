@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from hitl_tui.core.messages import messages_restored, with_messages
+
 
 class EventKind(StrEnum):
     """Everything that may be in a session's inbox."""
@@ -60,7 +62,7 @@ class Event:
         """Return all fields as JSON values; `from_dict` gives back an equal event."""
         return {
             "kind": str(self.kind),
-            "data": dict(self.data),
+            "data": with_messages(self.data),
             "id": self.id,
             "seq": self.seq,
             "at": self.at,
@@ -73,7 +75,7 @@ class Event:
         body, seq = data.get("data"), data.get("seq", 0)
         return cls(
             kind=str(data.get("kind", "")),
-            data=body if isinstance(body, Mapping) else {},
+            data=messages_restored(dict(body)) if isinstance(body, Mapping) else {},
             id=str(data.get("id", "")),
             seq=seq if isinstance(seq, int) else 0,
             at=str(data.get("at", "")),

@@ -84,7 +84,7 @@ class Finding:
             "rule": self.rule.id,
             "name": self.rule.name,
             "severity": str(self.rule.severity),
-            "message": str(self.message),
+            "message": self.message,
             "meaning": str(self.rule.meaning),
             "remedy": str(self.rule.remedy),
             "file": self.place.file,

@@ -124,7 +124,7 @@ class LedgerEffects:
         if claim.verdict == "failed" and claim.effect is not None:
             # The process died before it could say so: it isn't tried again within the same run.
             error = BadInput if claim.effect.outcome.get("final") else TeamFailure
-            raise error(str(claim.effect.outcome["error"]))
+            raise error(claim.effect.outcome["error"])
         try:
             result = await act()
         except (TeamFailure, BadInput) as error:

@@ -312,7 +312,7 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
     if "commands" in result.data:
         lines = [signs(line) for line in lines]
     if result.failed:
-        return error_lines(result.message, str(result.data.get("help", "")))
+        return error_lines(result.message, result.data.get("help", ""))
     if "policy" in result.data and "rules" in result.data:
         lines = [lines[0], *layout(rule_rows(result.data, snapshot.workspace if snapshot else ""))]
     if "wants" in result.data and result.status == "ok":
