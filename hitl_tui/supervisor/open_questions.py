@@ -73,7 +73,7 @@ def _found(declaration: GraphDeclaration) -> dict[str, Any]:
 
         report = lint(declaration.target, Path(declaration.folder), sys.path)
         findings = [
-            {"rule": f.rule.id, "file": f.place.file, "line": f.place.line, "message": str(f.message)}
+            {"rule": f.rule.id, "file": f.place.file, "line": f.place.line, "message": f.message}
             for f in report.findings
         ]
     except Exception as error:  # noqa: BLE001 - whatever somebody's module does to the check: it stands in no one's way
