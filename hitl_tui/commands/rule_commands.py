@@ -145,16 +145,19 @@ async def _allow_always(hand: CommandContext, question: Question, rule: Standing
     if not known:
         await desk.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
     data = {"rule": rule.to_dict(), "n": number, "todo_id": question.todo_id}
-    said = Message("Rule {} allows exactly this from now on", number)
     mode = Mode(hand.snapshot.mode)
     if mode is Mode.STEP:
-        told = Message("{}, but in mode step everything still asks: {} waits for you.", said, question.name)
+        told = Message(
+            "Rule {} allows exactly this from now on, but in mode step everything still asks: {} waits for you.",
+            number,
+            question.name,
+        )
         return CommandResult("allowed", told, data)
     for decision in standing_rules.decisions([request], mode, rule.workspace, written, desk.now()):
         with suppress(Refused):  # whoever watches over the rules may have been faster
             await desk.decide(decision)
     refused = await hand.refusal(await desk.last_seq(), f"decided:{question.id}")
-    return refused or hand.done_with("allowed", f"{said}.", data)
+    return refused or hand.done_with("allowed", Message("Rule {} allows exactly this from now on.", number), data)
 
 
 async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:

@@ -101,7 +101,7 @@ def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any], renamed
         todo = replace(todo, dependencies=tuple(renamed.get(d, d) for d in todo.dependencies))
         renamed[str(change["todo"]["id"])] = fold_operator_events.add_todo(draft, event, todo)
     elif kind is Change.SKIP:
-        reason = str(change.get("reason") or DEFAULT_SKIP_REASON)
+        reason = change.get("reason") or DEFAULT_SKIP_REASON
         fold_operator_events.skip(draft, replace(event, data={"todo_id": change["todo_id"], "reason": reason}))
     elif kind is Change.REMOVE:
         fold_operator_events.remove(draft, replace(event, data={"todo_id": change["todo_id"]}))
@@ -138,7 +138,7 @@ def _people(event: Event) -> dict[str, Any]:
 
 
 def _reason(event: Event) -> str:
-    return str(event.data.get("reason") or DEFAULT_SKIP_REASON)
+    return event.data.get("reason") or DEFAULT_SKIP_REASON
 
 
 def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:

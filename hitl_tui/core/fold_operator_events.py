@@ -41,7 +41,7 @@ def rejected(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
     """Return a TODO that was refused: it failed for good, and what depends on it is blocked without more questions."""
     why = str(event.data.get("reason") or "")
     if event.data.get("outcome") == "expired":
-        error = Message("expired: {}", why) if why else "expired"
+        error = Message("expired: {}", why) if why else Message("expired")
     else:
         error = Message("rejected by {}: {}", by_whom(event), why) if why else Message("rejected by {}", by_whom(event))
     under_way = todo.status is Status.IN_PROGRESS or bool(todo.waiting_since)
@@ -61,7 +61,7 @@ def skip(draft: Draft, event: Event) -> None:
     todo = target(draft, event)
     metadata = {
         **todo.metadata,
-        "skip_reason": str(event.data.get("reason") or DEFAULT_SKIP_REASON),
+        "skip_reason": event.data.get("reason") or DEFAULT_SKIP_REASON,
         "skipped_by": event.by or "operator",
     }
     draft.put(

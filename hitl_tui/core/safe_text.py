@@ -122,7 +122,8 @@ def unsafe_text(safe: str) -> str:
     The result is for files, digests and programs, never for a screen. Total: what isn't one of our glyphs
     stays.
     """
-    return re.sub(_OURS, _original, safe)
+    text = re.sub(_OURS, _original, safe)
+    return safe if text == safe else text
 
 
 def text_lines(text: str) -> list[str]:

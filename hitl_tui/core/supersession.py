@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import plain_name
 
 
@@ -111,4 +111,4 @@ class Supersession:
 
 def past_word(said: str) -> str:
     """Return what became of a question by what was said of it: `approved`."""
-    return _PAST.get(said, said)
+    return word(_PAST.get(said, said))

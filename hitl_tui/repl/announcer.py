@@ -122,7 +122,7 @@ def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", ch
     if before.status is now.status:
         return
     if now.status is Status.SKIPPED:
-        by, why = str(now.metadata.get("skipped_by", "")), str(now.metadata.get("skip_reason", ""))
+        by, why = str(now.metadata.get("skipped_by", "")), now.metadata.get("skip_reason", "")
         if by != own or not own:
             yield _("{id} was skipped by {by}: {why}").format(id=now.id, by=inline(by), why=inline(translate(why)))
     elif now.status is Status.FAILED and now.error and not now.attempt:

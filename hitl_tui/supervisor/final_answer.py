@@ -8,38 +8,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.command_summary import in_short, told, worth_telling
 from hitl_tui.teams.contract import Block, Brief, brief_of, place_label
 from hitl_tui.teams.printed_figures import Run, run_of
 
-_KOREAN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.DOTALL), said)
-    for pattern, said in (
-        (r"rejected by (?P<who>.+?): (?P<why>.+)", "{who} 님이 거부함: {why}"),
-        (r"rejected by (?P<who>.+)", "{who} 님이 거부함"),
-        (r"plan rejected by (?P<who>.+)", "{who} 님이 계획을 거부함"),
-        (r"expired: (?P<why>.+)", "기한이 지남: {why}"),
-        (r"expired", "기한이 지남"),
-        (r"cancelled by (?P<who>.+)", "{who} 님이 취소함"),
-        (r"stopped by (?P<who>.+)", "{who} 님이 중지함"),
-        (r"denied by policy rule (?P<rule>.+)", "정책 규칙 {rule}에 따라 금지됨"),
-        (r"it took longer than (?P<seconds>\S+) s", "{seconds}초 안에 끝나지 않음"),
-        (r'The command ".+?" ended with exit code (?P<code>-?\d+): (?P<last>.+)\.', "종료 코드 {code}: {last}"),
-        (r'The command ".+?" ended with exit code (?P<code>-?\d+)\.', "종료 코드 {code}"),
-        (r'The command ".+?" was ended by (?P<signal>\w+): (?P<last>.+)\.', "{signal} 신호로 종료됨: {last}"),
-        (r'The command ".+?" was ended by (?P<signal>\w+)\.', "{signal} 신호로 종료됨"),
-        (
-            r'The command ".+?" was stopped because its time, (?P<seconds>\S+) s, was up: (?P<last>.+)\.',
-            "제한 시간 {seconds}초가 지나 중지됨: {last}",
-        ),
-        (
-            r'The command ".+?" was stopped because its time, (?P<seconds>\S+) s, was up\.',
-            "제한 시간 {seconds}초가 지나 중지됨",
-        ),
-    )
-)
+_KOREAN: Mapping[str, str] = {
+    "rejected by {}: {}": "{0} 님이 거부함: {1}",
+    "rejected by {}": "{0} 님이 거부함",
+    "plan rejected by {}": "{0} 님이 계획을 거부함",
+    "expired: {}": "기한이 지남: {0}",
+    "expired": "기한이 지남",
+    "cancelled by {}": "{0} 님이 취소함",
+    "stopped by {}": "{0} 님이 중지함",
+    "denied by policy rule {}": "정책 규칙 {0}에 따라 금지됨",
+    "it took longer than {} s": "{0}초 안에 끝나지 않음",
+    'The command "{}" ended with exit code {}: {}.': "종료 코드 {1}: {2}",
+    'The command "{}" ended with exit code {}.': "종료 코드 {1}",
+    'The command "{}" was ended by {}: {}.': "{1} 신호로 종료됨: {2}",
+    'The command "{}" was ended by {}.': "{1} 신호로 종료됨",
+    'The command "{}" was stopped because its time, {} s, was up: {}.': "제한 시간 {1}초가 지나 중지됨: {2}",
+    'The command "{}" was stopped because its time, {} s, was up.': "제한 시간 {1}초가 지나 중지됨",
+}
+"""Why a step was not done, by the template of the message that says it."""
 
 
 def reason(why: str, language: str) -> str:
@@ -50,15 +43,11 @@ def reason(why: str, language: str) -> str:
         language: `ko` or `en`; others get English. What people and commands said stays as they said it, and so does a
             reason of another kind.
     """
-    if language != "ko":
-        return why
     # A step that isn't needed and failed is skipped; the answer says so beside the reason.
-    bare = why.removeprefix("failed: ")
-    for pattern, said in _KOREAN:
-        match = pattern.fullmatch(bare)
-        if match is not None:
-            return said.format(**match.groupdict())
-    return why
+    bare = why.values[0] if isinstance(why, Message) and why.template == "failed: {}" else why
+    if language != "ko" or not isinstance(bare, Message) or bare.template not in _KOREAN:
+        return why
+    return _KOREAN[bare.template].format(*bare.values)
 
 
 _SHORT_CHARS = 600
@@ -331,7 +320,7 @@ def _label(citation: Mapping[str, Any]) -> str:
 
 
 def _undone(todo: SupervisorTodo, words: Mapping[str, str], language: str) -> str:
-    why = todo.error or str(todo.metadata.get("skip_reason", ""))
+    why = todo.error or todo.metadata.get("skip_reason", "")
     why = words["unsaid"] if why == DEFAULT_SKIP_REASON else reason(why, language)
     if todo.metadata.get("rejected") and why:
         return f"- {todo.id} {todo.name}: {clip(why, 200)}"

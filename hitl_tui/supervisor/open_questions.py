@@ -18,7 +18,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
 from hitl_tui.core.interrupts.recognition import recognise, title_of
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, word
 from hitl_tui.core.policy import Policy
 from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
@@ -232,6 +232,8 @@ class OpenQuestions:
                 title = title_of(request)
                 # what is asked from inside was made safe already; the stream does that with what it is given
                 said = unsafe_text(title) if request.kind is Kind.INTERRUPT else title
+                if request.kind in (Kind.PLAN, Kind.PROPOSAL):
+                    said = word(title)
                 self._activity.write(request.todo_id, "asked", said)
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]

@@ -106,7 +106,7 @@ def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language
     yield from (_decision_line(said, language) for said in (*before, *own))
     words = _DECISION_WORDS[language]
     if todo.status is Status.SKIPPED and not any(said.verdict == "skip" for said in own):
-        why = str(todo.metadata.get("skip_reason", ""))
+        why = todo.metadata.get("skip_reason", "")
         by = str(todo.metadata.get("skipped_by", ""))
         if by in ("", SYSTEM):
             yield safe_text(words["skipped"].format(why=reason(why, language)), multiline=False)

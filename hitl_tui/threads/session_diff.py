@@ -138,7 +138,7 @@ def decided_in(found: Difference) -> list[Given]:
             said = {name: str(approval.get(name, "")) for name in ("by", "channel", "at")}
             decided.append(Given(after.id, "approve", **said))
         elif after.metadata.get("skipped_by") and "skipped_by" not in old:
-            why, who = str(after.metadata.get("skip_reason", "")), str(after.metadata["skipped_by"])
+            why, who = after.metadata.get("skip_reason", ""), str(after.metadata["skipped_by"])
             decided.append(Given(after.id, "skip", who, "", after.completed_at, why))
         elif after.metadata.get("rejected") and not old.get("rejected"):
             decided.append(Given(after.id, "reject", "", "", after.completed_at, after.error))

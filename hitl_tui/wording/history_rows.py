@@ -196,7 +196,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
 
 def expired_words(what: str, verdict: str) -> str:
     """Return that nobody answered a question in time, and what that counts as: `001 expired: reject`."""
-    return _("{what} expired: {verdict}").format(what=what, verdict=translate(verdict))
+    return _("{what} expired: {verdict}").format(what=what, verdict=_(verdict))
 
 
 def _decision(verdict: str, what: str, *, expired: bool = False) -> str:

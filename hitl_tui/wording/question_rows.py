@@ -43,7 +43,7 @@ def risk_of(question: Question) -> str:
 def title_of(question: Question) -> str:
     """Return a question's title, one safe line: a step's is somebody's words, a plan's or a proposal's its kind."""
     title = str(question.view.request.about.get("title", ""))
-    return in_line(translate(title) if question.kind in (Kind.PLAN, Kind.PROPOSAL) else title)
+    return in_line(_(title) if question.kind in (Kind.PLAN, Kind.PROPOSAL) else title)
 
 
 def what(question: Question) -> str:

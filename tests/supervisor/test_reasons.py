@@ -12,6 +12,7 @@ import pytest
 from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold_operator_events import rejected
+from hitl_tui.core.messages import Message
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.final_answer import compose, reason
 from hitl_tui.teams.command.process import run_command
@@ -58,22 +59,23 @@ def test_how_a_command_failed_is_told_in_korean(script: str, seconds: float, sai
         refuse_failure({"command": "clean", "argv": argv, "exit_codes": [0], "timeout": seconds}, outcome, {})
     message = failure.value.message
     assert undone(SupervisorTodo("todo_001", "로그 삭제", status=Status.FAILED, error=message)) == f"실패 ({said})"
-    optional = {"skip_reason": f"failed: {message}"}
+    optional = {"skip_reason": Message("failed: {}", message)}
     skipped = SupervisorTodo("todo_001", "로그 삭제", status=Status.SKIPPED, metadata=optional)
     assert undone(skipped) == f"건너뜀 ({said})"
 
 
 def test_reasons_of_the_program_itself_hold_no_english() -> None:
     for why in (
-        "cancelled by 김운영",
-        "stopped by 김운영",
-        "plan rejected by 김운영",
-        "denied by policy rule 2",
-        "it took longer than 30 s",
+        Message("cancelled by {}", "김운영"),
+        Message("stopped by {}", "김운영"),
+        Message("plan rejected by {}", "김운영"),
+        Message("denied by policy rule {}", 2),
+        Message("it took longer than {} s", 30),
     ):
         assert not re.search("[a-z]", reason(why, "ko")), why
         assert reason(why, "en") == why
 
 
 def test_what_is_no_reason_of_the_program_stays_as_it_was_said() -> None:
-    assert reason("the auditors said no", "ko") == "the auditors said no"
+    for why in ("the auditors said no", "cancelled by nobody", Message("{} said no", "ann")):
+        assert reason(why, "ko") == why

@@ -401,16 +401,29 @@ def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secret
     """
     if not outcome.timed_out and outcome.exit_code in arguments["exit_codes"]:
         return
-    if outcome.timed_out:
-        how = f"was stopped because its time, {float(arguments['timeout']):g} s, was up"
-    elif outcome.signal:
-        how = f"was ended by {outcome.signal}"
-    else:
-        how = f"ended with exit code {outcome.exit_code}"
     lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
-    last = f": {one(lines[-1], 200).rstrip('.')}" if lines else ""
+    name, last = arguments["command"], one(lines[-1], 200).rstrip(".") if lines else ""
+    if outcome.timed_out:
+        seconds = f"{float(arguments['timeout']):g}"
+        message = (
+            Message('The command "{}" was stopped because its time, {} s, was up: {}.', name, seconds, last)
+            if last
+            else Message('The command "{}" was stopped because its time, {} s, was up.', name, seconds)
+        )
+    elif outcome.signal:
+        message = (
+            Message('The command "{}" was ended by {}: {}.', name, outcome.signal, last)
+            if last
+            else Message('The command "{}" was ended by {}.', name, outcome.signal)
+        )
+    else:
+        message = (
+            Message('The command "{}" ended with exit code {}: {}.', name, outcome.exit_code, last)
+            if last
+            else Message('The command "{}" ended with exit code {}.', name, outcome.exit_code)
+        )
     data = {"argv": [mask(str(part), secrets) for part in arguments["argv"]], **outcome.to_dict()}
-    raise TeamFailure(Message('The command "{}" {}{}.', arguments["command"], how, last), data=data)
+    raise TeamFailure(message, data=data)
 
 
 def report(
