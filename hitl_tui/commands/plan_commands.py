@@ -15,7 +15,7 @@ from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
-from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.core.messages import Message, counted_message, joined, word
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.requests import Verdict
@@ -95,7 +95,8 @@ async def help_(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
             raise UnknownName(Message('There is no command "/{}"; /help lists all.', clip(words)))
         table = [(s.usage, s.summary) for s in specs.values()]
     commands = [{"usage": usage, "summary": summary} for usage, summary in table]
-    return CommandResult("ok", "\n".join(f"{usage}\n    {text}" for usage, text in table), {"commands": commands})
+    lines = [Message("{}\n    {}", usage, word(text)) for usage, text in table]
+    return CommandResult("ok", joined(lines, "\n"), {"commands": commands})
 
 
 def number(text: str) -> int:

@@ -228,7 +228,7 @@ def outcome_words(outcome: str) -> str:
     if colon and not failed:
         return _("failed: {why}").format(why=why)
     words = {"ended": _("ended"), "state edited": _("state edited")}
-    return words.get(outcome) or translate(outcome)
+    return words.get(outcome) or _(outcome)
 
 
 def _who_asked(names: Sequence[str]) -> str:
