@@ -139,7 +139,7 @@ def _wrap_saver(faults: Faults) -> None:
     for owner, room, name in (
         (SessionSaver, "saver", "aput"),
         (SessionSaver, "saver", "aput_writes"),
-        (SqliteLedger, "ledger", "intend_restore"),
+        (SqliteLedger, "ledger", "begin_restore"),
         (SqliteLedger, "ledger", "finish_restore"),
     ):
         setattr(owner, name, _around(faults, getattr(owner, name), f"{room}.{name}"))

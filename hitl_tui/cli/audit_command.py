@@ -15,7 +15,7 @@ from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.language import translate
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Streams
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
@@ -66,7 +66,7 @@ def _is_empty(folder: DataFolder) -> bool:
         return False
 
 
-async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> str | None:
+async def _stream(ledger: Streams, session: str, folder: DataFolder | None) -> str | None:
     """Return the stream that is named; with a folder also one that a session there should have."""
     if not session:
         return None
@@ -128,7 +128,7 @@ def _notes(signed: Sequence[SignedStream], signer: Signer, kept: AnchorFile | No
     return notes
 
 
-async def _kept_anchors(ledger: Ledger, kept: AnchorFile, stream: str | None) -> tuple[list[Problem], int]:
+async def _kept_anchors(ledger: Streams, kept: AnchorFile, stream: str | None) -> tuple[list[Problem], int]:
     """Compare the record with the anchors that wrote themselves; return what differs, and how many there are."""
     problems, anchors = [], {(a.stream, a.n): a for a in kept.anchors() if stream in (None, a.stream)}
     for anchor in anchors.values():
@@ -140,7 +140,7 @@ async def _kept_anchors(ledger: Ledger, kept: AnchorFile, stream: str | None) ->
     return problems, len(anchors)
 
 
-async def _anchors(ledger: Ledger, job: Job) -> int:
+async def _anchors(ledger: Streams, job: Job) -> int:
     checks = [await check_anchor(ledger, anchor) for anchor in job.arguments.anchors]
     bad = sum(not check.ok for check in checks)
     message = counted_message(
@@ -157,7 +157,7 @@ async def _anchors(ledger: Ledger, job: Job) -> int:
     return CHANGED if bad else INTACT
 
 
-async def _head(ledger: Ledger, stream: str | None, job: Job) -> int:
+async def _head(ledger: Streams, stream: str | None, job: Job) -> int:
     anchors = await head(ledger, stream)
     if job.arguments.json:
         message = counted_message("{} anchor; keep them elsewhere.", "{} anchors; keep them elsewhere.", len(anchors))
@@ -167,7 +167,7 @@ async def _head(ledger: Ledger, stream: str | None, job: Job) -> int:
     return INTACT
 
 
-async def _export(ledger: Ledger, stream: str | None, job: Job) -> int:
+async def _export(ledger: Streams, stream: str | None, job: Job) -> int:
     names = [stream] if stream is not None else [found.stream for found in await ledger.streams()]
     entries: list[str] = []
     for name in names:

@@ -139,7 +139,7 @@ async def printed(job: Job, setup: SessionSetup, snapshot: Snapshot | None) -> N
     if snapshot is not None and snapshot.questions and not (setup.read_only or setup.broken):
         by = operator_name(job.arguments.by, job.environ, job.data)
         try:
-            await setup.ledger.show([q.id for q in snapshot.questions], by, "cli", setup.now())
+            await setup.ledger.mark_shown([q.id for q in snapshot.questions], by, "cli", setup.now())
         except StorageError as error:  # they count as not shown, and are shown again
             log.warning("not recorded as shown: %s", error.message)
 

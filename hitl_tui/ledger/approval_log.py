@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from hitl_tui.core.board import MAX_PLAN_REVISIONS, Board, Draft, Rules, subject_of
 from hitl_tui.core.requests import Decision
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Streams
 from hitl_tui.ledger.records import Entry
 
 ALLOWED = "allowed"
@@ -29,7 +29,7 @@ class AllowedRuns:
         now: the clock.
     """
 
-    def __init__(self, ledger: Ledger, session: str, now: Callable[[], str]) -> None:
+    def __init__(self, ledger: Streams, session: str, now: Callable[[], str]) -> None:
         self._ledger = ledger
         self._session = session
         self._now = now
@@ -121,7 +121,7 @@ class LoggedDecision:
         return asdict(self)
 
 
-async def verdicts_of(ledger: Ledger, session: str) -> list[LoggedDecision]:
+async def verdicts_of(ledger: Streams, session: str) -> list[LoggedDecision]:
     """Return everything that was decided in a session, in the order of its record.
 
     Each person of a quorum has a line of their own. A session that was imported or forked begins with its own record:
@@ -141,7 +141,7 @@ async def verdicts_of(ledger: Ledger, session: str) -> list[LoggedDecision]:
     return found
 
 
-async def _entries(ledger: Ledger, session: str) -> AsyncIterator[Entry]:
+async def _entries(ledger: Streams, session: str) -> AsyncIterator[Entry]:
     after = 0
     while page := await ledger.entries(session, after, _ENTRIES_A_PAGE):
         for entry in page:

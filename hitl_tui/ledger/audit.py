@@ -10,7 +10,7 @@ from typing import Any
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.messages import Message
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Streams
 from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, entry_hash
 
 PAGE = 500
@@ -123,7 +123,7 @@ class _Findings:
             self.unlisted += 1
 
 
-async def verify(ledger: Ledger, stream: str | None = None) -> Verification:
+async def verify(ledger: Streams, stream: str | None = None) -> Verification:
     """Walk the hash chains, and compare the views with the entries.
 
     Each entry's hash is computed anew; numbers must have no gaps, each entry must carry the hash of the one before,
@@ -147,13 +147,13 @@ async def verify(ledger: Ledger, stream: str | None = None) -> Verification:
     return Verification(len(heads), entries, tuple(findings.listed), findings.unlisted)
 
 
-async def head(ledger: Ledger, stream: str | None = None) -> list[Anchor]:
+async def head(ledger: Streams, stream: str | None = None) -> list[Anchor]:
     """Return anchors to keep elsewhere, of one stream or all."""
     heads = await ledger.streams() if stream is None else [await ledger.head(stream)]
     return [Anchor(h.stream, h.n, h.hash) for h in heads]
 
 
-async def check_anchor(ledger: Ledger, anchor: Anchor | str) -> AnchorCheck:
+async def check_anchor(ledger: Streams, anchor: Anchor | str) -> AnchorCheck:
     """Tell whether a stream, up to an anchor, still is what it was when the anchor was taken.
 
     Raises:
@@ -170,7 +170,7 @@ async def check_anchor(ledger: Ledger, anchor: Anchor | str) -> AnchorCheck:
     return AnchorCheck(anchor, findings.listed[0].what if findings.listed else "")
 
 
-async def export(ledger: Ledger, stream: str) -> AsyncIterator[str]:
+async def export(ledger: Streams, stream: str) -> AsyncIterator[str]:
     """Yield a stream as JSON lines, one entry each, without line ends.
 
     Raises:
@@ -193,7 +193,7 @@ def json_line(entry: Entry) -> str:
     return line
 
 
-async def _verify_stream(ledger: Ledger, end: Head, findings: _Findings) -> int:
+async def _verify_stream(ledger: Streams, end: Head, findings: _Findings) -> int:
     """Check a stream up to `end`; return how many entries were read."""
     read, expected, prev = 0, 1, GENESIS
     while expected <= end.n:
@@ -228,7 +228,7 @@ async def _verify_stream(ledger: Ledger, end: Head, findings: _Findings) -> int:
     return read
 
 
-async def _page(ledger: Ledger, stream: str, after: int, limit: int) -> list[Entry] | None:
+async def _page(ledger: Streams, stream: str, after: int, limit: int) -> list[Entry] | None:
     """Return the next entries, fewer when one of them can't be read; None when the very next can't."""
     while True:
         try:

@@ -1,8 +1,9 @@
-"""The contract of the durable record: streams, requests, decisions, inbox, branches, effects.
+"""The contract of the durable record, in five small protocols; `Ledger` is all of them.
 
-Every store keeps these promises, and `tests/ledger/contract.py` checks them on each. An entry in a stream is the
-commit point of whatever it records; request and inbox tables are views that can be rebuilt from entries. Each
-method is one transaction: it happened whole and durably when it returned, or it didn't happen.
+A store implements those that its use needs: `Streams` and `Requests` are enough for tasks outside of sessions. Every
+store keeps these promises, and `tests/ledger` checks them on each. An entry in a stream is the commit point of whatever
+it records; tables of requests and inboxes are views that can be rebuilt from entries. Each method is one transaction:
+it happened whole and durably when it returned, or it didn't happen.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ OWN_EVENTS = ("decided:", "restored:")
 """Beginnings of event ids that only the ledger gives: nobody else can take the place of a decision's event."""
 
 
-class Ledger(Protocol):
-    """The durable record of all sessions; safe with many processes at once."""
+class Streams(Protocol):
+    """Append-only streams of sealed entries, one for each session or external task."""
 
     async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, Any], at: str) -> Entry:
         """Append one entry as number `expected_n + 1`.
@@ -84,6 +85,14 @@ class Ledger(Protocol):
     async def head(self, stream: str) -> Head:
         """Return the head of one stream (n 0 for one that doesn't exist)."""
         ...
+
+    async def view_problems(self, stream: str | None = None) -> list[Problem]:
+        """Return how the store's views differ from its entries, for one stream or all; empty when they agree."""
+        ...
+
+
+class Requests(Protocol):
+    """Questions to people, and what they decided."""
 
     async def open_requests(self, requests: Sequence[Request]) -> list[str]:
         """Insert those requests that don't exist yet (by id); return the ids that are new.
@@ -120,7 +129,7 @@ class Ledger(Protocol):
         """
         ...
 
-    async def show(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+    async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
         """Record that open requests were shown to somebody; return the ids of those that it was the first time for.
 
         A deadline that ends in an approval begins now. What is decided, superseded or unknown is left as it is.
@@ -153,13 +162,17 @@ class Ledger(Protocol):
         """Mark the session's undecided requests that aren't in `keep` as superseded; return their ids."""
         ...
 
-    async def attach(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+    async def attach_evidence(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
         """Replace a request's evidence (a preview's output).
 
         Raises:
             Refused: there is no such request (`unknown`).
         """
         ...
+
+
+class Inbox(Protocol):
+    """Events that wait for the process that owns a session."""
 
     async def post(
         self,
@@ -194,8 +207,8 @@ class Ledger(Protocol):
         """
         ...
 
-    async def taken(self, session: str) -> int:
-        """Return the highest number that was given away in a session's inbox, on any branch; 0 for none."""
+    async def highest_seq(self, session: str) -> int:
+        """Return the highest number that any event of a session has or is kept free for, on any branch; 0 for none."""
         ...
 
     async def wait(
@@ -219,40 +232,9 @@ class Ledger(Protocol):
         """
         ...
 
-    async def branch(self, session: str) -> Branch:
-        """Return the branch that counts."""
-        ...
 
-    async def intend_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
-        """Begin a restore: take the next branch, supersede older open requests, in one transaction.
-
-        Raises:
-            BadInput: `checkpoint_id` is empty.
-        """
-        ...
-
-    async def finish_restore(self, session: str, branch: int, now: str, extra: Mapping[str, Any] | None = None) -> None:
-        """End a restore and post the event `restored:<branch>` on it, in one transaction; repeating it is harmless.
-
-        The event is `{"kind": "restored", "branch": …, "checkpoint_id": …, "by": …}` with `extra` beside, and comes
-        before all others of its branch. A branch that a later restore has left stays unfinished and gets no event.
-
-        Raises:
-            Refused: no restore to this branch was begun (`unknown`).
-        """
-        ...
-
-    async def begin_copy(self, copy: SessionCopy, now: str) -> None:
-        """Begin the stream of a session that is a copy: its origin, known effects, the restore that it opens with.
-
-        One transaction. The branch is `copy.branch`, being restored to `copy.checkpoint_id`, and event numbers go on
-        from `copy.seq`. An effect whose key the ledger has already stays as it is; for another one `begin_effect`
-        says `doubt` whoever comes to it (`go` when it failed), with the session and branch that did it.
-
-        Raises:
-            Conflict: there is such a stream.
-        """
-        ...
+class Effects(Protocol):
+    """What runs do to the world, each at most once."""
 
     async def begin_effect(self, effect: Effect, now: str, *, resolution: str = "", answer_to: str = "") -> EffectClaim:
         """Claim an effect before it is done.
@@ -292,10 +274,45 @@ class Ledger(Protocol):
         """Say that a run may begin no more effects; repeating it is harmless."""
         ...
 
-    async def view_problems(self, stream: str | None = None) -> list[Problem]:
-        """Return how the store's views differ from its entries, for one stream or all; empty when they agree."""
+
+class Branches(Protocol):
+    """Which branch of a session counts, and the restores and copies that begin one."""
+
+    async def branch(self, session: str) -> Branch:
+        """Return the branch that counts."""
         ...
 
-    async def close(self) -> None:
-        """Let what was begun run to its end, then close; repeating it is harmless."""
+    async def begin_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+        """Begin a restore: take the next branch, supersede older open requests, in one transaction.
+
+        Raises:
+            BadInput: `checkpoint_id` is empty.
+        """
         ...
+
+    async def finish_restore(self, session: str, branch: int, now: str, extra: Mapping[str, Any] | None = None) -> None:
+        """End a restore and post the event `restored:<branch>` on it, in one transaction; repeating it is harmless.
+
+        The event is `{"kind": "restored", "branch": …, "checkpoint_id": …, "by": …}` with `extra` beside, and comes
+        before all others of its branch. A branch that a later restore has left stays unfinished and gets no event.
+
+        Raises:
+            Refused: no restore to this branch was begun (`unknown`).
+        """
+        ...
+
+    async def begin_copy(self, copy: SessionCopy, now: str) -> None:
+        """Begin the stream of a session that is a copy: its origin, known effects, the restore that it opens with.
+
+        One transaction. The branch is `copy.branch`, being restored to `copy.checkpoint_id`, and event numbers go on
+        from `copy.seq`. An effect whose key the ledger has already stays as it is; for another one `begin_effect`
+        says `doubt` whoever comes to it (`go` when it failed), with the session and branch that did it.
+
+        Raises:
+            Conflict: there is such a stream.
+        """
+        ...
+
+
+class Ledger(Streams, Requests, Inbox, Effects, Branches, Protocol):
+    """The durable record of all sessions; safe with many processes at once."""

@@ -6,11 +6,10 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from hitl_tui.core.requests import Decision, Request
@@ -40,76 +39,38 @@ from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.ledger.sqlite_signatures import SignedStream, signed_streams
 
 
-class Subscription:
-    """An event that is set whenever this process posts to one session; use it as a context manager.
-
-    Made by `Wakeups.subscribe` on the loop that will wait.
-    """
-
-    def __init__(self, wakeups: Wakeups, session: str) -> None:
-        self.session = session
-        self._wakeups = wakeups
-        self._loop = asyncio.get_running_loop()
-        self._event = asyncio.Event()
-
-    def is_set(self) -> bool:
-        """Tell whether something was posted since `clear`."""
-        return self._event.is_set()
-
-    def clear(self) -> None:
-        """Forget what was posted so far. Clear first, then read the inbox: so nothing is missed."""
-        self._event.clear()
-
-    async def wait(self) -> None:
-        """Wait until something is posted; return at once when it was since `clear`."""
-        await self._event.wait()
-
-    def close(self) -> None:
-        """End the subscription; repeating it is harmless."""
-        self._wakeups.drop(self)
-
-    def __enter__(self) -> Subscription:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def wake(self) -> None:
-        """Set the event, from any thread; a loop that has ended is left alone."""
-        with suppress(RuntimeError):  # the loop was closed meanwhile
-            self._loop.call_soon_threadsafe(self._event.set)
-
-
-class Wakeups:
-    """The subscriptions of one ledger."""
+class PostSignals:
+    """Wakes those in this process that wait for posts to a session; safe from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_session: dict[str, set[Subscription]] = {}
+        self._waiting: dict[str, set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = {}
 
-    def subscribe(self, session: str) -> Subscription:
-        """Return a new subscription to a session's posts, on the running loop."""
-        subscription = Subscription(self, session)
-        with self._lock:
-            self._by_session.setdefault(session, set()).add(subscription)
-        return subscription
+    @contextmanager
+    def listen(self, session: str) -> Iterator[asyncio.Event]:
+        """Give an event on the running loop that is set whenever something is posted to the session.
 
-    def drop(self, subscription: Subscription) -> None:
-        """End a subscription."""
+        Clear it first, then read the inbox: so nothing is missed.
+        """
+        waiter = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
-            left = self._by_session.get(subscription.session, set())
-            left.discard(subscription)
-            if not left:
-                self._by_session.pop(subscription.session, None)
+            self._waiting.setdefault(session, set()).add(waiter)
+        try:
+            yield waiter[1]
+        finally:
+            with self._lock:
+                left = self._waiting[session]
+                left.discard(waiter)
+                if not left:
+                    del self._waiting[session]
 
-    def announce(self, sessions: Iterable[str]) -> None:
-        """Wake all subscribers of these sessions."""
+    def announce(self, session: str) -> None:
+        """Wake all who wait for a session; a loop that has ended is left alone."""
         with self._lock:
-            waiting = [s for session in sessions for s in self._by_session.get(session, ())]
-        for subscription in waiting:
-            subscription.wake()
+            waiting = list(self._waiting.get(session, ()))
+        for loop, event in waiting:
+            with suppress(RuntimeError):  # the loop was closed meanwhile
+                loop.call_soon_threadsafe(event.set)
 
 
 _COMMITTING = 2.0
@@ -128,7 +89,7 @@ class SqliteLedger:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._wakeups = Wakeups()
+        self._signals = PostSignals()
 
     @classmethod
     @asynccontextmanager
@@ -195,23 +156,23 @@ class SqliteLedger:
     ) -> list[RequestView]:
         return await self._database.read(lambda db: sqlite_requests.listed(db, now, session, todo_id, pending, limit))
 
-    async def show(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+    async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
         ids = tuple(dict.fromkeys(request_ids))
         if not await self._database.read(lambda db: sqlite_requests.unshown(db, ids)):
             return []
-        return await self._database.write(lambda db: sqlite_requests.show(db, ids, by, channel, now))
+        return await self._database.write(lambda db: sqlite_requests.mark_shown(db, ids, by, channel, now))
 
     async def decide(self, decision: Decision, now: str) -> RequestView:
         def announce(view: RequestView) -> None:
             if view.resolution.decided:
-                self._wakeups.announce([view.request.session])
+                self._signals.announce(view.request.session)
 
         return await self._database.write(lambda db: sqlite_requests.decide(db, decision, now), then=announce)
 
     async def expire(self, now: str, session: str) -> list[str]:
         return await self._database.write(
             lambda db: sqlite_requests.expire(db, session, now),
-            then=lambda ids: self._wakeups.announce([session] if ids else []),
+            then=lambda ids: self._signals.announce(session) if ids else None,
         )
 
     async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
@@ -220,8 +181,8 @@ class SqliteLedger:
             lambda db: sqlite_requests.supersede(db, session, kept, Supersession(cause, by, now))
         )
 
-    async def attach(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
-        await self._database.write(lambda db: sqlite_requests.attach(db, request_id, evidence, now))
+    async def attach_evidence(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+        await self._database.write(lambda db: sqlite_requests.attach_evidence(db, request_id, evidence, now))
 
     async def post(
         self,
@@ -235,7 +196,7 @@ class SqliteLedger:
     ) -> int:
         return await self._database.write(
             lambda db: sqlite_requests.post(db, session, branch, event_id, event, at, closing),
-            then=lambda _: self._wakeups.announce([session]),
+            then=lambda _: self._signals.announce(session),
         )
 
     async def after(self, session: str, cursor: int, branch: int) -> list[Posted]:
@@ -244,15 +205,8 @@ class SqliteLedger:
     async def last_seq(self, session: str) -> int:
         return await self._database.peek(lambda db: sqlite_streams.last_seq(db, session))
 
-    async def taken(self, session: str) -> int:
-        return await self._database.peek(lambda db: sqlite_streams.taken(db, session))
-
-    def subscribe(self, session: str) -> Subscription:
-        """Return an event that this ledger's posts to a session and restores set, on the running loop; use `with`.
-
-        Those of other processes (and other open ledgers) don't set it: `wait` looks for those too.
-        """
-        return self._wakeups.subscribe(session)
+    async def highest_seq(self, session: str) -> int:
+        return await self._database.peek(lambda db: sqlite_streams.highest_seq(db, session))
 
     async def wait(
         self,
@@ -264,7 +218,7 @@ class SqliteLedger:
         loop = asyncio.get_running_loop()
         end = None if timeout is None else loop.time() + timeout
         version = -1
-        with self.subscribe(session) as posted:
+        with self._signals.listen(session) as posted:
             while True:
                 if posted.is_set():
                     posted.clear()
@@ -298,16 +252,16 @@ class SqliteLedger:
     async def branch(self, session: str) -> Branch:
         return await self._database.peek(lambda db: sqlite_streams.branch(db, session))
 
-    async def intend_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+    async def begin_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
         return await self._database.write(
-            lambda db: sqlite_requests.intend_restore(db, session, checkpoint_id, by, now),
-            then=lambda _: self._wakeups.announce([session]),
+            lambda db: sqlite_requests.begin_restore(db, session, checkpoint_id, by, now),
+            then=lambda _: self._signals.announce(session),
         )
 
     async def finish_restore(self, session: str, branch: int, now: str, extra: Mapping[str, Any] | None = None) -> None:
         await self._database.write(
             lambda db: sqlite_streams.finish_restore(db, session, branch, now, extra or {}),
-            then=lambda ended: self._wakeups.announce([session] if ended else []),
+            then=lambda ended: self._signals.announce(session) if ended else None,
         )
 
     async def begin_copy(self, copy: SessionCopy, now: str) -> None:

@@ -30,7 +30,7 @@ from hitl_tui.core.requests import (
 )
 from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event, plain
-from hitl_tui.ledger.sqlite_streams import branch_number, put, taken, write
+from hitl_tui.ledger.sqlite_streams import branch_number, highest_seq, put, write
 from hitl_tui.ledger.sqlite_streams import post as put_free
 from hitl_tui.ledger.sqlite_views import data_of, supersession_of
 
@@ -96,7 +96,7 @@ def unshown(db: sqlite3.Connection, request_ids: Sequence[str]) -> list[str]:
     return [i for i in request_ids if db.execute(statement, (i,)).fetchone()]
 
 
-def show(db: sqlite3.Connection, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+def mark_shown(db: sqlite3.Connection, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
     """Write that open requests were shown, once for each."""
     fresh = unshown(db, request_ids)
     for request_id in fresh:
@@ -250,7 +250,7 @@ def supersede(db: sqlite3.Connection, session: str, keep: Collection[str], why: 
     return gone
 
 
-def attach(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+def attach_evidence(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
     """Replace a request's evidence."""
     row = db.execute("SELECT session FROM requests WHERE id = ?", (request_id,)).fetchone()
     if row is None:
@@ -258,13 +258,13 @@ def attach(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, Any],
     write(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
 
 
-def intend_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+def begin_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
     """Take the next branch and supersede what was asked on the older ones."""
     if not checkpoint_id:
         raise BadInput(Message("A restore needs the checkpoint it goes to."))
     number = branch_number(db, session) + 1
     # The number of the event that ends the restore is taken now: nothing posted meanwhile comes before it.
-    seq = taken(db, session) + 1
+    seq = highest_seq(db, session) + 1
     data = {"branch": number, "checkpoint_id": checkpoint_id, "by": by, "seq": seq}
     write(db, session, "restore_intended", data, now)
     supersede(db, session, (), Supersession(Cause.RESTORED, by, now))

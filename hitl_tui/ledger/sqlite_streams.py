@@ -123,7 +123,7 @@ def put(
     if there:
         return int(there[0])
     if not seq:
-        seq = taken(db, session) + 1
+        seq = highest_seq(db, session) + 1
     data: dict[str, Any] = {"seq": seq, "event_id": event_id, "branch": branch, "event": event}
     if settles:
         data["settles"] = settles
@@ -141,7 +141,7 @@ def after(db: sqlite3.Connection, session: str, cursor: int, branch: int) -> lis
     return [Posted(seq, event_id, branch, data_of(raw, session, n)["event"]) for seq, event_id, raw, n in rows]
 
 
-def taken(db: sqlite3.Connection, session: str) -> int:
+def highest_seq(db: sqlite3.Connection, session: str) -> int:
     """Return the highest number given away, to an event or to a restore that will post one."""
     row = db.execute("SELECT taken FROM sessions WHERE session = ?", (session,)).fetchone()
     return int(row[0]) if row else 0

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Sequence
 
 from hitl_tui.core.errors import ConfigError
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Streams
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import FILE_NAME, STREAM, Approver, ApproverFile, read_approvers, to_toml
 
 
-async def record_change(ledger: Ledger, kind: str, about: Approver, listed: Sequence[Approver], now: str) -> None:
+async def record_change(ledger: Streams, kind: str, about: Approver, listed: Sequence[Approver], now: str) -> None:
     """Write that an approver was added or removed; it is written before the file.
 
     Args:
@@ -25,7 +25,7 @@ async def record_change(ledger: Ledger, kind: str, about: Approver, listed: Sequ
     await ledger.record(STREAM, kind, entry, now)
 
 
-async def note_edits(ledger: Ledger, file: ApproverFile, now: str) -> bool:
+async def note_edits(ledger: Streams, file: ApproverFile, now: str) -> bool:
     """Write it down when the file isn't what the last entry says: it was edited, put back or removed by hand.
 
     Returns:

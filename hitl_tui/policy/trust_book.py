@@ -15,7 +15,7 @@ from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Streams
 from hitl_tui.ledger.records import GENESIS, LEDGER_FILE, Entry, Head, entry_hash
 from hitl_tui.ledger.signatures import remembered_head
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
@@ -55,7 +55,7 @@ class TrustBook:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: Streams,
         data: Path,
         once: Collection[str] = (),
         now: Callable[[], str] = utc_now,

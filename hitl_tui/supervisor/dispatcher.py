@@ -26,7 +26,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Effects
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
@@ -77,7 +77,7 @@ class LedgerEffects:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: Effects,
         artifacts: ArtifactStore,
         *,
         lineage: str,

@@ -16,7 +16,7 @@ from hitl_tui.core.json_text import check_storable, short_id
 from hitl_tui.core.requests import Decision, Request, Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_masks import check_masks
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Ledger, Requests
 from hitl_tui.ledger.records import Closing, Posted, RequestView
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class ShownQuestions:
         read_only: this account can't write, so nothing is recorded; it can't decide either.
     """
 
-    def __init__(self, ledger: Ledger, now: Callable[[], str], *, read_only: bool = False) -> None:
+    def __init__(self, ledger: Requests, now: Callable[[], str], *, read_only: bool = False) -> None:
         self._ledger = ledger
         self._now = now
         self._read_only = read_only
@@ -61,7 +61,7 @@ class ShownQuestions:
 
     async def _write(self, request_ids: list[str], by: str, channel: str) -> None:
         try:
-            await self._ledger.show(request_ids, by, channel, self._now())
+            await self._ledger.mark_shown(request_ids, by, channel, self._now())
         except HitlError as error:  # deciding them will say so
             self._recorded.difference_update(request_ids)
             log.warning("not recorded as shown: %s", error.message)
@@ -175,7 +175,7 @@ class LedgerWriter:
         """Ask for an earlier checkpoint to be the head; return the branch that begins there."""
         self.check_whole()
         await asyncio.to_thread(self._before_restore)
-        branch = await self.ledger.intend_restore(self._session, checkpoint_id, by, self.now())
+        branch = await self.ledger.begin_restore(self._session, checkpoint_id, by, self.now())
         return branch.number
 
     async def record(self, kind: str, data: Mapping[str, Any], at: str) -> None:

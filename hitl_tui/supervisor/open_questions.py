@@ -292,7 +292,7 @@ class OpenQuestions:
             if found is None or isinstance(found, FilePreview):
                 return
             try:
-                await self._ledger.attach(request.id, mask_json(dict(found), setup.secrets), setup.now())
+                await self._ledger.attach_evidence(request.id, mask_json(dict(found), setup.secrets), setup.now())
             except HitlError as error:
                 log.warning("no preview beside %s: %s", request.id, error.message)
             await self._tell(request.id)
@@ -320,7 +320,7 @@ class OpenQuestions:
                 said = f"{finding['file']}:{finding['line']} {finding['rule']} {finding['message']}"
                 self._activity.write(request.todo_id, "note", said)
             try:
-                await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+                await self._ledger.attach_evidence(request.id, mask_json(found, setup.secrets), setup.now())
             except HitlError as error:  # it was decided or replaced meanwhile
                 log.info("no findings beside %s: %s", request.id, error.message)
                 return
@@ -338,7 +338,7 @@ class OpenQuestions:
 
         async def show() -> None:
             try:
-                await self._ledger.attach(request.id, {"before": found}, self._setup.now())
+                await self._ledger.attach_evidence(request.id, {"before": found}, self._setup.now())
             except HitlError as error:  # it was decided or replaced meanwhile
                 log.info("nothing stands beside %s: %s", request.id, error.message)
                 return

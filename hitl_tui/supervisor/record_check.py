@@ -13,7 +13,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.audit import verify
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Ledger, Streams
 from hitl_tui.ledger.records import Posted, Problem, RequestView
 from hitl_tui.ledger.signatures import KnownSignatures
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
@@ -171,7 +171,7 @@ async def missing(ledger: Ledger, session_id: str, history: SessionHistory) -> s
     head = await ledger.head(session_id)
     if not head.n:
         return Message("The ledger has no record of session {}, which has checkpoints.", session_id)
-    taken, branch = await ledger.taken(session_id), (await ledger.branch(session_id)).number
+    taken, branch = await ledger.highest_seq(session_id), (await ledger.branch(session_id)).number
     if page[0].cursor > taken or page[0].branch > branch:
         return Message(
             "The ledger is older than session {}: its checkpoints have gone through event {} of "
@@ -269,7 +269,7 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
     return [*found, *await _without_folder(data, ledger, session_id)]
 
 
-async def _without_folder(data: DataFolder, ledger: Ledger, session_id: str) -> list[Problem]:
+async def _without_folder(data: DataFolder, ledger: Streams, session_id: str) -> list[Problem]:
     """Return a problem for each session that the ledger knows, and whose folder is gone though nobody deleted it."""
     there, found = set(data.ids()), []
     for head in await ledger.streams():
@@ -282,7 +282,7 @@ async def _without_folder(data: DataFolder, ledger: Ledger, session_id: str) -> 
     return found
 
 
-async def line_of(ledger: Ledger, session_id: str) -> list[str]:
+async def line_of(ledger: Streams, session_id: str) -> list[str]:
     """Return a session and those in this ledger that it is a fork of, nearest first."""
     line = [session_id]
     while True:
@@ -294,7 +294,7 @@ async def line_of(ledger: Ledger, session_id: str) -> list[str]:
         line.append(parent)
 
 
-async def kin_of(ledger: Ledger, session_id: str, lineage: str) -> list[str]:
+async def kin_of(ledger: Streams, session_id: str, lineage: str) -> list[str]:
     """Return the sessions in this ledger that share a session's past, it among them: what it or they were copied from.
 
     Args:
@@ -313,7 +313,7 @@ async def kin_of(ledger: Ledger, session_id: str, lineage: str) -> list[str]:
     return list(found)
 
 
-async def _comes_from(ledger: Ledger, origin: Mapping[str, Any]) -> bool:
+async def _comes_from(ledger: Streams, origin: Mapping[str, Any]) -> bool:
     """Return whether the record that a copy was made from is in this ledger: another session may have its id."""
     name, n = str(origin.get("session", "")), int(origin.get("n", 0))
     there = await ledger.entries(name, n - 1, 1) if name and n else []

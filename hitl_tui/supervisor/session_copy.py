@@ -23,7 +23,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import questions
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.ledger.audit import export as export_stream
-from hitl_tui.ledger.protocols import Conflict, Ledger
+from hitl_tui.ledger.protocols import Branches, Conflict, Streams
 from hitl_tui.ledger.records import GENESIS, Effect, Entry, SessionCopy, entry_hash
 from hitl_tui.supervisor import session_archive
 from hitl_tui.supervisor.checkpoint_copy import CheckpointPlace, check_rows, go_back, rebind, snapshot
@@ -93,7 +93,7 @@ async def fork(store: SessionStore, session_id: str, checkpoint_id: str, title: 
 
 
 async def checkpoints_of(
-    ledger: Ledger, source: SessionFolder, session_id: str, stage: Path, wanted: str
+    ledger: Branches, source: SessionFolder, session_id: str, stage: Path, wanted: str
 ) -> tuple[Path | None, str]:
     """Return the session's checkpoints in a file of their own, and the one to begin at."""
     if not source.checkpoints.exists():
@@ -265,7 +265,7 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
     return target
 
 
-async def _write_stream(ledger: Ledger, stream: str, target: Path) -> Path:
+async def _write_stream(ledger: Streams, stream: str, target: Path) -> Path:
     with target.open("w", encoding="utf-8") as file:
         async for line in export_stream(ledger, stream):
             file.write(f"{line}\n")

@@ -36,10 +36,10 @@ def test_nothing_is_lost_or_repeated_wherever_a_process_dies(tmp_path: Path) -> 
 
 
 def test_a_power_cut_that_takes_every_checkpoint_loses_nothing_that_the_ledger_knows(tmp_path: Path) -> None:
-    report = crash(tmp_path, "--rounds", "cut", "--at", "effect.behind.after", "ledger.intend_restore.after")
+    report = crash(tmp_path, "--rounds", "cut", "--at", "effect.behind.after", "ledger.begin_restore.after")
     figures = report["rounds"]["cut"]
     assert figures["cut"] > 0
-    assert set(report["killed_at"]) == {"effect.behind.after", "ledger.intend_restore.after"}
+    assert set(report["killed_at"]) == {"effect.behind.after", "ledger.begin_restore.after"}
     assert (figures["lost"], figures["repeated"], figures["asked_outside"]) == (0, 0, 0)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,12 @@ from typing import Any
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Inbox, Ledger, Streams
 from hitl_tui.ledger.records import Effect
 from hitl_tui.ledger.sqlite_schema import VIEWS
+
+Store = Callable[[], AbstractAsyncContextManager[Ledger]]
+"""Opens the same ledger, each time over a connection of its own."""
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)
 
@@ -89,6 +92,16 @@ def say(
 def deed(key: str = "eff-1", *, session: str = "s1", branch: int = 0, run_id: str = "run-1") -> Effect:
     """Return an effect that a run wants to begin."""
     return Effect(key, session, "todo_001", branch, run_id, "delete", {"rows": 10_000}, "started", {})
+
+
+async def kinds(ledger: Streams, stream: str = "s1") -> list[str]:
+    """Return the kinds of a stream's entries."""
+    return [entry.kind for entry in await ledger.entries(stream)]
+
+
+async def events(ledger: Inbox, branch: int = 0, session: str = "s1") -> list[str]:
+    """Return the ids of a branch's events."""
+    return [posted.event_id for posted in await ledger.after(session, 0, branch)]
 
 
 def make_older(path: Path) -> None:

@@ -44,7 +44,7 @@ async def _take(ledger: SqliteLedger, number: int, step: tuple[str, int, str, Ve
         case "open":
             await ledger.open_requests([request])
         case "show":
-            await ledger.show([request.id], who, "cli", at(number))
+            await ledger.mark_shown([request.id], who, "cli", at(number))
         case "decide":
             await ledger.decide(say(request, verdict, who, seconds=number), at(number))
         case "post":
@@ -54,7 +54,7 @@ async def _take(ledger: SqliteLedger, number: int, step: tuple[str, int, str, Ve
         case "supersede":
             await ledger.supersede(session, [request.id], Cause.ADVANCED, at(number))
         case "restore":
-            await ledger.intend_restore(session, "cp", who, at(number))
+            await ledger.begin_restore(session, "cp", who, at(number))
         case "finish":
             await ledger.finish_restore(session, branch, at(number))
         case "begin":

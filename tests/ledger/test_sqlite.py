@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contract import LedgerContract, Store
 from ledger_support import ask, at, deed, dump, make_older, say
 
 from hitl_tui.core.errors import HitlError, Refused, StorageError
@@ -28,12 +27,6 @@ from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_schema import VIEWS
 
 POST = {"kind": "note"}
-
-
-class TestSqliteLedger(LedgerContract):
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Store:
-        return partial(SqliteLedger.open, tmp_path / "data" / "ledger.db")
 
 
 @pytest.fixture
@@ -63,8 +56,8 @@ async def live_a_little(ledger: Ledger) -> None:
     """Write entries of every kind."""
     first, second, third = (ask(f"todo_00{n}", deadline=50 if n == 3 else None) for n in (1, 2, 3))
     await ledger.open_requests([first, second, third])
-    await ledger.attach(second.id, {"preview": "10,000 rows"}, at(1))
-    await ledger.show([first.id], "ann", "cli", at(1))
+    await ledger.attach_evidence(second.id, {"preview": "10,000 rows"}, at(1))
+    await ledger.mark_shown([first.id], "ann", "cli", at(1))
     await ledger.decide(say(first), at(2))
     await ledger.expire(at(60), "s1")
     await ledger.supersede("s1", [], Cause.ADVANCED, at(61))
@@ -73,9 +66,9 @@ async def live_a_little(ledger: Ledger) -> None:
     await ledger.end_effect("eff-1", "run-1", "done", {"rows": 3}, at(64))
     await ledger.begin_effect(deed("eff-2"), at(65))
     await ledger.stop_run("s1", "run-1", at(66))
-    await ledger.intend_restore("s1", "cp-1", "ann", at(67))
+    await ledger.begin_restore("s1", "cp-1", "ann", at(67))
     await ledger.finish_restore("s1", 1, at(68))
-    await ledger.intend_restore("s1", "cp-2", "ann", at(69))
+    await ledger.begin_restore("s1", "cp-2", "ann", at(69))
     await ledger.record("other", "note", {}, at(70))
 
 
@@ -248,7 +241,7 @@ async def test_what_was_begun_when_the_ledger_closes_is_still_done(path: Path) -
 
 async def test_a_subscriber_is_woken_even_when_the_poster_was_cancelled(path: Path) -> None:
     async with SqliteLedger.open(path) as ledger:
-        with ledger.subscribe("s1") as posted, ledger.subscribe("s2") as elsewhere:
+        with ledger._signals.listen("s1") as posted, ledger._signals.listen("s2") as elsewhere:
             task = asyncio.create_task(ledger.post("s1", 0, "e1", POST, at()))
             await asyncio.sleep(0)
             task.cancel()
@@ -377,8 +370,9 @@ async def test_an_older_ledger_gets_the_views_of_this_version(path: Path) -> Non
         assert await opened[1].expire(at(9999), "s1") == []
         pending = await opened[2].requests(at(9999), session="s1")
         assert [v.request.first_shown for v in pending] == [""] * len(pending) and pending
-        assert await opened[3].show([pending[-1].request.id], "ann", "cli", at(10_000)) == [pending[-1].request.id]
-        assert await opened[1].expire(at(10_010), "s1") == [pending[-1].request.id]
+        last = pending[-1].request.id
+        assert await opened[3].mark_shown([last], "ann", "cli", at(10_000)) == [last]
+        assert await opened[1].expire(at(10_010), "s1") == [last]
 
 
 async def test_an_older_ledger_that_is_only_read_stays_as_it_is(path: Path) -> None:
@@ -389,7 +383,7 @@ async def test_an_older_ledger_that_is_only_read_stays_as_it_is(path: Path) -> N
         assert view.request.first_shown == ""
         assert (await audit.verify(reader)).ok
         with pytest.raises(StorageError, match="only be read"):
-            await reader.show([view.request.id], "ann", "cli", at())
+            await reader.mark_shown([view.request.id], "ann", "cli", at())
         assert fingerprint(path) == before
         async with SqliteLedger.open(path) as writer:  # the reader follows what a newer program makes of it
             await writer.record("s9", "note", {}, at())
@@ -422,7 +416,7 @@ async def test_hot_statements_never_scan_a_table(path: Path) -> None:
         await ledger._database.peek(lambda db: db.set_trace_callback(seen.add))
         request = ask(branch=2, deadline=900)
         await ledger.open_requests([request])
-        await ledger.show([request.id], "ann", "cli", at(3))
+        await ledger.mark_shown([request.id], "ann", "cli", at(3))
         await ledger.decide(say(request), at(3))
         await ledger.post("s1", 2, "e9", POST, at(4))
         await ledger.after("s1", 1, 2)

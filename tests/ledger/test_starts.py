@@ -90,7 +90,7 @@ async def test_no_history_starts_an_effect_without_a_word_of_its_own(tmp_path: P
                     known.words[answer] = (session, branch, said)
                     known.given.append((answer, said))
                 case "restore":
-                    await ledger.intend_restore(session, "cp", "ann", at(number))
+                    await ledger.begin_restore(session, "cp", "ann", at(number))
                     await ledger.finish_restore(session, branch + 1, at(number))
                 case "reopen":  # nothing that is known is only in memory
                     await ledger_of.__aexit__(None, None, None)

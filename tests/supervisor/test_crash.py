@@ -32,7 +32,7 @@ from hitl_tui.supervisor.storage import ArtifactStore
 pytestmark = pytest.mark.long
 
 _WRITES = (
-    *("record", "open_requests", "decide", "expire", "supersede", "post", "intend_restore", "finish_restore"),
+    *("record", "open_requests", "decide", "expire", "supersede", "post", "begin_restore", "finish_restore"),
     *("begin_effect", "end_effect", "stop_run"),
 )
 
@@ -173,7 +173,7 @@ async def test_a_crash_at_any_write_of_a_restore_ends_in_the_restored_state(
         await op.say(f"/checkpoint restore {target}")
         await op.rest()
     moments = [moment for moment, _, _ in images.taken]
-    begun = moments.index("after intend_restore")
+    begun = moments.index("after begin_restore")
     assert "after finish_restore" in moments
     for number, (moment, root, _) in enumerate(images.taken[begun:]):
         other = again(place, root)

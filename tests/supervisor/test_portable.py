@@ -177,7 +177,7 @@ async def test_a_session_that_has_not_begun_is_forked_and_moved(ann: Person, wor
 async def test_a_restore_that_was_only_begun_is_where_a_fork_begins(ann: Person) -> None:
     first = await waiting(ann, "s1", COUNT)
     await ann.say("s1", APPROVE)
-    await ann.bench.ledger.intend_restore("s1", first, "ann", ann.bench.now())
+    await ann.bench.ledger.begin_restore("s1", first, "ann", ann.bench.now())
     made = (await ann.bench.admin.fork("s1")).session
     assert (await ann.say(made.id)).questions[0].todo_id == COUNT
 

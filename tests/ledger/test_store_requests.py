@@ -1,4 +1,4 @@
-"""The ledger's contract: requests and decisions."""
+"""What every store keeps: requests and decisions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from contract_base import Store, StoreFixtures, events, kinds
-from ledger_support import ask, at, say
+from ledger_support import Store, ask, at, events, kinds, say
 
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause, Supersession
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Inbox, Ledger, Requests, Streams
 from hitl_tui.ledger.records import decided_event
 
 
-class RequestsContract(StoreFixtures):
-    """What any store keeps of requests and decisions."""
+class TestRequests:
+    needs = (Streams, Requests)
 
     async def test_a_request_is_opened_once_and_stays_as_it_was(self, store: Store) -> None:
         request = ask(deadline=60)
@@ -58,20 +57,6 @@ class RequestsContract(StoreFixtures):
         assert await ids(at(1), session="s1", pending=False) == [first.id, second.id, brief.id]
         assert await ids(at(1), pending=False) == [first.id, second.id, other.id, brief.id]
 
-    async def test_a_decision_settles_and_posts_its_event_in_one(self, ledger: Ledger) -> None:
-        request = ask()
-        await ledger.open_requests([request])
-        decision = say(request, value={"금액": [3, 10]}, reason="확인함")
-        view = await ledger.decide(decision, at(1))
-        assert view.resolution.outcome is Outcome.APPROVED
-        assert view.decisions == (decision,)
-        assert view == await ledger.request(request.id, at(2))
-        assert await kinds(ledger) == ["request_opened", "decision", "event"]
-        (posted,) = await ledger.after("s1", 0, 0)
-        assert posted.event_id == f"decided:{request.id}"
-        assert posted.event == decided_event(view)
-        assert (posted.event["verdict"], posted.event["value"]) == ("approve", {"금액": [3, 10]})
-
     @pytest.mark.parametrize(
         ("verdict", "changes", "reason"),
         [
@@ -99,52 +84,6 @@ class RequestsContract(StoreFixtures):
             await ledger.decide(say(ask()), at(1))
         assert refused.value.reason == "unknown"
 
-    async def test_first_decision_wins_and_the_others_are_told(self, ledger: Ledger) -> None:
-        request = ask()
-        await ledger.open_requests([request])
-        await ledger.decide(say(request), at(1))
-        for verdict, by, reason in (
-            (Verdict.REJECT, "bob", "late"),
-            (Verdict.REJECT, "ann", "late"),
-            (Verdict.APPROVE, "ann", "repeated"),
-        ):
-            with pytest.raises(Refused) as refused:
-                await ledger.decide(say(request, verdict, by), at(2))
-            assert refused.value.reason == reason
-        assert await events(ledger) == [f"decided:{request.id}"]
-
-    async def test_two_deciders_racing_over_connections_of_their_own(self, store: Store) -> None:
-        async with store() as one, store() as two:
-            requests = [ask(f"todo_{number:03d}") for number in range(10)]
-            await one.open_requests(requests)
-            for request in requests:
-                results = await asyncio.gather(
-                    one.decide(say(request, Verdict.APPROVE, "ann"), at(1)),
-                    two.decide(say(request, Verdict.REJECT, "bob"), at(1)),
-                    return_exceptions=True,
-                )
-                (refused,) = [r for r in results if isinstance(r, BaseException)]
-                assert isinstance(refused, Refused)
-                assert refused.reason == "late"
-            assert await events(one) == [f"decided:{request.id}" for request in requests]
-
-    async def test_quorum_takes_distinct_people_and_settles_once(self, store: Store) -> None:
-        request = ask(terms=Terms(quorum=2))
-        async with store() as one, store() as two:
-            await one.open_requests([request])
-            view = await one.decide(say(request, by="ann"), at(1))
-            assert (view.resolution.outcome, view.resolution.needed) == (Outcome.PENDING, 1)
-            assert await events(two) == []
-            with pytest.raises(Refused) as refused:
-                await two.decide(say(request, by="ann"), at(2))
-            assert refused.value.reason == "repeated"
-            view = await two.decide(say(request, by="bob"), at(3))
-            assert (view.resolution.outcome, len(view.resolution.decisions)) == (Outcome.APPROVED, 2)
-            with pytest.raises(Refused):
-                await one.decide(say(request, by="cid"), at(4))
-            (posted,) = await one.after("s1", 0, 0)
-            assert posted.event["by"] == "ann, bob"
-
     async def test_one_rejection_refuses_unless_the_terms_say_otherwise(self, ledger: Ledger) -> None:
         veto, no_veto = ask("todo_001", terms=Terms(quorum=2)), ask("todo_002", terms=Terms(quorum=2, veto=False))
         await ledger.open_requests([veto, no_veto])
@@ -152,26 +91,6 @@ class RequestsContract(StoreFixtures):
         assert not (await ledger.decide(say(no_veto, Verdict.REJECT), at(1))).resolution.decided
         await ledger.decide(say(no_veto, by="bob"), at(2))
         assert (await ledger.decide(say(no_veto, by="cid"), at(2))).resolution.outcome is Outcome.APPROVED
-
-    async def test_deadlines_expire_exactly_once(self, store: Store) -> None:
-        short, approving = (
-            ask("todo_001", deadline=10),
-            ask("todo_002", terms=Terms(deadline=20, on_deadline="approve")),
-        )
-        async with store() as one, store() as two:
-            await one.open_requests([short, approving, ask("todo_003")])
-            assert await one.expire(at(9), "s1") == []
-            found = await asyncio.gather(*(ledger.expire(at(10), "s1") for ledger in (one, two) * 3))
-            assert sorted(found) == [[]] * 5 + [[short.id]]
-            assert await one.expire(at(99), "other") == []
-            assert await one.expire(at(99), "s1") == []
-            assert await two.show([approving.id], "ann", "cli", at(100)) == [approving.id]
-            assert await one.expire(at(119), "s1") == []
-            assert await one.expire(at(121), "s1") == [approving.id]
-            first, second = await two.after("s1", 0, 0)
-            assert (first.event_id, first.event["outcome"]) == (f"decided:{short.id}", "expired")
-            assert [p.event["verdict"] for p in (first, second)] == ["reject", "approve"]
-            assert {p.event["by"] for p in (first, second)} == {"deadline"}
 
     async def test_a_request_is_shown_first_once(self, store: Store) -> None:
         request, other = ask("todo_001"), ask("todo_002")
@@ -181,7 +100,7 @@ class RequestsContract(StoreFixtures):
             assert view is not None and view.request.first_shown == ""
             ids = [request.id, request.id, "req-unknown"]
             found = await asyncio.gather(
-                *(ledger.show(ids, who, "console", at(5)) for ledger, who in ((one, "ann"), (two, "bob")) * 2)
+                *(ledger.mark_shown(ids, who, "console", at(5)) for ledger, who in ((one, "ann"), (two, "bob")) * 2)
             )
             assert sorted(found) == [[], [], [], [request.id]]
             for ledger in (one, two):
@@ -191,7 +110,7 @@ class RequestsContract(StoreFixtures):
             assert (entry.data["request_id"], entry.data["channel"]) == (request.id, "console")
             assert entry.data["by"] in ("ann", "bob")
             await one.decide(say(other), at(6))
-            assert await one.show([other.id], "ann", "console", at(7)) == []
+            assert await one.mark_shown([other.id], "ann", "console", at(7)) == []
 
     async def test_what_is_of_high_risk_is_decided_once_somebody_was_shown_it(self, ledger: Ledger) -> None:
         for number, risk in enumerate(("high", "", "harmless")):
@@ -200,19 +119,11 @@ class RequestsContract(StoreFixtures):
             with pytest.raises(Refused) as refused:
                 await ledger.decide(say(request), at(1))
             assert refused.value.reason == "unshown"
-            await ledger.show([request.id], "ann", "cli", at(2))
+            await ledger.mark_shown([request.id], "ann", "cli", at(2))
             assert (await ledger.decide(say(request, seconds=3), at(3))).resolution.decided
         refusing = ask("todo_009", risk="high")
         await ledger.open_requests([refusing])
         assert (await ledger.decide(say(refusing, Verdict.REJECT), at(1))).resolution.outcome is Outcome.REJECTED
-
-    async def test_silence_never_approves_what_is_of_high_risk(self, ledger: Ledger) -> None:
-        terms = Terms(deadline=10, on_deadline="approve")
-        unseen, seen = (ask(f"todo_{n}", risk="high", deadline=10, terms=terms) for n in range(2))
-        await ledger.open_requests([unseen, seen])
-        await ledger.show([seen.id], "ann", "cli", at(9))
-        assert sorted(await ledger.expire(at(10), "s1")) == sorted([unseen.id, seen.id])
-        assert {p.event["verdict"] for p in await ledger.after("s1", 0, 0)} == {"reject"}
 
     async def test_after_the_deadline_nobody_decides_even_before_it_was_noticed(self, ledger: Ledger) -> None:
         request = ask(deadline=10)
@@ -261,11 +172,103 @@ class RequestsContract(StoreFixtures):
     async def test_evidence_is_replaced_and_no_part_of_what_is_decided(self, ledger: Ledger) -> None:
         request = ask()
         await ledger.open_requests([request])
-        await ledger.attach(request.id, {"preview": "10,000 rows"}, at(1))
-        await ledger.attach(request.id, {"preview": "10,001 rows"}, at(2))
+        await ledger.attach_evidence(request.id, {"preview": "10,000 rows"}, at(1))
+        await ledger.attach_evidence(request.id, {"preview": "10,001 rows"}, at(2))
         view = await ledger.decide(say(request), at(3))
         assert dict(view.evidence) == {"preview": "10,001 rows"}
         assert view.request == request
         with pytest.raises(Refused) as refused:
-            await ledger.attach("req-unknown", {}, at(4))
+            await ledger.attach_evidence("req-unknown", {}, at(4))
         assert refused.value.reason == "unknown"
+
+
+class TestDecidedEvents:
+    needs = (Streams, Requests, Inbox)
+
+    async def test_a_decision_settles_and_posts_its_event_in_one(self, ledger: Ledger) -> None:
+        request = ask()
+        await ledger.open_requests([request])
+        decision = say(request, value={"금액": [3, 10]}, reason="확인함")
+        view = await ledger.decide(decision, at(1))
+        assert view.resolution.outcome is Outcome.APPROVED
+        assert view.decisions == (decision,)
+        assert view == await ledger.request(request.id, at(2))
+        assert await kinds(ledger) == ["request_opened", "decision", "event"]
+        (posted,) = await ledger.after("s1", 0, 0)
+        assert posted.event_id == f"decided:{request.id}"
+        assert posted.event == decided_event(view)
+        assert (posted.event["verdict"], posted.event["value"]) == ("approve", {"금액": [3, 10]})
+
+    async def test_first_decision_wins_and_the_others_are_told(self, ledger: Ledger) -> None:
+        request = ask()
+        await ledger.open_requests([request])
+        await ledger.decide(say(request), at(1))
+        for verdict, by, reason in (
+            (Verdict.REJECT, "bob", "late"),
+            (Verdict.REJECT, "ann", "late"),
+            (Verdict.APPROVE, "ann", "repeated"),
+        ):
+            with pytest.raises(Refused) as refused:
+                await ledger.decide(say(request, verdict, by), at(2))
+            assert refused.value.reason == reason
+        assert await events(ledger) == [f"decided:{request.id}"]
+
+    async def test_two_deciders_racing_over_connections_of_their_own(self, store: Store) -> None:
+        async with store() as one, store() as two:
+            requests = [ask(f"todo_{number:03d}") for number in range(10)]
+            await one.open_requests(requests)
+            for request in requests:
+                results = await asyncio.gather(
+                    one.decide(say(request, Verdict.APPROVE, "ann"), at(1)),
+                    two.decide(say(request, Verdict.REJECT, "bob"), at(1)),
+                    return_exceptions=True,
+                )
+                (refused,) = [r for r in results if isinstance(r, BaseException)]
+                assert isinstance(refused, Refused)
+                assert refused.reason == "late"
+            assert await events(one) == [f"decided:{request.id}" for request in requests]
+
+    async def test_quorum_takes_distinct_people_and_settles_once(self, store: Store) -> None:
+        request = ask(terms=Terms(quorum=2))
+        async with store() as one, store() as two:
+            await one.open_requests([request])
+            view = await one.decide(say(request, by="ann"), at(1))
+            assert (view.resolution.outcome, view.resolution.needed) == (Outcome.PENDING, 1)
+            assert await events(two) == []
+            with pytest.raises(Refused) as refused:
+                await two.decide(say(request, by="ann"), at(2))
+            assert refused.value.reason == "repeated"
+            view = await two.decide(say(request, by="bob"), at(3))
+            assert (view.resolution.outcome, len(view.resolution.decisions)) == (Outcome.APPROVED, 2)
+            with pytest.raises(Refused):
+                await one.decide(say(request, by="cid"), at(4))
+            (posted,) = await one.after("s1", 0, 0)
+            assert posted.event["by"] == "ann, bob"
+
+    async def test_deadlines_expire_exactly_once(self, store: Store) -> None:
+        short, approving = (
+            ask("todo_001", deadline=10),
+            ask("todo_002", terms=Terms(deadline=20, on_deadline="approve")),
+        )
+        async with store() as one, store() as two:
+            await one.open_requests([short, approving, ask("todo_003")])
+            assert await one.expire(at(9), "s1") == []
+            found = await asyncio.gather(*(ledger.expire(at(10), "s1") for ledger in (one, two) * 3))
+            assert sorted(found) == [[]] * 5 + [[short.id]]
+            assert await one.expire(at(99), "other") == []
+            assert await one.expire(at(99), "s1") == []
+            assert await two.mark_shown([approving.id], "ann", "cli", at(100)) == [approving.id]
+            assert await one.expire(at(119), "s1") == []
+            assert await one.expire(at(121), "s1") == [approving.id]
+            first, second = await two.after("s1", 0, 0)
+            assert (first.event_id, first.event["outcome"]) == (f"decided:{short.id}", "expired")
+            assert [p.event["verdict"] for p in (first, second)] == ["reject", "approve"]
+            assert {p.event["by"] for p in (first, second)} == {"deadline"}
+
+    async def test_silence_never_approves_what_is_of_high_risk(self, ledger: Ledger) -> None:
+        terms = Terms(deadline=10, on_deadline="approve")
+        unseen, seen = (ask(f"todo_{n}", risk="high", deadline=10, terms=terms) for n in range(2))
+        await ledger.open_requests([unseen, seen])
+        await ledger.mark_shown([seen.id], "ann", "cli", at(9))
+        assert sorted(await ledger.expire(at(10), "s1")) == sorted([unseen.id, seen.id])
+        assert {p.event["verdict"] for p in await ledger.after("s1", 0, 0)} == {"reject"}

@@ -1,4 +1,4 @@
-"""The ledger's contract: streams and their audit."""
+"""What every store keeps: streams and their audit."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from contract_base import Store, StoreFixtures
-from ledger_support import at
+from ledger_support import Store, at
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import digest
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.protocols import OWN_KINDS, Conflict, Ledger
-from hitl_tui.ledger.records import GENESIS, Branch, Problem, entry_hash
+from hitl_tui.ledger.protocols import OWN_KINDS, Conflict, Streams
+from hitl_tui.ledger.records import GENESIS, Problem, entry_hash
 
 
-class StreamsContract(StoreFixtures):
-    """What any store keeps of streams."""
+class TestStreams:
+    needs = (Streams,)
 
-    async def test_entries_are_numbered_and_chained(self, ledger: Ledger) -> None:
+    async def test_entries_are_numbered_and_chained(self, ledger: Streams) -> None:
         first = await ledger.append("s1", 0, "note", {"text": "하나"}, at())
         second = await ledger.append("s1", 1, "note", {"text": "둘"}, at(1))
         assert (first.n, first.prev, second.n, second.prev) == (1, GENESIS, 2, first.hash)
@@ -29,7 +28,7 @@ class StreamsContract(StoreFixtures):
             sealed = {name: value for name, value in entry.to_dict().items() if name != "hash"}
             assert entry.hash == digest(sealed) == entry_hash(entry)
 
-    async def test_append_at_another_length_is_a_conflict_and_writes_nothing(self, ledger: Ledger) -> None:
+    async def test_append_at_another_length_is_a_conflict_and_writes_nothing(self, ledger: Streams) -> None:
         await ledger.record("s1", "note", {}, at())
         before = await ledger.head("s1")
         for expected in (0, 2):
@@ -44,7 +43,7 @@ class StreamsContract(StoreFixtures):
             assert sum(isinstance(r, Conflict) for r in results) == 9
             assert (await two.head("s1")).n == 1
 
-    async def test_streams_are_apart_and_listed_by_name(self, ledger: Ledger) -> None:
+    async def test_streams_are_apart_and_listed_by_name(self, ledger: Streams) -> None:
         assert await ledger.streams() == []
         for stream in ("나", "b", "a", "b"):
             await ledger.record(stream, "note", {}, at())
@@ -53,14 +52,12 @@ class StreamsContract(StoreFixtures):
         assert heads[1] == await ledger.head("b")
         assert heads[1].hash == (await ledger.entries("b"))[-1].hash
 
-    async def test_a_stream_that_does_not_exist_is_empty(self, ledger: Ledger) -> None:
+    async def test_a_stream_that_does_not_exist_is_empty(self, ledger: Streams) -> None:
         head = await ledger.head("nowhere")
         assert (head.n, head.hash) == (0, GENESIS)
         assert await ledger.entries("nowhere") == []
-        assert await ledger.last_seq("nowhere") == 0
-        assert await ledger.branch("nowhere") == Branch(0)
 
-    async def test_entries_can_be_paged(self, ledger: Ledger) -> None:
+    async def test_entries_can_be_paged(self, ledger: Streams) -> None:
         for number in range(7):
             await ledger.record("s1", "note", {"number": number}, at(number))
         assert [e.n for e in await ledger.entries("s1", after=2, limit=3)] == [3, 4, 5]
@@ -83,14 +80,12 @@ class StreamsContract(StoreFixtures):
             assert (await audit.verify(ledger)).ok
 
     @pytest.mark.parametrize("value", [float("nan"), b"bytes", {1, 2}, object(), {1: "number as key"}])
-    async def test_what_is_not_json_is_refused(self, ledger: Ledger, value: Any) -> None:
+    async def test_what_is_not_json_is_refused(self, ledger: Streams, value: Any) -> None:
         with pytest.raises(BadInput):
             await ledger.record("s1", "note", {"value": value}, at())
-        with pytest.raises(BadInput):
-            await ledger.post("s1", 0, "e1", {"kind": "note", "value": value}, at())
         assert (await ledger.head("s1")).n == 0
 
-    async def test_nesting_has_a_limit_that_can_be_read_again(self, ledger: Ledger) -> None:
+    async def test_nesting_has_a_limit_that_can_be_read_again(self, ledger: Streams) -> None:
         deep: Any = "bottom"
         for _ in range(190):
             deep = [deep]
@@ -102,13 +97,13 @@ class StreamsContract(StoreFixtures):
         assert (await ledger.head("s1")).n == 1
 
     @pytest.mark.parametrize("kind", sorted(OWN_KINDS))
-    async def test_kinds_that_make_views_cannot_be_appended(self, ledger: Ledger, kind: str) -> None:
+    async def test_kinds_that_make_views_cannot_be_appended(self, ledger: Streams, kind: str) -> None:
         with pytest.raises(BadInput, match=kind):
             await ledger.record("s1", kind, {}, at())
         with pytest.raises(BadInput, match=kind):
             await ledger.append("s1", 0, kind, {}, at())
 
-    async def test_anchors_hold_while_a_stream_grows_and_name_what_was_lost(self, ledger: Ledger) -> None:
+    async def test_anchors_hold_while_a_stream_grows_and_name_what_was_lost(self, ledger: Streams) -> None:
         for number in range(3):
             await ledger.record("a stream with spaces", "note", {"number": number}, at())
         (anchor,) = await audit.head(ledger)
@@ -120,9 +115,9 @@ class StreamsContract(StoreFixtures):
         with pytest.raises(BadInput):
             await audit.check_anchor(ledger, "not an anchor")
 
-    async def test_verification_counts_what_it_walked(self, ledger: Ledger) -> None:
+    async def test_verification_counts_what_it_walked(self, ledger: Streams) -> None:
         await ledger.record("s1", "note", {}, at())
-        await ledger.post("s2", 0, "a", {"kind": "note"}, at())
+        await ledger.record("s2", "note", {}, at())
         whole, one = await audit.verify(ledger), await audit.verify(ledger, "s1")
         assert (whole.streams, whole.entries, whole.ok) == (2, 2, True)
         assert one.to_dict() == {"ok": True, "streams": 1, "entries": 1, "problems": [], "unlisted": 0}

@@ -1,4 +1,4 @@
-"""The ledger's contract: effects."""
+"""What every store keeps: effects."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from contract_base import Store, StoreFixtures, kinds
-from ledger_support import ask, at, deed, say, word
+from ledger_support import Store, ask, at, deed, kinds, say, word
 
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Branches, Effects, Inbox, Ledger, Requests, Streams
 
 
-class EffectsContract(StoreFixtures):
-    """What any store keeps of effects."""
+class TestEffects:
+    needs = (Streams, Requests, Inbox, Branches, Effects)
 
     async def test_an_effect_goes_once_and_is_done_after(self, store: Store) -> None:
         async with store() as ledger:
@@ -59,7 +58,7 @@ class EffectsContract(StoreFixtures):
     async def test_what_was_done_in_part_before_it_failed_is_asked_about_elsewhere(self, ledger: Ledger) -> None:
         await ledger.begin_effect(deed(), at())
         await ledger.end_effect("eff-1", "run-1", "failed", {"error": "refused", "partial": True}, at(1))
-        await ledger.intend_restore("s1", "cp-1", "ann", at(2))
+        await ledger.begin_restore("s1", "cp-1", "ann", at(2))
         await ledger.finish_restore("s1", 1, at(3))
         wanted = deed(branch=1, run_id="run-2")
         assert (await ledger.begin_effect(wanted, at(4))).verdict == "doubt"
@@ -112,7 +111,7 @@ class EffectsContract(StoreFixtures):
     async def test_an_answer_of_a_branch_that_was_left_does_not_count(self, ledger: Ledger) -> None:
         await ledger.begin_effect(deed(), at())
         answer = await word(ledger, deed())
-        await ledger.intend_restore("s1", "cp-1", "ann", at(2))
+        await ledger.begin_restore("s1", "cp-1", "ann", at(2))
         await ledger.finish_restore("s1", 1, at(3))
         wanted = deed(branch=1, run_id="run-2")
         for resolution in ("do_again", "use_as_done"):
@@ -152,7 +151,7 @@ class EffectsContract(StoreFixtures):
     async def test_what_another_branch_did_is_asked_about_and_its_outcome_kept(self, ledger: Ledger) -> None:
         await ledger.begin_effect(deed(), at())
         await ledger.end_effect("eff-1", "run-1", "done", {"receipt": "r-9"}, at(1))
-        await ledger.intend_restore("s1", "cp-1", "ann", at(2))
+        await ledger.begin_restore("s1", "cp-1", "ann", at(2))
         await ledger.finish_restore("s1", 1, at(3))
         wanted = deed(branch=1, run_id="run-2")
         claim = await ledger.begin_effect(wanted, at(4))
@@ -182,7 +181,7 @@ class EffectsContract(StoreFixtures):
         for resolution in ("", "do_again", "use_as_done"):
             assert (await ledger.begin_effect(deed(), at(1), resolution=resolution)).verdict == "stale"
         assert (await ledger.begin_effect(deed(session="s2"), at(1))).verdict == "go"
-        await ledger.intend_restore("s1", "cp-1", "ann", at(2))
+        await ledger.begin_restore("s1", "cp-1", "ann", at(2))
         for branch in (0, 1):
             assert (await ledger.begin_effect(deed("eff-2", branch=branch, run_id="run-2"), at(3))).verdict == "stale"
         await ledger.finish_restore("s1", 1, at(4))

@@ -1,4 +1,4 @@
-"""The ledger's contract: inboxes and restores."""
+"""What every store keeps: inboxes and restores."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import asyncio
 from typing import Any
 
 import pytest
-from contract_base import Store, StoreFixtures, events, kinds
-from ledger_support import ask, at, say
+from ledger_support import Store, ask, at, events, kinds, say
 
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.requests import Outcome
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.protocols import Branches, Inbox, Ledger, Requests, Streams
 from hitl_tui.ledger.records import Branch
 
 
-class SessionsContract(StoreFixtures):
-    """What any store keeps of inboxes and branches."""
+class TestInbox:
+    needs = (Streams, Requests, Inbox, Branches)
 
     async def test_posts_are_numbered_and_a_duplicate_changes_nothing(self, store: Store) -> None:
         async with store() as one, store() as two:
@@ -30,6 +29,16 @@ class SessionsContract(StoreFixtures):
             assert [p.seq for p in await two.after("s1", 1, 0)] == [second.seq] == [2]
             assert await one.last_seq("s1") == 2
             assert (await one.head("s1")).n == 2
+
+    async def test_a_session_that_does_not_exist_has_an_empty_inbox(self, ledger: Ledger) -> None:
+        assert await ledger.last_seq("nowhere") == 0
+        assert await ledger.branch("nowhere") == Branch(0)
+
+    @pytest.mark.parametrize("value", [float("nan"), b"bytes", {1, 2}, object(), {1: "number as key"}])
+    async def test_an_event_that_is_not_json_is_refused(self, ledger: Ledger, value: object) -> None:
+        with pytest.raises(BadInput):
+            await ledger.post("s1", 0, "e1", {"kind": "note", "value": value}, at())
+        assert (await ledger.head("s1")).n == 0
 
     async def test_a_branch_sees_its_own_events_only(self, ledger: Ledger) -> None:
         for number, branch in enumerate((0, 1, 0, 2)):
@@ -84,7 +93,7 @@ class SessionsContract(StoreFixtures):
                 assert await waiting
 
     async def test_wait_does_not_wake_for_what_was_posted_to_a_branch_that_was_left(self, ledger: Ledger) -> None:
-        await ledger.intend_restore("s1", "cp-7", "ann", at())
+        await ledger.begin_restore("s1", "cp-7", "ann", at())
         await ledger.finish_restore("s1", 1, at(1))
         cursor = await ledger.last_seq("s1")
         await ledger.post("s1", 0, "late", {"kind": "done"}, at(2))
@@ -97,7 +106,7 @@ class SessionsContract(StoreFixtures):
             own = asyncio.create_task(one.wait("s1", 0, None, 3600))
             polling = asyncio.create_task(two.wait("s1", 0, None, 0.005))
             assert not await one.wait("s1", 0, 0)
-            await one.intend_restore("s1", "cp-7", "ann", at())
+            await one.begin_restore("s1", "cp-7", "ann", at())
             async with asyncio.timeout(10):
                 assert await own
                 assert await polling
@@ -106,7 +115,7 @@ class SessionsContract(StoreFixtures):
         open_one, decided = ask("todo_001"), ask("todo_002")
         await ledger.open_requests([open_one, decided])
         await ledger.decide(say(decided), at(1))
-        assert await ledger.intend_restore("s1", "cp-7", "ann", at(2)) == Branch(1, "cp-7")
+        assert await ledger.begin_restore("s1", "cp-7", "ann", at(2)) == Branch(1, "cp-7")
         assert await ledger.branch("s1") == Branch(1, "cp-7")
         view = await ledger.request(open_one.id, at(3))
         assert view is not None
@@ -121,7 +130,7 @@ class SessionsContract(StoreFixtures):
         assert posted.event == {"kind": "restored", "branch": 1, "checkpoint_id": "cp-7", "by": "ann"}
 
     async def test_what_is_said_beside_a_finished_restore_cannot_change_it(self, ledger: Ledger) -> None:
-        await ledger.intend_restore("s1", "cp-7", "ann", at())
+        await ledger.begin_restore("s1", "cp-7", "ann", at())
         await ledger.finish_restore("s1", 1, at(1), {"ran": ["todo_001"], "kind": "decided", "branch": 9})
         (posted,) = await ledger.after("s1", 0, 1)
         assert posted.event == {
@@ -133,7 +142,7 @@ class SessionsContract(StoreFixtures):
         }
 
     async def test_finishing_a_restore_again_is_harmless(self, ledger: Ledger) -> None:
-        await ledger.intend_restore("s1", "cp-7", "ann", at())
+        await ledger.begin_restore("s1", "cp-7", "ann", at())
         for _ in range(3):
             await ledger.finish_restore("s1", 1, at(1))
         assert await events(ledger, 1) == ["restored:1"]
@@ -141,7 +150,7 @@ class SessionsContract(StoreFixtures):
 
     async def test_restored_comes_first_on_its_branch_whatever_is_posted_meanwhile(self, ledger: Ledger) -> None:
         await ledger.post("s1", 0, "old", {"kind": "note"}, at())
-        await ledger.intend_restore("s1", "cp-7", "ann", at(1))
+        await ledger.begin_restore("s1", "cp-7", "ann", at(1))
         assert await ledger.last_seq("s1") == 0, "nothing is on the new branch yet"
         await ledger.post("s1", 1, "early", {"kind": "skip"}, at(2))
         await ledger.finish_restore("s1", 1, at(3))
@@ -150,8 +159,8 @@ class SessionsContract(StoreFixtures):
         assert await ledger.last_seq("s1") == (await ledger.after("s1", 0, 1))[-1].seq
 
     async def test_a_later_restore_takes_over_from_an_unfinished_one(self, ledger: Ledger) -> None:
-        await ledger.intend_restore("s1", "cp-7", "ann", at())
-        assert await ledger.intend_restore("s1", "cp-3", "bob", at(1)) == Branch(2, "cp-3")
+        await ledger.begin_restore("s1", "cp-7", "ann", at())
+        assert await ledger.begin_restore("s1", "cp-3", "bob", at(1)) == Branch(2, "cp-3")
         await ledger.finish_restore("s1", 1, at(2))
         assert await ledger.branch("s1") == Branch(2, "cp-3")
         assert await events(ledger, 1) == []
@@ -164,18 +173,18 @@ class SessionsContract(StoreFixtures):
                 await ledger.finish_restore("s1", branch, at())
             assert refused.value.reason == "unknown"
         with pytest.raises(BadInput):
-            await ledger.intend_restore("s1", "", "ann", at())
+            await ledger.begin_restore("s1", "", "ann", at())
         assert await ledger.branch("s1") == Branch(0)
 
     async def test_concurrent_restores_get_branches_of_their_own(self, store: Store) -> None:
         async with store() as one, store() as two:
             begun = await asyncio.gather(
-                *(ledger.intend_restore("s1", f"cp-{n}", "ann", at()) for n, ledger in enumerate((one, two) * 4))
+                *(ledger.begin_restore("s1", f"cp-{n}", "ann", at()) for n, ledger in enumerate((one, two) * 4))
             )
             assert sorted(branch.number for branch in begun) == list(range(1, 9))
 
     async def test_a_question_of_a_branch_that_was_left_is_superseded_on_opening(self, ledger: Ledger) -> None:
-        await ledger.intend_restore("s1", "cp-7", "ann", at())
+        await ledger.begin_restore("s1", "cp-7", "ann", at())
         old, new = ask(branch=0), ask(branch=1)
         assert await ledger.open_requests([old, new]) == [old.id, new.id]
         assert [v.request.id for v in await ledger.requests(at(1))] == [new.id]

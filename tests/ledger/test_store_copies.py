@@ -1,4 +1,4 @@
-"""The ledger's contract: sessions that are copies of others."""
+"""What every store keeps: sessions that are copies of others."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from contract_base import Store, StoreFixtures, events, kinds
-from ledger_support import ask, at, deed, word
+from ledger_support import Store, ask, at, deed, events, kinds, word
 
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
-from hitl_tui.ledger.protocols import Conflict, Ledger
+from hitl_tui.ledger.protocols import Branches, Conflict, Effects, Inbox, Ledger, Requests, Streams
 from hitl_tui.ledger.records import Branch, Effect, SessionCopy
 
 
@@ -21,8 +20,8 @@ def copied(*effects: Effect, **changes: Any) -> SessionCopy:
     return replace(copy, **changes)
 
 
-class CopiesContract(StoreFixtures):
-    """What any store keeps of copies."""
+class TestCopies:
+    needs = (Streams, Requests, Inbox, Branches, Effects)
 
     async def test_a_copy_opens_with_a_restore_above_everything_its_checkpoints_hold(self, store: Store) -> None:
         async with store() as ledger:
