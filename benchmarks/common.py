@@ -25,6 +25,7 @@ from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.policy.policy_source import FixedPolicy
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_staging import SessionStaging
@@ -122,7 +123,7 @@ async def open_session(
         setup = SessionSetup(
             info, data.session(SESSION), ledger, agent, registry.get, FixedPolicy(rules), mode, secrets={}
         )
-        async with Session.open(setup, "Which clauses deal with the deposit?") as session:
+        async with own_session(setup, "Which clauses deal with the deposit?") as session:
             yield session
 
 

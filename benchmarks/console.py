@@ -37,7 +37,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.policy_source import FixedPolicy
-from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
@@ -192,7 +192,7 @@ async def prepare(root: Path, todos: int, checkpoints: int) -> tuple[Path, Path]
         setup = SessionSetup(
             info, data.session("bench"), ledger, agent, registry.get, FixedPolicy(rules), Mode.PLAN, secrets={}
         )
-        async with Session.open(setup, "benchmark") as session:
+        async with own_session(setup, "benchmark") as session:
             await session.settled()
     lengthen(data.session("bench").checkpoints, checkpoints)
     return root / "data", workspace

@@ -25,6 +25,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
@@ -84,7 +85,7 @@ async def _drive(job: Job) -> int:
     try:
         async with asyncio.timeout(job.limit), SessionRegistry.open(job.root / "data", {}) as bench:
             setup = planned(await _setup(bench, workspace), teams.all())
-            async with Session.open(setup) as session:
+            async with own_session(setup) as session:
                 faults.point("driver.opened")
                 operator = Operator(job, session, world, teams)
                 await operator.play()

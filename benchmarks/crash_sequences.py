@@ -35,6 +35,7 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.audit import verify
 from hitl_tui.planning.proposals import Planned
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -214,7 +215,7 @@ async def _drive(script: Script, root: Path, kill_at: str, limit: int) -> int:
         async with (
             asyncio.timeout(limit),
             SessionRegistry.open(root / "data", {}) as bench,
-            Session.open(await _setup(bench, script, root)) as session,
+            own_session(await _setup(bench, script, root)) as session,
         ):
             operator = Operator(script, root, session, faults, hanging, last=not kill_at)
             await operator.play()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.records import Branch
 from hitl_tui.ledger.sqlite_readonly import read_connection
-from hitl_tui.supervisor.checkpoint_saver import check_file, create_checkpointer, make_durable, serializer
+from hitl_tui.supervisor.checkpoint_saver import check_file, create_checkpointer, serializer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.threads import row_checksums
@@ -244,12 +244,15 @@ class _Renaming:
         return found
 
 
-async def go_back(setup: SessionSetup, supervisor: TeamSupervisor, branch: Branch, left: Board) -> bool:
+async def go_back(
+    setup: SessionSetup, supervisor: TeamSupervisor, make_durable: Callable[[], None], branch: Branch, left: Board
+) -> bool:
     """Make the checkpoint that a restore goes to the head; all of it may be repeated after a crash.
 
     Args:
         setup: of the session.
         supervisor: its graph.
+        make_durable: brings its checkpoints to where a power cut can't take them.
         branch: the branch that begins there.
         left: what stood on the branch that is left.
 
@@ -263,7 +266,7 @@ async def go_back(setup: SessionSetup, supervisor: TeamSupervisor, branch: Branc
     if there:
         await supervisor.graph.aupdate_state(target, None, as_node="__copy__")
     # Once the ledger says that it is done, nobody does it again: the copy has to be on disk by then.
-    await asyncio.to_thread(make_durable, setup.folder.checkpoints)
+    await asyncio.to_thread(make_durable)
     numbers = {todo_id: number for todo_id, raw in left.todos.items() if (number := highest_number(raw))}
     extra = {"ran": _what_ran(left), "highest": left.control.highest, "numbers": numbers}
     await setup.ledger.finish_restore(setup.info.id, branch.number, setup.now(), extra)

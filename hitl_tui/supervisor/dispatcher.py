@@ -28,11 +28,12 @@ from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
 from hitl_tui.ledger.protocols import Effects
 from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
 from hitl_tui.supervisor.bound_files import found_again
 from hitl_tui.supervisor.graph import STRICT_RESUME
-from hitl_tui.supervisor.orphan_processes import command_of, find_orphans
+from hitl_tui.supervisor.orphan_processes import command_of, end_orphans, find_orphans
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import (
@@ -160,7 +161,7 @@ class _OutOfTime(Exception):
 
 
 class LocalDispatcher:
-    """Runs teams as tasks of this process; `ensure` and `stop` may be called as often as wanted.
+    """`Dispatcher` that runs teams as tasks of this process.
 
     Args:
         services: what runs share.
@@ -177,7 +178,8 @@ class LocalDispatcher:
         self._ended: dict[str, int] = {}
         self._begun: set[str] = set()
         self._graphs: dict[str, tuple[Team, CompiledStateGraph[Any, Any, Any, Any]]] = {}
-        self.attached = GraphRunner(services)
+        self._ending: set[asyncio.Task[None]] = set()
+        self._attached = GraphRunner(services)
 
     @property
     def alive(self) -> set[str]:
@@ -239,7 +241,31 @@ class LocalDispatcher:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=self._grace)
-        await self.attached.close()
+        await self._attached.close()
+        if self._ending:
+            await asyncio.wait(self._ending)
+
+    async def view(self, spec: RunSpec, update: Mapping[str, object] | None, at: str) -> GraphView:
+        """Return a TODO's attached graph and where it stands; see `SessionView.graph`."""
+        return await self._attached.view(spec, update, at)
+
+    def end_orphan(self, todo_id: str) -> None:
+        """Begin to end the command that an earlier process started for a TODO and left running."""
+        task = asyncio.create_task(self._end_orphan(todo_id))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def _end_orphan(self, todo_id: str) -> None:
+        found, left = await asyncio.to_thread(end_orphans, self._services.folder.run_lock(todo_id))
+        if not found:
+            return
+        pid = command_of(found).pid
+        said = (
+            Message("process {} can't be ended and still runs", pid)
+            if left
+            else Message("process {} of the run before was ended", pid)
+        )
+        self._services.activity.write(todo_id, "note", said)
 
     async def _drive(self, spec: RunSpec, earlier: list[asyncio.Task[None]]) -> None:
         if earlier:
@@ -384,7 +410,7 @@ class LocalDispatcher:
     async def _run_graph(self, spec: RunSpec, team: GraphSpec) -> None:
         try:
             async with asyncio.timeout(spec.todo.timeout or None) as limit:
-                ending = await self.attached.drive(spec, team)
+                ending = await self._attached.drive(spec, team)
         except TimeoutError as error:
             if limit.expired():
                 raise _OutOfTime from error
@@ -399,7 +425,7 @@ class LocalDispatcher:
             }
             await self._tell(spec, f"run:{spec.run_id}:asks:{spec.todo.asked}", EventKind.INTERRUPTED, data)
         else:
-            more = {"entered": dict(ending.entered), "thread": self.attached.thread(spec, team)}
+            more = {"entered": dict(ending.entered), "thread": self._attached.thread(spec, team)}
             await self._finish(spec, ending.result.to_dict(), more)
 
     def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -508,7 +534,13 @@ class LocalDispatcher:
             "files": list(result.files),
         }
         proposal = await services.follow_up(todo, result)
-        data = {"todo_id": todo.id, "run_id": spec.run_id, "result": reference, "proposal": proposal, **(more or {})}
+        data = {
+            "todo_id": todo.id,
+            "run_id": spec.run_id,
+            "result": reference,
+            "proposal": proposal.to_dict() if proposal is not None else None,
+            **(more or {}),
+        }
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
 
 

@@ -38,6 +38,7 @@ from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.bound_files import BoundFiles, rebound
 from hitl_tui.supervisor.final_answer import compose
+from hitl_tui.supervisor.ports import Artifacts
 from hitl_tui.supervisor.state import MainSupervisorState
 from hitl_tui.threads.session_history import thread_of
 
@@ -64,14 +65,6 @@ class PlanMaker(Protocol):
     async def create_execution_plan(self, query: str, feedback: str = "") -> Planned: ...
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]: ...
-
-
-class Artifacts(Protocol):
-    """Where results are kept by digest."""
-
-    async def put(self, value: Mapping[str, Any]) -> str: ...
-
-    async def get(self, digest: str) -> dict[str, Any]: ...
 
 
 def config_of(session_id: str) -> RunnableConfig:

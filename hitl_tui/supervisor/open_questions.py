@@ -183,6 +183,10 @@ class OpenQuestions:
         left = seconds_between(self._setup.now(), min(ends)) if ends else None
         return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
 
+    async def expire(self) -> bool:
+        """Let the ledger settle those whose deadline has passed; return whether there was one."""
+        return self.have_deadlines and bool(await self._ledger.expire(self._setup.now(), self._setup.info.id))
+
     def shown(self, board: Board) -> tuple[Question, ...]:
         """Return them as faces see them."""
         found = named((self._views[key] for key in self._asked if key in self._views), board.todos)

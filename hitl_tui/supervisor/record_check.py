@@ -19,6 +19,7 @@ from hitl_tui.ledger.signatures import KnownSignatures
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.checkpoint_saver import open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.ports import Mailbox
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
 from hitl_tui.threads.session_history import SessionHistory
 
@@ -158,7 +159,7 @@ def created(info: SessionInfo) -> tuple[str, dict[str, str]]:
     return "session_created", {"workspace": info.workspace, "title": info.title, "lineage": info.lineage}
 
 
-async def missing(ledger: Ledger, session_id: str, history: SessionHistory) -> str:
+async def missing(ledger: Mailbox, session_id: str, history: SessionHistory) -> str:
     """Return what the ledger should know of a session by its checkpoints and doesn't, one sentence; empty when all.
 
     The checkpoints never run ahead of the ledger, also after a power cut: an event is durable there before it is
@@ -185,8 +186,14 @@ async def missing(ledger: Ledger, session_id: str, history: SessionHistory) -> s
     return ""
 
 
-async def check_record(ledger: Ledger, session_id: str, history: SessionHistory, folder: SessionFolder) -> None:
+async def check_record(ledger: Mailbox, session_id: str, history: SessionHistory, location: str) -> None:
     """Refuse a session whose record is lost: what is said to it would be numbered anew and never be heard.
+
+    Args:
+        ledger: the record.
+        session_id: which.
+        history: its checkpoints.
+        location: where they are, as people are told.
 
     Raises:
         StorageError: the record isn't as it was written, or doesn't know what the checkpoints have gone through.
@@ -206,7 +213,7 @@ async def check_record(ledger: Ledger, session_id: str, history: SessionHistory,
             help=Message(
                 "Nothing that is said to it could be kept. Put back the ledger that belongs to it; to "
                 "look at it as it is: hitl-tui open {}",
-                folder.checkpoints,
+                location,
             ),
         )
 

@@ -11,18 +11,18 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from hitl_tui.core.board import inputs_of
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.plan import Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
 from hitl_tui.teams.contract import Team, TeamResult
 
-Post = Callable[[str, EventKind, Mapping[str, Any]], Awaitable[None]]
-"""Posts a run's ending: event id, kind, data."""
+PostEvent = Callable[[str, EventKind, Mapping[str, object]], Awaitable[None]]
+"""Puts an event into a session's inbox: event id, kind, data."""
 
-
-FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[dict[str, Any] | None]]
-"""Asks the planner whether a result calls for a change of the plan; returns a proposal dict."""
+FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[Proposal | None]]
+"""Asks the planner whether a result calls for a change of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ class RunServices:
         session, lineage: its ids.
         workspace: absolute path.
         secrets: declared secrets, by name.
-        post: posts endings.
-        follow_up: asks the planner.
+        post: tells the session how a run ends.
+        follow_up: asks its planner.
         now: the clock.
     """
 
@@ -106,6 +106,6 @@ class RunServices:
     lineage: str
     workspace: Path
     secrets: Mapping[str, str]
-    post: Post
+    post: PostEvent
     follow_up: FollowUp
     now: Callable[[], str]

@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.board import Board, LazyTodos
@@ -21,6 +20,7 @@ from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.json_text import storable
 from hitl_tui.core.messages import Message
+from hitl_tui.core.plan import Proposal
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -29,19 +29,16 @@ from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.checkpoint_copy import go_back, left_head
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
-from hitl_tui.supervisor.dispatcher import LocalDispatcher
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import LedgerWriter, event_of
 from hitl_tui.supervisor.open_questions import OpenQuestions
-from hitl_tui.supervisor.orphan_processes import command_of, end_orphans
 from hitl_tui.supervisor.policy_sync import PolicySync, refuse_unlawful, renewed
+from hitl_tui.supervisor.ports import Mailbox, StartDispatcher, Storage
 from hitl_tui.supervisor.record_check import check_record, created
-from hitl_tui.supervisor.run_spec import RunServices, RunSpec
+from hitl_tui.supervisor.run_spec import RunSpec
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView, SnapshotBroadcast, picture
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.threads.session_history import SessionHistory
 
@@ -56,34 +53,19 @@ _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
 
 
 class Session(SessionView):
-    """One session, owned by this process. Use `Session.open`."""
+    """One session, owned by this process; `open_session.own_session` opens it in its folder."""
 
     activity: ActivityStream
 
-    def __init__(self, setup: SessionSetup, saver: SessionSaver, activity: ActivityStream) -> None:
+    def __init__(self, setup: SessionSetup, storage: Storage, dispatcher: StartDispatcher) -> None:
         self.setup = setup
-        self.activity = activity
-        self.artifacts: ArtifactStore = setup.folder.artifacts(setup.secrets)
-        self.history = SessionHistory(saver, setup.info.id)
+        self.activity = storage.activity
+        self.history = storage.history
+        self._storage = storage
+        self._mailbox: Mailbox = setup.ledger
+        self._dispatcher = dispatcher(self._post_run, self._follow_up)
         self._supervisor = TeamSupervisor(
-            setup.planner, lambda: setup.rules, self.artifacts, saver, setup.now, setup.law
-        )
-        self._dispatcher = LocalDispatcher(
-            RunServices(
-                saver=saver,
-                team=setup.team,
-                ledger=setup.ledger,
-                artifacts=self.artifacts,
-                folder=setup.folder,
-                activity=activity,
-                session=setup.info.id,
-                lineage=setup.info.lineage,
-                workspace=Path(setup.info.workspace),
-                secrets=setup.secrets,
-                post=self._post_run,
-                follow_up=self._follow_up,
-                now=setup.now,
-            )
+            setup.planner, lambda: setup.rules, storage.artifacts, storage.saver, setup.now, setup.law
         )
         self._state: dict[str, Any] = {}
         self._interrupt = ""
@@ -92,48 +74,45 @@ class Session(SessionView):
         """The branch whose TODOs are of the risk that they are declared to be of."""
         self._declared = setup.law.opened
         self._allowances = AllowedRuns(setup.ledger, setup.info.id, setup.now)
-        self._questions = OpenQuestions(setup, activity, self._previewed, self._post_own)
+        self._questions = OpenQuestions(setup, self.activity, self._previewed, self._post_own)
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = SnapshotBroadcast()
         self._publishing = asyncio.Lock()
         self._begun_before: frozenset[str] = frozenset()
-        self._ending: set[asyncio.Task[None]] = set()
-        durable = partial(make_durable, setup.folder.checkpoints)
         lawful = partial(refuse_unlawful, setup.law, lambda: self._board().control.policy_version)
-        self.desk = LedgerWriter(setup.ledger, setup.info.id, setup.secrets, setup.now, durable, lawful)
-        self._obedience = PolicySync(setup, activity, self.desk)
+        self.desk = LedgerWriter(setup.ledger, setup.info.id, setup.secrets, setup.now, storage.make_durable, lawful)
+        self._obedience = PolicySync(setup, self.activity, self.desk)
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, setup: SessionSetup, query: str = "") -> AsyncIterator[Session]:
-        """Own a session, recover it, and let it go on while the context lasts.
+    async def open(
+        cls, setup: SessionSetup, storage: Storage, dispatcher: StartDispatcher, query: str = ""
+    ) -> AsyncIterator[Session]:
+        """Recover a session that this process owns, and let it go on while the context lasts.
 
         Args:
             setup: what it is opened with.
+            storage: where it is kept.
+            dispatcher: makes what runs its teams.
             query: begins a session that has no checkpoints yet.
 
         Raises:
-            SessionBusy: another process owns it.
             StorageError: its checkpoints can't be used; they are not touched.
         """
-        async with AsyncExitStack() as stack:
-            stack.enter_context(setup.folder.own())
-            saver = await stack.enter_async_context(create_checkpointer(setup.folder.checkpoints))
-            assert isinstance(saver, SessionSaver)
-            activity = ActivityStream(setup.folder.activity, setup.now, setup.secrets)
-            await asyncio.to_thread(activity.recall)
-            session = cls(setup, saver, activity)
-            stack.push_async_callback(session._close)
+        session = cls(setup, storage, dispatcher)
+        try:
             try:
                 await session._recover(query or setup.info.query or setup.info.title)
             except (ValueError, TypeError, KeyError) as error:
-                raise StorageError(Message("{} can't be continued: {}.", setup.folder.checkpoints, error)) from error
+                raise StorageError(Message("{} can't be continued: {}.", storage.location, error)) from error
             loop = asyncio.create_task(session._run(), name=f"session {setup.info.id}")
             try:
                 yield session
             finally:
                 loop.cancel()
                 await asyncio.wait({loop})
+        finally:
+            await session._close()
 
     # What faces use --------------------------------------------------------------------------------------------
 
@@ -162,7 +141,7 @@ class Session(SessionView):
 
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
         todo = SupervisorTodo.from_state(self._board().todos[todo_id])
-        return await self._dispatcher.attached.view(self._spec(todo), update, at)
+        return await self._dispatcher.view(self._spec(todo), update, at)
 
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
         config = config_of(self.id)
@@ -173,6 +152,9 @@ class Session(SessionView):
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SessionHistory]:
         yield self.history
+
+    async def artifact(self, digest: str) -> dict[str, Any]:
+        return await self._storage.artifacts.get(digest)
 
     # One round -------------------------------------------------------------------------------------------------
 
@@ -185,7 +167,7 @@ class Session(SessionView):
                     lively = loop.time()
                 poll = _POLL if loop.time() - lively < _LIVELY else _POLL_AT_REST
                 patience = self._obedience.patience(self._questions.patience)
-                await self.setup.ledger.wait(self.id, self._board().control.cursor, patience, poll)
+                await self._mailbox.wait(self.id, self._board().control.cursor, patience, poll)
         except Exception as error:
             log.exception("session %s stopped", self.id)
             known = isinstance(error, HitlError)
@@ -195,7 +177,7 @@ class Session(SessionView):
 
     async def advance(self) -> bool:
         """Take one round; return whether anything happened."""
-        branch = await self.setup.ledger.branch(self.id)
+        branch = await self._mailbox.branch(self.id)
         restored = bool(branch.checkpoint_id)
         if restored:
             await self._restore(branch)
@@ -222,11 +204,11 @@ class Session(SessionView):
         return delivered or restored
 
     async def _deliver(self, branch: Branch) -> bool:
-        expired = await self.setup.ledger.expire(self.setup.now(), self.id) if self._questions.have_deadlines else []
+        expired = await self._questions.expire()
         control = self._board().control
-        posted = await self.setup.ledger.after(self.id, control.cursor, branch.number)
+        posted = await self._mailbox.after(self.id, control.cursor, branch.number)
         if not posted:
-            return bool(expired)
+            return expired
         if control.cursor < self._known:
             # After a power cut the checkpoints may be behind the ledger: what happened is gone through in the steps
             # it happened in, for an approval starts what a later event says the end of.
@@ -240,7 +222,7 @@ class Session(SessionView):
         self._end_orphans(before, events)
         for refusal in self._board().control.refused:
             if refusal["event"] not in seen:
-                await self.setup.ledger.record(self.id, "refused", dict(refusal), self.setup.now())
+                await self._mailbox.record(self.id, "refused", dict(refusal), self.setup.now())
                 self.activity.write("", "note", Message("refused: {}", refusal["message"]))
         return True
 
@@ -257,21 +239,7 @@ class Session(SessionView):
             if raw is None or not raw.get("attempt") or raw["status"] in _OVER:
                 continue
             if todo_id not in now or now[todo_id]["status"] in (Status.FAILED, Status.SKIPPED):
-                task = asyncio.create_task(self._end_orphan(todo_id))
-                self._ending.add(task)
-                task.add_done_callback(self._ending.discard)
-
-    async def _end_orphan(self, todo_id: str) -> None:
-        found, left = await asyncio.to_thread(end_orphans, self.setup.folder.run_lock(todo_id))
-        if not found:
-            return
-        pid = command_of(found).pid
-        said = (
-            Message("process {} can't be ended and still runs", pid)
-            if left
-            else Message("process {} of the run before was ended", pid)
-        )
-        self.activity.write(todo_id, "note", said)
+                self._dispatcher.end_orphan(todo_id)
 
     def _take(self, state: dict[str, Any]) -> None:
         interrupts = state.pop("__interrupt__", ())
@@ -314,10 +282,10 @@ class Session(SessionView):
             await self._publish_now(happened=True)
 
     async def _publish_now(self, *, happened: bool) -> None:
-        ledger, board = self.setup.ledger, self._board()
+        board = self._board()
         await self._questions.look_up(board)
         asked = self._questions.shown(board)
-        busy = self._questions.looking or await ledger.wait(self.id, board.control.cursor, 0)
+        busy = self._questions.looking or await self._mailbox.wait(self.id, board.control.cursor, 0)
         if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
             return
         snapshot = picture(
@@ -337,7 +305,7 @@ class Session(SessionView):
             return None
         digest = str(reference["digest"])
         if self._response is None or self._response[0] != digest:
-            self._response = digest, await self.artifacts.get(digest)
+            self._response = digest, await self._storage.artifacts.get(digest)
         return self._response[1]
 
     # Runs ------------------------------------------------------------------------------------------------------
@@ -351,40 +319,39 @@ class Session(SessionView):
         said = str(data.get("error") or (data.get("result") or {}).get("summary", "") or stops)
         self.activity.write(str(data["todo_id"]), kind.value, said)
         cursor = self._board().control.cursor
-        seq = await self.setup.ledger.post(self.id, run_branch, event_id, event.to_dict(), now)
+        seq = await self._mailbox.post(self.id, run_branch, event_id, event.to_dict(), now)
         if seq <= cursor:
             # It was said before a power cut and didn't fit when it was gone through again; now it does.
             event = replace(event, id=f"{event_id}:{cursor}")
-            await self.setup.ledger.post(self.id, run_branch, event.id, event.to_dict(), now)
+            await self._mailbox.post(self.id, run_branch, event.id, event.to_dict(), now)
 
     async def _post_own(self, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
         await self.desk.post(kind, data, by="supervisor", event_id=event_id)
 
-    async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> dict[str, Any] | None:
+    async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> Proposal | None:
         board = self._board()
         try:
-            proposal = await self.setup.planner.follow_up(
+            return await self.setup.planner.follow_up(
                 board.query, todo, result.to_dict(), LazyTodos(board), taken=[f"todo_{board.control.highest:03d}"]
             )
         except HitlError as error:
             log.info("no follow-up for %s: %s", todo.id, error.message)
             return None
-        return proposal.to_dict() if proposal is not None else None
 
     # Opening, restoring, closing -------------------------------------------------------------------------------
 
     async def _begin(self, query: str) -> dict[str, Any]:
         """Begin the thread, or bring it to rest; what was asked before a power cut is asked under the same ids."""
-        first = await self.setup.ledger.entries(self.id, limit=1)
+        first = await self._mailbox.entries(self.id, limit=1)
         lineage = str(first[0].data.get("lineage", "")) if first else ""
         return await self._supervisor.execute(query, self.id, mode=self.setup.mode, lineage=lineage)
 
     async def _recover(self, query: str) -> None:
         """Bring the session to rest and see that its settings are today's."""
-        await check_record(self.setup.ledger, self.id, self.history, self.setup.folder)
-        if not (await self.setup.ledger.head(self.id)).n:  # its maker died before: it has a record before checkpoints
-            await self.setup.ledger.record(self.id, *created(self.setup.info), self.setup.now())
-        branch = await self.setup.ledger.branch(self.id)
+        await check_record(self._mailbox, self.id, self.history, self._storage.location)
+        if not (await self._mailbox.head(self.id)).n:  # its maker died before: it has a record before checkpoints
+            await self._mailbox.record(self.id, *created(self.setup.info), self.setup.now())
+        branch = await self._mailbox.branch(self.id)
         if branch.checkpoint_id:
             if not await self.history.head():  # a power cut took everything
                 await self._begin(query)
@@ -394,7 +361,7 @@ class Session(SessionView):
         self._begun_before = frozenset(todo.run_id for todo in self._board().all() if todo.attempt)
         board = self._board()
         await self._obedience.obey(board.control, begins=begins, todos=board.all())
-        pending = await self.setup.ledger.after(self.id, self._board().control.cursor, branch.number)
+        pending = await self._mailbox.after(self.id, self._board().control.cursor, branch.number)
         self._known = pending[-1].seq if pending else 0
         await self.advance()
         await self._publish(happened=True)
@@ -406,7 +373,7 @@ class Session(SessionView):
                 run_id.split("/")[1], "note", Message("{} can't be stopped; its effects are refused", run_id)
             )
         left = Board.from_state(await self.state_at(await left_head(self.history, self.id)))
-        if not await go_back(self.setup, self._supervisor, branch, left):
+        if not await go_back(self.setup, self._supervisor, self._storage.make_durable, branch, left):
             # A power cut took it, and the head is older than it was: there is nothing to go back from.
             self.activity.write(
                 "", "note", Message("the checkpoint {} was lost; the session stays here", branch.checkpoint_id)
@@ -421,6 +388,4 @@ class Session(SessionView):
         await self.desk.showing.settled()
         self._questions.close()
         await self._dispatcher.close()
-        if self._ending:
-            await asyncio.wait(self._ending)
         self.activity.close()

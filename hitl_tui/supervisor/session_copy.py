@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from hitl_tui.ledger.protocols import Branches, Conflict, Streams
 from hitl_tui.ledger.records import GENESIS, Effect, Entry, SessionCopy, entry_hash
 from hitl_tui.supervisor import session_archive
 from hitl_tui.supervisor.checkpoint_copy import CheckpointPlace, check_rows, go_back, rebind, snapshot
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, open_read_only
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import opened
 from hitl_tui.supervisor.record_check import line_of
@@ -207,7 +208,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
             setup.planner, lambda: setup.rules, setup.folder.artifacts(setup.secrets), saver, now
         )
         left = Board.from_state((await supervisor.graph.aget_state(config_of(name))).values)
-        await go_back(setup, supervisor, branch, left)
+        await go_back(setup, supervisor, partial(make_durable, setup.folder.checkpoints), branch, left)
         state = await supervisor.execute("", name)
         cursor = Board.from_state(state).control.cursor
         posted = await ledger.after(name, cursor, branch.number)

@@ -119,7 +119,8 @@ class SessionFollower(SessionView):
             values = await self._values(saver, "")
             head = await SessionHistory(saver, self.id).head()
             if self._snapshot is None:
-                await check_record(self.setup.ledger, self.id, SessionHistory(saver, self.id), self.setup.folder)
+                history, checkpoints = SessionHistory(saver, self.id), self.setup.folder.checkpoints
+                await check_record(self.setup.ledger, self.id, history, str(checkpoints))
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
         await self.setup.law.look()
         await self.setup.renew()

@@ -24,6 +24,7 @@ from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
 from hitl_tui.policy.policy_source import FixedPolicy
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_staging import SessionStaging
@@ -237,7 +238,7 @@ class Place:
     @asynccontextmanager
     async def open(self, session_id: str = "s1") -> AsyncIterator[Driver]:
         """Open the session."""
-        async with self.ledger() as ledger, Session.open(self.setup(ledger, session_id), "the query") as session:
+        async with self.ledger() as ledger, own_session(self.setup(ledger, session_id), "the query") as session:
             yield Driver(self, session)
 
 

@@ -24,9 +24,9 @@ from session_support import Driver, Place, step, truthful
 
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor import session as session_module
+from hitl_tui.supervisor import open_session as open_session_module
 from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
-from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.storage import ArtifactStore
 
 pytestmark = pytest.mark.long
@@ -94,7 +94,7 @@ async def watched(place: Place, images: Images, monkeypatch: pytest.MonkeyPatch)
                 yield saver
 
     with monkeypatch.context() as patch:
-        patch.setattr(session_module, "create_checkpointer", saver_of)
+        patch.setattr(open_session_module, "create_checkpointer", saver_of)
         async with place.ledger() as ledger:
             for name in _WRITES:
                 patch.setattr(ledger, name, _watch(images, name, getattr(ledger, name)))
@@ -106,7 +106,7 @@ async def watched(place: Place, images: Images, monkeypatch: pytest.MonkeyPatch)
 
             patch.setattr(ArtifactStore, "put", keep)
             place.world.during = lambda todo_id, moment: images.take(f"{moment} the effect of {todo_id}")
-            async with Session.open(place.setup(ledger), "the query") as session:
+            async with own_session(place.setup(ledger), "the query") as session:
                 yield Driver(place, session)
             place.world.during = lambda todo_id, moment: None
 
@@ -328,7 +328,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
 async def test_a_ledger_that_is_closed_under_a_session_ends_it_with_a_sentence(tmp_path: Path) -> None:
     place = Place(tmp_path, step("low", "a"))
     ledger: SqliteLedger
-    async with place.ledger() as ledger, Session.open(place.setup(ledger), "q") as session:
+    async with place.ledger() as ledger, own_session(place.setup(ledger), "q") as session:
         op = Driver(place, session)
         await op.rest()
         await ledger.close()

@@ -19,7 +19,7 @@ from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.state import NODES
@@ -300,7 +300,7 @@ async def test_only_one_owns_a_session_and_others_follow(place: Place) -> None:
         await op.rest()
         setup = place.setup(other)
         with pytest.raises(SessionBusy):
-            async with Session.open(setup, "q"):
+            async with own_session(setup, "q"):
                 pass
         async with SessionFollower.open(setup) as follower:
             assert not follower.owned

@@ -15,7 +15,7 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.ledger import sqlite_streams
-from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.open_session import own_session
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.contract import TeamContext, TeamFailure
 from hitl_tui.teams.function_team import FunctionTeam
@@ -791,7 +791,7 @@ async def test_two_sessions_dont_touch_each_other(tmp_path: Path) -> None:
     place = Place(tmp_path, step("low", "a"))
     async with place.ledger() as ledger:
         first, second = place.setup(ledger, "s1"), place.setup(ledger, "s2")
-        async with Session.open(first, "q") as one, Session.open(second, "q") as two:
+        async with own_session(first, "q") as one, own_session(second, "q") as two:
             await one.settled()
             question = (await two.settled()).questions[0]
             say = Decision(question.id, Verdict.REJECT, "ann", question.digest, place.clock())
