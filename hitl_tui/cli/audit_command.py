@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hitl_tui.cli.job import Job
-from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.core.safe_text import escaped_json
 from hitl_tui.language import translate
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
@@ -174,11 +174,11 @@ async def _export(ledger: Streams, stream: str | None, job: Job) -> int:
         async for line in export(ledger, name):
             entries.append(line)
             if not job.arguments.json and len(entries) == _BATCH:
-                job.out.lines(map(escaped, entries))
+                job.out.lines(map(escaped_json, entries))
                 entries.clear()
     if job.arguments.json:
         document = {"status": "ok", "message": f"{len(entries)} entries.", "entries": [json.loads(e) for e in entries]}
         job.out.document(document)
     else:
-        job.out.lines(map(escaped, entries))
+        job.out.lines(map(escaped_json, entries))
     return INTACT

@@ -13,10 +13,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.console_command import has_screen
-from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message, counted_message
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import escaped_json, one_line, safe_text
 from hitl_tui.language import _, translate
 from hitl_tui.terminal.ascii_signs import clipped
 from hitl_tui.wording.difference_rows import value_row
@@ -200,7 +199,7 @@ def _store(store: ThreadStore) -> dict[str, Any]:
 
 def _pretty(document: Mapping[str, Any]) -> list[str]:
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
-    return [escaped(line) for line in text.split("\n")]
+    return [escaped_json(line) for line in text.split("\n")]
 
 
 def _line(text: str, width: int = _WIDEST) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,23 +13,12 @@ from typing import Any, TextIO
 from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
-
-_SUSPECT = r"[^\n -~가-힣]"
+from hitl_tui.core.safe_text import escaped_json
 
 
 def json_text(document: Mapping[str, Any]) -> str:
     """Return one line of JSON that moves or hides nothing on a terminal: what can't be seen is escaped."""
-    return escaped(json.dumps(document, ensure_ascii=False, allow_nan=False))
-
-
-def escaped(line: str) -> str:
-    """Return JSON text with every invisible character written as `\\uXXXX`; it means the same."""
-    return re.sub(_SUSPECT, _escape, line)
-
-
-def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    return character if character.isprintable() else json.dumps(character)[1:-1]
+    return escaped_json(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
 class Output:

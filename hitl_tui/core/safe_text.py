@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NewType
 
@@ -114,6 +114,11 @@ def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) ->
         return SafeText(ELLIPSIS[:limit])
     kept = shown[: _cut(shown, room)]
     return SafeText(f"{kept}{ELLIPSIS}{_OPEN}+{len(text) - len(unsafe_text(kept))}{_CLOSE}")
+
+
+def escaped_json(text: str) -> str:
+    """Return JSON text with what `safe_text` would make visible written as `\\uXXXX`; it means the same."""
+    return _suspect(text, multiline=True).sub(_escaped_run, text)
 
 
 def unsafe_text(safe: str) -> str:
@@ -221,7 +226,15 @@ def _shown_run_again(match: re.Match[str]) -> str:
     return _shown(match, _GLYPHS)
 
 
-def _shown(match: re.Match[str], spared: frozenset[str]) -> str:
+def _escaped_run(match: re.Match[str]) -> str:
+    return _shown(match, _GLYPHS, _json_escape)
+
+
+def _json_escape(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
+def _shown(match: re.Match[str], spared: frozenset[str], escape: Callable[[str], str] | None = None) -> str:
     start = match.start()
     # A mark needs a letter to sit on, or it lands on whatever a face draws before this text.
     marks = 0 if start and match.string[start - 1] not in " \n" else MOST_MARKS
@@ -229,7 +242,7 @@ def _shown(match: re.Match[str], spared: frozenset[str]) -> str:
     for character in match[0]:
         glyph = _glyph(character)
         if glyph and character not in spared:
-            out.append(glyph)
+            out.append(escape(character) if escape else glyph)
             marks = MOST_MARKS
         elif not _is_mark(character):
             out.append(character)
@@ -238,7 +251,7 @@ def _shown(match: re.Match[str], spared: frozenset[str]) -> str:
             out.append(character)
             marks += 1
         else:
-            out.append(_code_point(character))
+            out.append(escape(character) if escape else _code_point(character))
     return "".join(out)
 
 

@@ -6,8 +6,10 @@ import gc
 import json
 import os
 import pwd
+import re
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,10 +19,11 @@ from hypothesis import strategies as st
 
 from hitl_tui.cli.arguments import COMMANDS, parse
 from hitl_tui.cli.fast_args import CONSOLE, plain
-from hitl_tui.cli.output import escaped, json_text
+from hitl_tui.cli.output import json_text
 from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
 from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import MOST_MARKS, escaped_json, safe_text
 
 OPTIONS = ["--data", "--workspace", "--session", "--as", "--mode", "--lang"]
 VALUES = ["", "x", "run", "do", "two words", "step", "risk", "en", "ko"]
@@ -145,7 +148,22 @@ def test_escaped_json_means_the_same_and_shows_nothing_harmful(value: object) ->
     line = json_text({"value": value})
     assert json.loads(line) == {"value": value}
     assert all(c.isprintable() for c in line)
-    assert escaped(line) == line
+    own_glyphs = re.compile("[\u2400-\u2421\u27e8\u27e9]")
+    assert all(safe_text(f"a{c}") == f"a{c}" for c in own_glyphs.sub("", line))
+    assert escaped_json(line) == line
+
+
+@pytest.mark.parametrize("text", ["a\u3164b", "a\ufe0fb", "e" + "\u0301" * 200, "\u0301 alone", "\U000e0041", "\ud800"])
+def test_json_holds_nothing_that_a_terminal_hides_or_stacks(text: str) -> None:
+    line = json_text({"value": text})
+    assert json.loads(line) == {"value": text}
+    assert sum(unicodedata.category(c)[0] in "MC" for c in line) <= MOST_MARKS
+    assert not {"\u3164", "\ufe0f", "\U000e0041"} & set(line)
+
+
+def test_json_shows_letters_as_they_are() -> None:
+    line = json_text({"value": "한글 é ⟨U+202E⟩ 🙂"})
+    assert line == '{"value": "한글 é ⟨U+202E⟩ 🙂"}'
 
 
 def test_the_data_folder_is_chosen_in_order(tmp_path: Path) -> None:
