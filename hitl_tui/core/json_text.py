@@ -86,16 +86,16 @@ def canonical(value: Any) -> bytes:
 
 
 def _refuse_other_keys(value: Any) -> None:
-    pending = [value]
+    pending = [value] if isinstance(value, dict | list | tuple) else []
     while pending:
         item = pending.pop()
         if isinstance(item, dict):
             for key in item:
                 if not isinstance(key, str):
                     raise BadInput(Message("This value can't be written as JSON: the key {} isn't text.", repr(key)))
-            pending.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            pending.extend(item)
+            pending.extend(part for part in item.values() if isinstance(part, dict | list | tuple))
+        else:
+            pending.extend(part for part in item if isinstance(part, dict | list | tuple))
 
 
 def digest(value: Any) -> str:

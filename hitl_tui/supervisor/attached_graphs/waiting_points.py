@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -210,9 +211,9 @@ def bounded(value: Any) -> Any:
             shown = parts
             break
     return {
-        "cut": Message("{} bytes; of what is long only the beginning is here", f"{len(data):,}"),
+        "cut": f"{len(data):,} bytes; of what is long only the beginning is here",
         "shown": shown,
-        "sha256": digest(value),
+        "sha256": hashlib.sha256(data).hexdigest(),
     }
 
 
@@ -240,13 +241,13 @@ def _beginning_of_calls(value: Any, items: int, characters: int) -> Any:
 
 def _beginning(value: Any, items: int, characters: int) -> Any:
     if isinstance(value, str) and len(value) > characters:
-        return Message("{}… ({} characters)", value[:characters], f"{len(value):,}")
+        return f"{value[:characters]}… ({len(value):,} characters)"
     if isinstance(value, Mapping):
         found = {k: _beginning(v, items, characters) for k, v in list(value.items())[:items]}
-        return {**found, "…": Message("{} more", f"{len(value) - items:,}")} if len(value) > items else found
+        return {**found, "…": f"{len(value) - items:,} more"} if len(value) > items else found
     if isinstance(value, list):
         parts = [_beginning(v, items, characters) for v in value[:items]]
-        return [*parts, Message("… {} more", f"{len(value) - items:,}")] if len(value) > items else parts
+        return [*parts, f"… {len(value) - items:,} more"] if len(value) > items else parts
     return value
 
 
