@@ -66,33 +66,30 @@ class DecisionFlow:
         """Give the chosen answer to a question, as it was shown."""
         link = self._display.link
         if link is not None and link.face.id == question.view.request.session:
-            self._display.begin(self._answered(link, question, answer))
-
-    async def _answered(self, link: SessionHandle, question: Question, answer: Answer) -> None:
-        try:
-            await self._answer(link, question, answer)
-        finally:
-            self._display.answered()
+            self._display.begin(self._answer(link, question, answer))
 
     async def _answer(self, link: SessionHandle, question: Question, answer: Answer) -> None:
-        if answer.ask == "details":
-            await self._details(link, question)
-        elif answer.ask == "always":
-            await self._always(link, question)
-        elif answer.ask == "edit":
-            await self._edit(link, question)
-        elif answer.ask == "rescue":
-            self._report(await link.handler.handle_command(question.commands[RESCUE]))
-        elif answer.ask == "inner":
-            await self._inner(link, question, answer)
-        elif answer.verdict is not None:
-            asks = answer.ask if answer.ask != "reason" else ""
-            app = self._console
-            async with told_when_gone(app, link, question):
-                words = await self._words(question, answer.label) if answer.ask == "reason" else ""
-                if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
-                    return
-            await self._decide(link, question, answer.verdict, words)
+        try:
+            if answer.ask == "details":
+                await self._details(link, question)
+            elif answer.ask == "always":
+                await self._always(link, question)
+            elif answer.ask == "edit":
+                await self._edit(link, question)
+            elif answer.ask == "rescue":
+                self._report(await link.handler.handle_command(question.commands[RESCUE]))
+            elif answer.ask == "inner":
+                await self._inner(link, question, answer)
+            elif answer.verdict is not None:
+                asks = answer.ask if answer.ask != "reason" else ""
+                app = self._console
+                async with told_when_gone(app, link, question):
+                    words = await self._words(question, answer.label) if answer.ask == "reason" else ""
+                    if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
+                        return
+                self._show_result(link, await link.handler.decide(question, answer.verdict, reason=words))
+        finally:
+            self._display.answered()
 
     async def _inner(self, link: SessionHandle, question: Question, answer: Answer) -> None:
         """Answer what a team asks from inside, in the dialog that the answer needs."""
@@ -104,12 +101,9 @@ class DecisionFlow:
             value = await answer_of(app, app.guard, question, answer.action)
         if value is NOTHING_SAID:
             return
-        self._taken(link, question, await link.handler.answer(question, value, answer.action))
+        self._show_result(link, await link.handler.answer(question, value, answer.action))
 
-    async def _decide(self, link: SessionHandle, question: Question, verdict: Verdict, words: str) -> None:
-        self._taken(link, question, await link.handler.decide(question, verdict, reason=words))
-
-    def _taken(self, link: SessionHandle, question: Question, result: CommandResult) -> None:
+    def _show_result(self, link: SessionHandle, result: CommandResult) -> None:
         """Say what came of a decision; one that counts can be taken back."""
         self.remember(link, result)
         self._report(result)
@@ -251,7 +245,7 @@ class DecisionFlow:
         if known is None:
             return
         if known.digest == expected and await seen_of(link, known) == list(edited.seen):
-            await self._decide(link, known, Verdict.APPROVE, "")
+            self._show_result(link, await link.handler.decide(known, Verdict.APPROVE))
         else:
             self._display.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 

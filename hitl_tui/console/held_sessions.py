@@ -173,11 +173,13 @@ class HeldSession:
     async def _watch(self, session: OpenSession) -> bool:
         """Tell how it stands; return True once its owner is gone, False when it can't be watched any more."""
         seen = session.snapshot
-        self._seen(seen)
         try:
             while True:
+                if self.shown:
+                    self._watcher.seen(seen)
+                else:
+                    self._elsewhere(self.id, seen)
                 seen = await session.changed(seen)
-                self._seen(seen)
         except OwnerGone:
             return True
         except HitlError as error:
@@ -186,12 +188,6 @@ class HeldSession:
             log.exception("watching %s", self.id)
             self._stop(failure_words(error))
         return False
-
-    def _seen(self, snapshot: Snapshot) -> None:
-        if self.shown:
-            self._watcher.seen(snapshot)
-        else:
-            self._elsewhere(self.id, snapshot)
 
     def _said(self, lines: Sequence[Activity]) -> None:
         if self.shown:

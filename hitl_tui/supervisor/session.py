@@ -74,7 +74,7 @@ class Session(SessionView):
         """The branch whose TODOs are of the risk that they are declared to be of."""
         self._declared = setup.law.opened
         self._allowances = AllowedRuns(setup.ledger, setup.info.id, setup.now)
-        self._questions = OpenQuestions(setup, self.activity, self._previewed, self._post_own)
+        self._questions = OpenQuestions(setup, self.activity, self._publish_previewed, self._post_own)
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = SnapshotBroadcast()
         self._publishing = asyncio.Lock()
@@ -271,33 +271,35 @@ class Session(SessionView):
         fresh = todo.run_id not in self._begun_before
         return RunSpec.of(todo, todos, board.control.branch, board.query, fresh=fresh)
 
-    async def _publish(self, *, happened: bool) -> None:
-        """Let faces see the session as it is; without a happening, only when what was said about questions changed."""
-        async with self._publishing:
-            await self._publish_now(happened=happened)
+    async def _publish(self, *, happened: bool, previewed: str = "") -> None:
+        """Publish a snapshot of the session as it is now.
 
-    async def _previewed(self, request_id: str) -> None:
+        Args:
+            happened: something changed; else it is published only when what is said about questions did.
+            previewed: id of a request whose preview was made just now; empty for none.
+        """
         async with self._publishing:
-            self._questions.previewed(request_id)
-            await self._publish_now(happened=True)
+            if previewed:
+                self._questions.previewed(previewed)
+            board = self._board()
+            await self._questions.look_up(board)
+            asked = self._questions.shown(board)
+            busy = self._questions.looking or await self._mailbox.wait(self.id, board.control.cursor, 0)
+            if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
+                return
+            snapshot = picture(
+                self.setup,
+                self._state,
+                head=await self.history.head(),
+                questions=asked,
+                response=await self._load_response(),
+                owned=True,
+                busy=busy,
+            )
+            await self._watched.publish(snapshot)
 
-    async def _publish_now(self, *, happened: bool) -> None:
-        board = self._board()
-        await self._questions.look_up(board)
-        asked = self._questions.shown(board)
-        busy = self._questions.looking or await self._mailbox.wait(self.id, board.control.cursor, 0)
-        if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
-            return
-        snapshot = picture(
-            self.setup,
-            self._state,
-            head=await self.history.head(),
-            questions=asked,
-            response=await self._load_response(),
-            owned=True,
-            busy=busy,
-        )
-        await self._watched.publish(snapshot)
+    async def _publish_previewed(self, request_id: str) -> None:
+        await self._publish(happened=True, previewed=request_id)
 
     async def _load_response(self) -> dict[str, Any] | None:
         reference = self._state.get("response")

@@ -69,7 +69,7 @@ async def test_an_approval(tmp_path: Path) -> None:
             await c.until(lambda: c.status("todo_001") in ("in_progress", "completed"), "the search")
             called = list(trace.called)
     key, plan = stations("From the key to the ledger"), stations("From the ledger to the plan")
-    assert len(key) == 21 and len(plan) == 12
+    assert len(key) == 19 and len(plan) == 12
     assert walked(called, [*key, *plan]) == []
 
 
@@ -85,6 +85,6 @@ async def test_an_interrupt_and_its_answer(tmp_path: Path) -> None:
             await c.until(lambda: c.status("todo_001") == "completed", "the graph's end")
             called = list(trace.called)
     there, back = stations("From the graph to the screen"), stations("From the answer to the graph")
-    assert len(there) == 34 and len(back) == 11
+    assert len(there) == 33 and len(back) == 11
     assert walked(shown, there) == []
     assert walked(called, back) == []
