@@ -22,6 +22,8 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console import app as console_app
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.keyguard.guard import Typed
+from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
@@ -146,6 +148,27 @@ class Taken:
     held: str = ""
 
 
+class RaceKeyboard(ConsoleKeyboard):
+    """The console's keyboard, telling where each key goes."""
+
+    def __init__(self, app: RaceApp, clock: Clock) -> None:
+        super().__init__(app, clock)
+        self._race = app
+
+    async def hand_on(self, event: Typed) -> None:
+        """Follow where what was typed goes: what is held goes nowhere yet."""
+        one = self._race.took(event)
+        self._race.taken.append(one)
+        await super().hand_on(event)
+        if event in self.early:
+            self._race.taken.remove(one)
+
+    async def type_below(self, event: Typed) -> None:
+        """Follow what a dialog leaves to the prompt below it."""
+        self._race.taken.append(replace(self._race.took(event), field="prompt", line=None))
+        await super().type_below(event)
+
+
 class RaceApp(HitlApp):
     """The console, telling where each key goes."""
 
@@ -164,6 +187,7 @@ class RaceApp(HitlApp):
         self.over = ("", 0.0)
         """What kind of screen the last frame was of, and since when."""
         super().__init__(options, clock)
+        self.keyboard = RaceKeyboard(self, clock)
 
     def drawn(self, data: str) -> None:
         """A frame."""
@@ -214,20 +238,8 @@ class RaceApp(HitlApp):
         else:
             await super().on_event(event)
 
-    async def hand_on(self, event: events.Key | events.Paste) -> None:
-        """Follow where what was typed goes: what is held goes nowhere yet."""
-        one = self._taken(event)
-        self.taken.append(one)
-        await super().hand_on(event)
-        if event in self.early:
-            self.taken.remove(one)
-
-    async def type_below(self, event: events.Key | events.Paste) -> None:
-        """Follow what a dialog leaves to the prompt below it."""
-        self.taken.append(replace(self._taken(event), field="prompt", line=None))
-        await super().type_below(event)
-
-    def _taken(self, event: events.Key | events.Paste) -> Taken:
+    def took(self, event: Typed) -> Taken:
+        """Return what a key is, and where it goes."""
         focused = self.screen.focused
         if focused is None and not self.app_focus:
             focused = self._last_focused_on_app_blur  # what is typed brings the window's focus back

@@ -10,21 +10,17 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events
 from textual.app import SystemCommand
-from textual.geometry import Region
 from textual.screen import Screen
 
 from hitl_tui.config.starters import Starter, starters
 from hitl_tui.console.console_app import ConsoleApp
 from hitl_tui.console.engine import Engine
 from hitl_tui.console.idle_collector import put_off
-from hitl_tui.console.keyguard.guard import BlockReason, KeyKind, Typed
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import Speaker
 from hitl_tui.console.session_switcher import SessionSwitcher
-from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.language import language
@@ -151,74 +147,6 @@ class HitlApp(ConsoleApp):
             super().strayed(lines)
 
     # Keys ------------------------------------------------------------------------------------------------------
-
-    def kind_of(self, event: Typed) -> KeyKind:
-        """See `Keyboard`."""
-        if isinstance(event, events.Key) and self._session_on_top:
-            if self.session.takes_for_dialog:
-                return KeyKind.OTHER
-            if self.session.begins_words(event):
-                return KeyKind.WORD
-        kind = super().kind_of(event)
-        stray = kind is KeyKind.OTHER and isinstance(event, events.Key) and event.is_printable
-        return KeyKind.STRAY if stray and self.prompt_below is not None else kind
-
-    @property
-    def prompt_below(self) -> Prompt | None:
-        """The prompt below a dialog without a text field; None where the screen takes text itself, or none is below."""
-        from hitl_tui.console.modal_screen import SingleResultScreen
-
-        if (
-            not isinstance(self.screen, SingleResultScreen)
-            or not self.screen.is_mounted
-            or self.screen.query("Input, TextArea")
-        ):
-            return None
-        below = (screen for screen in reversed(self.screen_stack[:-1]) if screen.is_mounted)
-        return next((prompt for screen in below for prompt in screen.query(Prompt)), None)
-
-    @property
-    def asked_region(self) -> Region | None:
-        return self.session.question_region if self._session_on_top else super().asked_region
-
-    @property
-    def has_field(self) -> bool:
-        return super().has_field or self.prompt_below is not None
-
-    async def hand_on(self, event: Typed) -> None:
-        """See `Keyboard`: what is pasted into a dialog without a field goes to the prompt below it."""
-        if isinstance(event, events.Paste) and self.prompt_below is not None:
-            await self.type_below(event)
-            self.tell(BlockReason.WORDS)
-            return
-        await super().hand_on(event)
-
-    async def type_below(self, event: Typed) -> None:
-        """Type something into the prompt below a dialog, which keeps it there."""
-        prompt = self.prompt_below
-        if prompt is None:
-            return
-        if isinstance(event, events.Paste):
-            await prompt.on_paste(event)
-        elif event.character:
-            prompt.insert(event.character)
-
-    async def as_text(self, key: events.Key) -> bool:
-        """See `Keyboard`: characters typed at a question, in a pane or a dialog without a field go to the prompt."""
-        if self.prompt_below is not None:
-            await self.type_below(key)
-            return True
-        if not self._session_on_top:
-            return False
-        if not isinstance(self.session.focused, Prompt):
-            self.session.to_prompt()
-        await self.hand_on(key)
-        return True
-
-    def typed(self) -> None:
-        """The question shows whether the next key decides."""
-        if self._session_on_top:
-            self.session.typed()
 
     def action_home(self) -> None:
         if self._session_on_top:

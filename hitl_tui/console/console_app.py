@@ -11,14 +11,12 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
-from weakref import WeakKeyDictionary
 
 from textual import events
 from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.filter import LineFilter
-from textual.geometry import Region
 from textual.theme import ThemeProvider
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, OptionList, TextArea
@@ -26,16 +24,13 @@ from textual.widgets import DataTable, Input, OptionList, TextArea
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console import keys
 from hitl_tui.console.idle_collector import IdleCollector
-from hitl_tui.console.keyguard.early_keys import EarlyKeys
-from hitl_tui.console.keyguard.guard import BlockReason, KeyGuard, KeyKind, Typed
-from hitl_tui.console.keyguard.key_kinds import kind_bound, told
+from hitl_tui.console.keyguard.guard import KeyGuard, Typed
+from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmux, how_chosen, through
 from hitl_tui.console.themes import DEFAULT, colourless, offer, wear
 from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
-from hitl_tui.console.widgets.prompt_line import Prompt
-from hitl_tui.console.widgets.text_search import SearchInput
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
@@ -76,12 +71,9 @@ class ConsoleApp(PaintedApp):
         super().__init__()
         self.options = options
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
-        self.guard = KeyGuard(self, clock)
+        self.keyboard = ConsoleKeyboard(self, clock)
         self.leisure = IdleCollector(clock)
         self.memory = UserMemory(options.data)
-        self.early = EarlyKeys(self._see)
-        self._meant: WeakKeyDictionary[events.Key, object] = WeakKeyDictionary()
-        """The screen that a key was typed at, while it is on its way."""
         self.keymap = load_keymap(options.data / FILE)
         self.set_keymap(self.keymap.changed)
         self.problems: tuple[str, ...] = self.keymap.problems
@@ -179,124 +171,29 @@ class ConsoleApp(PaintedApp):
 
     # Keys ------------------------------------------------------------------------------------------------------
 
+    @property
+    def guard(self) -> KeyGuard:
+        """When keys decide."""
+        return self.keyboard.guard
+
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-            self.notices.typed()
-            self.leisure.typed()
-            if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
-                self.app_focus = True
-            if not self._kept(event):
-                await self.guard.see(event)
-            return
-        if isinstance(event, events.Key) and not self.screen.is_mounted:  # what had the focus had no use for it
-            again = events.Key(event.key, event.character)
-            again.time = event.time
-            self._kept(again)
-            return
-        if self._left_behind(event):
-            return
-        if isinstance(event, events.MouseDown):
-            self.guard.click(time.monotonic() - event.time)
+        if not await self.keyboard.takes(event):
+            await super().on_event(event)
+
+    async def deliver(self, event: Typed) -> None:
+        """Let Textual hand a key or paste to what has the focus."""
         await super().on_event(event)
 
-    async def _see(self, event: events.Event) -> None:
-        """Take what was typed before anything could take it."""
-        if isinstance(event, (events.Key, events.Paste)) and not self._kept(event):
-            await self.guard.see(event)
-
-    def kind_of(self, event: Typed) -> KeyKind:
-        """See `Keyboard`, as for the next four."""
-        if isinstance(event, events.Paste):
-            return KeyKind.TEXT
-        self._find_focus()
-        field = isinstance(self.screen.focused, (Input, TextArea))
-        if field and event.key == "enter":
-            return KeyKind.SENDS
-        seeks = isinstance(self.screen.focused, SearchInput) and self.screen.focused.takes_text
-        if (field or seeks) and event.is_printable:
-            return KeyKind.TEXT
-        active = self.screen.active_bindings.get(event.key)
-        name = (active.binding.id or "") if active is not None else ""
-        if isinstance(self.screen.focused, Prompt) and self.keymap.at(keys.PROMPT, event.key) == "prompt.complete":
-            return KeyKind.COMPLETES
-        if name.endswith(".find") and isinstance(self.screen.focused, SearchInput):
-            return KeyKind.TEXT  # what comes after it is text, too
-        return kind_bound(event, name)
-
-    @property
-    def asked_region(self) -> Region | None:
-        from hitl_tui.console.widgets.dialog_frame import Dialog
-
-        dialogs = self.screen.query(Dialog)
-        return dialogs.first().region if dialogs else super().asked_region
-
-    def place(self) -> object:
-        return self.screen, self.screen.focused
-
-    async def as_text(self, key: events.Key) -> bool:
-        return False
-
-    def tell(self, why: BlockReason) -> None:
-        from hitl_tui.console.dialogs.text_viewer import TextViewer
-        from hitl_tui.console.modal_screen import Modal
-        from hitl_tui.console.widgets.dialog_frame import Dialog
-
-        words = told(why, self.keymap, field=self.has_field)
-        if isinstance(self.screen, Modal) and (self.screen.query(Dialog) or isinstance(self.screen, TextViewer)):
-            self.screen.below(words)
-        else:
-            self.say(words)
-
-    @property
-    def has_field(self) -> bool:
-        """What is typed as text goes into a field."""
-        return isinstance(self.screen.focused, (Input, TextArea))
-
-    async def hand_on(self, event: Typed) -> None:
-        """Hand what was typed to what has the focus, or keep it until something can take it."""
-        if self._kept(event):
-            return
-        self._find_focus()
-        self.typed()
-        if isinstance(event, events.Key):
-            self._meant[event] = self.screen
-        await super().on_event(event)
-
-    def _find_focus(self) -> None:
-        focused = self.screen.focused
-        if focused is None or not focused.display:  # a click may give it to what is gone by then
-            self._focus_field()
-
-    def _left_behind(self, event: events.Event) -> bool:
-        """Return whether a character meant nothing where it was typed, and that is left: here it may mean something."""
-        if not isinstance(event, events.Key) or not event.is_printable:
-            return False
-        typed_at = self._meant.get(event)
-        return typed_at is not None and typed_at is not self.screen
-
-    def typed(self) -> None:
-        """Something was typed that the screen takes now."""
-
-    def _kept(self, event: events.Event) -> bool:
-        """Keep what is typed while nothing can take it: at the start, and while a dialog is being built."""
-        if not self.screen.is_mounted and self.early.begin() and not self.screen.call_later(self.take_keys):
-            self.take_keys()
-        return self.early.keep(event)
-
-    def take_keys(self) -> None:
-        """Hand on what was typed before a screen could take it; called by the first one, once it has a prompt."""
-        self.call_later(self.early.hand_on)  # there what arrives until then is already among it, in its order
+    def notice_typing(self) -> None:
+        """Somebody types."""
+        self.notices.typed()
+        self.leisure.typed()
+        if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
+            self.app_focus = True
 
     def watch_app_focus(self, focus: bool) -> None:
-        """Give what is typed a place when the window has the focus again, and what had it before is gone."""
-        if focus and self.screen_stack and self.screen.focused not in self.screen.focus_chain:
-            self._focus_field()
-
-    def _focus_field(self) -> None:
-        """Give the focus to the screen's first text field, if it has one."""
-        found = self.screen.query("Prompt, Input, TextArea")
-        if (field := next((w for w in self.screen.focus_chain if w in found), None)) is not None:
-            self.screen.set_focus(field, scroll_visible=False)
+        if focus:
+            self.keyboard.window_focused()
 
     # Words -----------------------------------------------------------------------------------------------------
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.await_complete import AwaitComplete
 from textual.content import Content
+from textual.geometry import Region
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
+from hitl_tui.console.keyguard.key_targets import KeyScreen
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.language import _
 
@@ -27,11 +29,13 @@ def on_top(screen: Screen[Any]) -> bool:
     return bool(stack) and stack[-1] is screen
 
 
-class SingleResultScreen(Screen[Answered], Generic[Answered]):
+class SingleResultScreen(KeyScreen[Answered], Generic[Answered]):
     """A screen that gives one answer. Textual would give each, and take the screen below away for the second.
 
     What it meant to do later isn't done once it was left: its widgets go before its work is stopped.
     """
+
+    covers_prompt = True
 
     @property
     def left(self) -> bool:
@@ -76,6 +80,17 @@ class Modal(SingleResultScreen[Answered], ModalScreen[Answered], Generic[Answere
         box = self.query(Dialog).first()
         box.mount(Static(Content(words), classes="dialog-over"), before=0)
         self.below("")
+
+    @property
+    def asked_region(self) -> Region | None:
+        dialogs = self.query(Dialog)
+        return dialogs.first().region if dialogs else super().asked_region
+
+    def show_refusal(self, words: str) -> bool:
+        if not self.query(Dialog):
+            return False
+        self.below(words)
+        return True
 
     def below(self, words: str) -> None:
         """Say a few safe words at the lower edge; nothing is ready there any more once it was overtaken."""

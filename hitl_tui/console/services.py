@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.app import App
-    from textual.events import Key, Paste
     from textual.geometry import Size
     from textual.screen import Screen
     from textual.signal import Signal
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from hitl_tui.config.starters import Starter
     from hitl_tui.console.engine import Engine
     from hitl_tui.console.keyguard.guard import KeyGuard
+    from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
     from hitl_tui.console.keymap import Keymap
     from hitl_tui.console.notifications import Notifications
     from hitl_tui.console.user_files import UserMemory
@@ -45,11 +45,14 @@ class Console(Speaker, Protocol):
     """The app, whatever it shows."""
 
     options: OpenOptions
-    guard: KeyGuard
+    keyboard: ConsoleKeyboard
     keymap: Keymap
     memory: UserMemory
     notices: Notifications
     theme: Any
+
+    @property
+    def guard(self) -> KeyGuard: ...
 
     @property
     def size(self) -> Size: ...
@@ -78,14 +81,6 @@ class Console(Speaker, Protocol):
 
     def say_problems(self) -> None:
         """Say what was left out at the start."""
-        ...
-
-    def take_keys(self) -> None:
-        """Hand on what was typed before a screen could take it."""
-        ...
-
-    async def hand_on(self, event: Key | Paste) -> None:
-        """Hand what was typed to what has the focus."""
         ...
 
     def start(self, work: Coroutine[Any, Any, None], group: str) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.screen import ModalScreen, Screen
 
 from hitl_tui.config.starters import Starter, materialise
-from hitl_tui.console.keyguard.early_keys import EarlyKeys
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
@@ -37,7 +36,6 @@ _LOOK = 2.0
 class SwitchedConsole(SessionConsole, Protocol):
     """The app, with the two screens that last."""
 
-    early: EarlyKeys
     home: HomeScreen
 
     @property
@@ -163,7 +161,7 @@ class SessionSwitcher:
         linked = screen.opening(safe_text(what, multiline=False), text, typed=typed)
         self.opened = ""
         await self._bring(screen)  # first: what is typed from now on is for the session that comes
-        self._app.take_keys()
+        self._app.keyboard.take_early()
         try:
             fresh = await opening
         except Exception:
@@ -191,7 +189,7 @@ class SessionSwitcher:
         prompt = screen.query_one(Prompt)
         if screen.focused is not prompt:
             return ""
-        app.early.begin()
+        app.keyboard.early.begin()
         for node in (app, prompt):  # what is on its way there arrives
             arrived = asyncio.Event()
             if node.call_later(arrived.set):
@@ -208,7 +206,7 @@ class SessionSwitcher:
             await self._bring(self._app.home)
             if text:
                 self._app.home.draft(text)
-            self._app.take_keys()
+            self._app.keyboard.take_early()
         if link is not None and still:
             self.opened = before
             screen.attach(link, PendingSession().came(link))

@@ -56,7 +56,7 @@ class StoreApp(ConsoleApp):
         super().__init__(options)
         self._store = store
         self._graph = graph
-        self._threads = StoreScreen(store, self._open, self.take_keys, thread)
+        self._threads = StoreScreen(store, self._open, self.keyboard.take_early, thread)
         self.wanted: tuple[str, str] | None = None
         """Thread and checkpoint that a session shall begin with, once the store was left for it."""
 

@@ -143,7 +143,7 @@ class PaintedApp(App[int]):
     def __init__(self) -> None:
         super().__init__()
         self._painting = TerminalPainter()
-        self._when_shown: Callable[[], None] | None = None
+        self._when_shown: tuple[Callable[[], None], Callable[[], Region | None]] | None = None
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda __: self.action_redraw())
@@ -157,21 +157,21 @@ class PaintedApp(App[int]):
         """A frame was written."""
         self._look_whether_shown()
 
-    @property
-    def asked_region(self) -> Region | None:
-        """Where what decides is on the screen, empty while it isn't there yet; None when nothing is asked."""
-        return self.screen.region
+    def when_shown(self, callback: Callable[[], None], region: Callable[[], Region | None]) -> None:
+        """Call something once the terminal shows what is drawn as it is now; it takes the place of one that waits.
 
-    def when_shown(self, callback: Callable[[], None]) -> None:
-        """Call something once the terminal shows what is drawn in `asked_region` as it is now."""
-        self._when_shown = callback
+        Args:
+            callback: is called.
+            region: returns the part of the screen that counts, empty while it isn't there yet; None for no part.
+        """
+        self._when_shown = callback, region
         self.call_later(self._look_whether_shown)
 
     def _look_whether_shown(self) -> None:
-        callback = self._when_shown
-        if callback is None or not self.screen_stack or self._batch_count:
+        if self._when_shown is None or not self.screen_stack or self._batch_count:
             return
-        region = self.asked_region
+        callback, where = self._when_shown
+        region = where()
         if region is not None:
             if not region.area:
                 return

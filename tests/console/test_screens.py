@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import ClassVar
 
@@ -17,6 +19,7 @@ from hitl_tui.console.app import HitlApp
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 from hitl_tui.console.help_rows import help_rows
+from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KEYS, with_jamo
 from hitl_tui.console.row_layout import layout
@@ -61,6 +64,10 @@ class Hasty(HitlApp):
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [ROOT / "hitl_tui" / "console" / path for path in HitlApp.CSS_PATH]
 
+    def __init__(self, options: OpenOptions) -> None:
+        super().__init__(options)
+        self.keyboard = HastyKeyboard(self, self.type)
+
     def type(self, letters: str) -> None:
         for letter in letters:
             self.post_message(Key(letter, letter))
@@ -68,10 +75,18 @@ class Hasty(HitlApp):
     def on_load(self) -> None:
         self.type("ab")
 
-    def take_keys(self) -> None:
-        self.type("cd")
-        super().take_keys()
-        self.type("ef")
+
+class HastyKeyboard(ConsoleKeyboard):
+    """More is typed while what was typed too early is handed on."""
+
+    def __init__(self, app: HitlApp, type_in: Callable[[str], None]) -> None:
+        super().__init__(app, time.monotonic)
+        self._type = type_in
+
+    def take_early(self) -> None:
+        self._type("cd")
+        super().take_early()
+        self._type("ef")
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])

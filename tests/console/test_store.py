@@ -254,7 +254,7 @@ async def test_a_store_is_never_forked_or_restored(store_file: Path) -> None:
 async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirmed(store_file: Path) -> None:
     async with opened(store_file, graph="agent.py:graph") as o:
         clock = Clock()
-        o.app.guard = KeyGuard(o.app, clock)
+        o.app.keyboard.guard = KeyGuard(o.app.keyboard, clock)
         await o.open("done")
         await o.press("4")
         assert "3 begins a session with a copy" in o.message

@@ -81,6 +81,10 @@ class TextViewer(Modal[bool]):
         if region.laid_out and region.at_end:
             self._end = True
 
+    def show_refusal(self, words: str) -> bool:
+        self.below(words)
+        return True
+
     def below(self, words: str) -> None:
         if self.query(ViewerText):
             self.query_one(ViewerText).border_subtitle = Content(words)

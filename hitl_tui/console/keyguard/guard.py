@@ -293,7 +293,7 @@ class KeyGuard:
         self._words = (at, place)
         self._typed = at
         if first is not None and at - since < ALONE_FOR and where == place:
-            await self._keyboard.as_text(_again(first))
+            await self._keyboard.as_text(again(first))
         await self._keyboard.as_text(event)
 
     async def _meet(self, event: Typed, at: float, near: bool) -> None:
@@ -358,7 +358,7 @@ def _lateness(event: Typed) -> float:
     return time.monotonic() - event.time
 
 
-def _again(key: Key) -> Key:
+def again(key: Key) -> Key:
     """Return a key as it was before it was handed on for the first time."""
     fresh = Key(key.key, key.character)
     fresh.time = key.time

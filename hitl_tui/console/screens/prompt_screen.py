@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
+from hitl_tui.console.keyguard.key_targets import KeyScreen
 from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.bars import KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt, longest_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.services import SessionConsole
 
 
-class PromptScreen(Screen[None]):
+class PromptScreen(KeyScreen[None]):
     """A screen that is not built anew each time: the first one, or that of a session."""
 
     AUTO_FOCUS = "#prompt"
@@ -50,7 +50,7 @@ class PromptScreen(Screen[None]):
         prompt.completer = self.completions
         self.hitl.say_now(self)
         self.set_focus(prompt)
-        self.hitl.take_keys()
+        self.hitl.keyboard.take_early()
 
     def completions(self, line: str, cursor: int) -> Sequence[Completion]:
         """Return how a line can go on at a place; nothing where a screen knows nothing."""

@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
+from hitl_tui.console.keyguard.guard import KeyKind
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_actions import SessionActions
@@ -466,12 +467,6 @@ class SessionScreen(PromptScreen):
         return self.query_one(QuestionPanel).question
 
     @property
-    def question_region(self) -> Region | None:
-        """Where the question is on the screen; None while there is none."""
-        panel = self.query_one(QuestionPanel)
-        return panel.region if panel.question is not None else None
-
-    @property
     def at_prompt(self) -> bool:
         return self.query_one(Prompt).has_focus
 
@@ -501,16 +496,22 @@ class SessionScreen(PromptScreen):
         return isinstance(self.focused, QuestionPanel)
 
     @property
-    def takes_for_dialog(self) -> bool:
-        """The question has the focus, and keeps what is typed for a dialog that is on its way."""
-        return self.question_focused and self.query_one(QuestionPanel).takes_for_dialog
+    def asked_region(self) -> Region | None:
+        panel = self.query_one(QuestionPanel)
+        return panel.region if panel.question is not None else None
 
-    def begins_words(self, key: Key) -> bool:
-        """Return whether a key begins a command, at a question also words: it means nothing else where the focus is."""
+    def kind_of(self, key: Key) -> KeyKind | None:
+        """Return what a key is at a question, or that it begins a command: it means nothing else where the focus is."""
         if self.question_focused:
-            return self.query_one(QuestionPanel).begins_words(key)
+            return self.query_one(QuestionPanel).kind_of(key)
         pane = self.query_one(Panes).pane(self.focused)
-        return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
+        command = key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
+        return KeyKind.WORD if command else None
+
+    def focus_text(self) -> bool:
+        if not isinstance(self.focused, Prompt):
+            self.to_prompt()
+        return True
 
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""

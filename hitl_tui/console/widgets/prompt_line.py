@@ -11,6 +11,8 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
 
+from hitl_tui.console.keyguard.guard import Typed
+from hitl_tui.console.keyguard.key_targets import PromptField
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.keys import PROMPT
 
@@ -65,7 +67,7 @@ _STOCK = {
 """How keys move the text area's cursor, and delete."""
 
 
-class Prompt(TextArea):
+class Prompt(PromptField):
     """Where commands and words are typed."""
 
     class TooLong(Message):
@@ -163,6 +165,12 @@ class Prompt(TextArea):
             self.post_message(self.TooLong(lines, MOST_LINES, lines=True, pasted=True))
         else:
             self.insert(typed_text(event.text))
+
+    async def take(self, event: Typed) -> None:
+        if isinstance(event, Paste):
+            await self.on_paste(event)
+        elif event.character:
+            self.insert(event.character)
 
     def on_resize(self) -> None:
         """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""

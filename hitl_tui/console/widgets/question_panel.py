@@ -18,7 +18,7 @@ from textual.message import Message
 from hitl_tui.console import keys
 from hitl_tui.console.answer_actions import Answer, answers
 from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
-from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.keyguard.guard import KeyGuard, KeyKind
 from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Picture, ReadProgress, held
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.question_queue import QuestionQueue
@@ -355,21 +355,18 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Hand what was typed meanwhile to the dialog, now that it is on its way to the screen."""
         if self.screen is not self.app.screen:
             for event in self._ahead.take(keymap_of(self.app)):
-                await console_of(self.app).hand_on(event)
+                await console_of(self.app).keyboard.hand_on(event)
 
     def answered(self) -> None:
         """An answer was given, or not: no dialog is on its way any more; what was typed for it goes with it."""
         self._ahead.take(keymap_of(self.app))
 
-    def begins_words(self, key: Key) -> bool:
-        """Return whether a key begins what is typed into the prompt: it means nothing here, and no dialog takes it."""
+    def kind_of(self, key: Key) -> KeyKind | None:
+        """Return what a key is to the guard: for a dialog on its way, or the beginning of words; None for others."""
+        if self._ahead.pending:
+            return KeyKind.OTHER
         means = keymap_of(self.app).at(keys.QUESTION, key.key)
-        return key.is_printable and not means and not self._ahead.pending
-
-    @property
-    def takes_for_dialog(self) -> bool:
-        """A dialog is on its way: what is typed is kept for it."""
-        return self._ahead.pending
+        return KeyKind.WORD if key.is_printable and not means else None
 
     def action_act(self, number: int) -> None:
         self._swallow_click = False

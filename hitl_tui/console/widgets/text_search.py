@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
 
 from textual.content import Content
 from textual.events import Key, Paste
-from textual.message import Message
-from textual.widget import Widget
 
+from hitl_tui.console.keyguard.key_targets import SearchField
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.keys import FINDING
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -90,35 +88,18 @@ class TextSearch:
         )
 
 
-class SearchInput(Widget):
+class SearchInput(SearchField):
     """A pane that words are looked for in; another kind of widget comes first among its bases, and gives the looks."""
 
-    PART: ClassVar[str]
-    """Of the key map: its key that ends in `.find` begins."""
     finding: TextSearch
 
     @abstractmethod
     def seek(self) -> None:
         """Show what has the words, and what is looked for."""
 
-    _coming = 0
-    _will_type = False
-
     @property
-    def takes_text(self) -> bool:
-        """What is typed now are words to look for, also while the key that begins or ends them is on its way."""
-        return self._will_type if self._coming else self.finding.typing
-
-    def post_message(self, message: Message) -> bool:
-        if isinstance(message, Key):
-            keymap = keymap_of(self.app)
-            typing = self.takes_text
-            if not typing:
-                self._will_type = keymap.at(self.PART, message.key).endswith(".find")
-            else:
-                self._will_type = not keymap.at(FINDING, message.key)
-            self._coming += 1
-        return super().post_message(message)
+    def typing(self) -> bool:
+        return self.finding.typing
 
     def action_find(self) -> None:
         """Begin to look for other words."""
@@ -127,7 +108,7 @@ class SearchInput(Widget):
 
     def on_key(self, event: Key) -> None:
         """Take what is typed while words are looked for."""
-        self._coming = max(0, self._coming - 1)
+        self.key_arrived()
         if self.finding.key(event, keymap_of(self.app), self.PART):
             event.stop()
             event.prevent_default()
