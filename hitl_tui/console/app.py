@@ -191,8 +191,7 @@ async def _run(app: HitlApp) -> None:
 
     def leave(stop: KeyboardInterrupt) -> None:
         """Give the terminal back before the program ends at once."""
-        if app._driver is not None:
-            app._driver.stop_application_mode()
+        app.release_terminal()
         told(stop)
 
     ending.last_words = leave

@@ -79,7 +79,7 @@ class ConsoleApp(PaintedApp):
         self.problems: tuple[str, ...] = self.keymap.problems
         """What was left out at the start, one sentence each."""
         how = how_chosen(os.environ, self.memory.known.notices)
-        self.notices = Notifications(self._to_terminal, clock, os.environ, how)
+        self.notices = Notifications(self.write_sequence, clock, os.environ, how)
         encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
         self._drawn = Drawn(plain=ascii_wanted(os.environ, encoding), encoding=encoding)
         self.failure = ""
@@ -156,13 +156,9 @@ class ConsoleApp(PaintedApp):
         """Copy; within a multiplexer also past it, to the terminal around it."""
         super().copy_to_clipboard(text)
         if passed := through(clipboard(text), os.environ):
-            self._to_terminal(passed)
+            self.write_sequence(passed)
         if os.environ.get("TMUX") and not self.is_web:
             self.run_worker(partial(hand_to_tmux, text), thread=True)
-
-    def _to_terminal(self, sequence: str) -> None:
-        if self._driver is not None and not self.is_web:
-            self._driver.write(sequence)
 
     def action_notices(self) -> None:
         self.notices.how = self.notices.how.following
@@ -274,7 +270,7 @@ class ConsoleApp(PaintedApp):
 
     def action_suspend_process(self) -> None:
         """Stop like any program of the terminal's, with whatever started this one; `fg` comes back."""
-        if self._driver is not None and self._driver.can_suspend:
+        if self.can_suspend:
             os.kill(os.getpid(), signal.SIGTSTP)
         else:
             self.say(_("The console can't be suspended here."))

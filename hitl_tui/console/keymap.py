@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from textual.keys import Keys, _character_to_key
+from textual.keys import Keys
 
 from hitl_tui.console.keys import (
     ALWAYS,
@@ -52,6 +52,7 @@ from hitl_tui.console.keys import (
 )
 from hitl_tui.core.names import clip
 from hitl_tui.language import _, mark
+from hitl_tui.terminal.key_names import key_of_character
 
 TITLES = {
     ANYWHERE: mark("Anywhere"),
@@ -170,7 +171,7 @@ def _shown(key: str) -> str:
 
 def _character(name: str) -> str:
     """Return the character that a key's name stands for: `?` for `question_mark`; empty when it is none."""
-    return next((chr(n) for n in range(0x21, 0x7F) if _character_to_key(chr(n)) == name), "")
+    return next((chr(n) for n in range(0x21, 0x7F) if key_of_character(chr(n)) == name), "")
 
 
 def normal_keys(keys: str) -> str | None:
@@ -182,7 +183,7 @@ def normal_keys(keys: str) -> str | None:
         modifiers = [m.strip().lower() for m in modifiers]
         name = name.strip()
         if len(name) == 1 and name.isprintable():
-            name = _character_to_key(name.lower() if modifiers else name)
+            name = key_of_character(name.lower() if modifiers else name)
         elif name.lower() in _names():
             name = name.lower()
         else:
@@ -197,7 +198,7 @@ def normal_keys(keys: str) -> str | None:
 def _names() -> frozenset[str]:
     """Return what Textual calls its keys."""
     return frozenset(
-        {*(str(key.value) for key in Keys), *(_character_to_key(chr(n)) for n in range(0x21, 0x7F)), "space"}
+        {*(str(key.value) for key in Keys), *(key_of_character(chr(n)) for n in range(0x21, 0x7F)), "space"}
     )
 
 

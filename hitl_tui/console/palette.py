@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
-from rich.align import Align
-from rich.text import Text
 from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
-from textual.command import CommandList, CommandPalette, DiscoveryHit, Hits, SearchIcon
+from textual.command import DiscoveryHit, Hits, Provider, SearchIcon
 from textual.message import Message
 from textual.system_commands import SystemCommandsProvider
 from textual.widgets import Button, Input, OptionList
-from textual.widgets.option_list import Option
 
 from hitl_tui.console.modal_screen import on_top
 from hitl_tui.language import _
+from hitl_tui.terminal.textual_widgets import OpenPalette
 
 
 class Offered(SystemCommandsProvider):
@@ -32,7 +31,7 @@ class Offered(SystemCommandsProvider):
                 yield DiscoveryHit(command.title, command.callback, help=command.help)
 
 
-class Palette(CommandPalette):
+class Palette(OpenPalette):
     """Textual's palette, as the console's other dialogs look."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -52,31 +51,21 @@ class Palette(CommandPalette):
     }
     """
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**{"providers": [Offered], **given})
+    def __init__(
+        self, placeholder: str, providers: Sequence[type[Provider]] = (Offered,), id: str | None = None
+    ) -> None:
+        super().__init__(list(providers), placeholder=placeholder, id=id)
+        self.no_matches = _("No matches found")
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Leave it once; see `screens.once.Once`."""
+        """Leave it once; see `SingleResultScreen`."""
         if not on_top(self):
             return AwaitComplete()
         return super().dismiss(result)
 
-    async def _on_message(self, message: Message) -> None:
-        """Take nothing once it is left: what is chosen twice would be done twice."""
-        if on_top(self) or not isinstance(message, OptionList.OptionSelected | Input.Submitted | Button.Pressed):
-            await super()._on_message(message)
+    def accepts(self, message: Message) -> bool:
+        """Return False for a choice once the palette is left: what is chosen twice would be done twice."""
+        return on_top(self) or not isinstance(message, OptionList.OptionSelected | Input.Submitted | Button.Pressed)
 
     def on_mount(self) -> None:
         self.query_one(SearchIcon).icon = "›"
-
-    def _start_no_matches_countdown(self, search_value: str) -> None:
-        """As in Textual: a moment after nothing was found for what is looked for, it says so."""
-        self._stop_no_matches_countdown()
-
-        def show() -> None:
-            if search_value:
-                said = Align.center(Text(_("No matches found"), style="not bold"))
-                self.query_one(CommandList).add_option(Option(said, disabled=True, id=self._NO_MATCHES))
-            self._list_visible = bool(search_value)
-
-        self._no_matches_timer = self.set_timer(self._NO_MATCHES_COUNTDOWN, show)

@@ -138,7 +138,10 @@ class Changes(CompositorUpdate):
 
 
 class PaintedApp(App[int]):
-    """An app that writes only what changes."""
+    """An app that writes only what changes, and knows what the terminal shows.
+
+    Each comment says which internal of Textual is relied on, as of Textual 8.2.8, and what would make it unnecessary.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,11 +151,16 @@ class PaintedApp(App[int]):
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda __: self.action_redraw())
 
+    # Relies on `App._display(screen, renderable)` being given a `CompositorUpdate` for every frame, and on the contents
+    # of `LayoutUpdate` (strips, region) and `ChopsUpdate` (chops, spans, chop_ends), which `render_segments` writes.
+    # Upstream: updates that leave out what the terminal shows already; a hook for each update before it is written.
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         if isinstance(renderable, CompositorUpdate):
             renderable = Changes(renderable, self._painting)
         super()._display(screen, renderable)
 
+    # Relies on `App.post_display_hook()` being called after each frame was written; it is there for tests.
+    # Upstream: a documented callback after a frame was written.
     def post_display_hook(self) -> None:
         """A frame was written."""
         self._look_whether_shown()
@@ -167,6 +175,8 @@ class PaintedApp(App[int]):
         self._when_shown = callback, region
         self.call_later(self._look_whether_shown)
 
+    # Relies on `App._batch_count`, and on `Screen._compositor.render_strips()` giving what would be drawn now.
+    # Upstream: a method that says whether a widget stands on the terminal as it is now.
     def _look_whether_shown(self) -> None:
         if self._when_shown is None or not self.screen_stack or self._batch_count:
             return
@@ -183,6 +193,23 @@ class PaintedApp(App[int]):
                 return
         self._when_shown = None
         callback()
+
+    # Relies on `App._driver`. Upstream: a public way to write a control sequence that draws nothing, to ask whether the
+    # app can be suspended, and to give the terminal back when the process ends at once.
+    def write_sequence(self, sequence: str) -> None:
+        """Write a control sequence to the terminal; nothing where there is none."""
+        if self._driver is not None and not self.is_web:
+            self._driver.write(sequence)
+
+    @property
+    def can_suspend(self) -> bool:
+        """The terminal can be given back for a while."""
+        return self._driver is not None and self._driver.can_suspend
+
+    def release_terminal(self) -> None:
+        """Give the terminal back: the process ends."""
+        if self._driver is not None:
+            self._driver.stop_application_mode()
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Resize):

@@ -58,6 +58,10 @@ def plain_report(sequence: str) -> str:
     return f"\x1b[{code}{modifiers}{text}{end}"
 
 
+# Relies on `textual._xterm_parser.XTermParser` with `feed`, `tick` and `_sequence_to_key_events(sequence, alt)`, and on
+# `Parser._timeout_time`: not None while it waits for what follows an escape. As of Textual 8.2.8.
+# Upstream: nothing within a bracketed paste is given out as keys; reports of alternate keys and of releases are read;
+# a report that isn't known is ignored and doesn't raise.
 class TolerantParser(XTermParser):
     """The parser of terminal input.
 
@@ -260,6 +264,11 @@ def tolerant(base: type[Driver]) -> type[Driver]:
     if not issubclass(base, LinuxDriver):
         return base
 
+    # Relies, as of Textual 8.2.8, on what `LinuxDriver` keeps (`_file`, `fileno`, `_app`, `_loop`, `_debug`,
+    # `exit_event`, `_auto_restart`, `_must_signal_resume`, `_in_band_window_resize`) and on the methods overridden:
+    # `_get_terminal_size`, `_sigtstp_application`, `run_input_thread`, `start_` and `stop_application_mode`.
+    # Upstream: the size is read by the event loop and not within a signal handler, SIGTSTP stops the process group, a
+    # terminal that is gone ends the app, and standard streams can be redirected while it draws.
     class TolerantDriver(base):  # type: ignore[misc, valid-type]
         _asked = False
         _file: Any

@@ -18,6 +18,10 @@ from textual.drivers.web_driver import WebDriver, _ExitInput
 log = logging.getLogger(__name__)
 
 
+# Relies, as of Textual 8.2.8, on `textual.drivers._byte_stream.ByteStream.feed`,
+# `WebDriver._on_meta(packet_type, payload)`, `_ExitInput`, and on what the driver keeps:
+# `_input_reader`, `_write`, `_debug`, `_app`, `exit_event`, `fileno`.
+# Upstream: the app ends when the pipe that it is driven by does, and packets are written whole.
 class ServedDriver(WebDriver):
     """Takes input from the server and hands it what is drawn, both as packets.
 

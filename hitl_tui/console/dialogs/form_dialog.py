@@ -30,6 +30,7 @@ from hitl_tui.console.widgets.prompt_line import typed_line, typed_text
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text, unsafe_text
 from hitl_tui.language import _, translate
+from hitl_tui.terminal.textual_widgets import bound_action
 
 Answered = TypeVar("Answered")
 
@@ -56,13 +57,12 @@ async def act_in_order(field: Widget, event: Key) -> None:
     wanted = keymap.at(keys.FORM, event.key)
     page = 0 if wanted or event.is_printable else PAGES.get(keymap.at(keys.READING, event.key), 0)
     action = next((s.action for s in keymap.of(keys.FORM) if s.id == wanted and not s.priority), "")
-    bound = field._bindings.key_to_bindings.get(event.key, ())
     if action:
         await field.screen.run_action(action)
     elif page and isinstance(field.screen, FormDialog) and field.screen.read_on(page):
         pass  # it was read on
-    elif bound:
-        await field.run_action(bound[0].action)
+    elif bound := bound_action(field, event.key):
+        await field.run_action(bound)
     else:
         return
     event.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -11,13 +11,13 @@ from rich.text import Text
 from textual.binding import BindingType
 from textual.events import Resize
 from textual.strip import Strip
-from textual.widgets import DataTable
-from textual.widgets.data_table import ColumnKey, Row, RowKey
+from textual.widgets.data_table import ColumnKey
 
 from hitl_tui.console import keys
 from hitl_tui.console.themes import rich_colour
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch, lowered
 from hitl_tui.core.safe_text import cell_width, one_line
+from hitl_tui.terminal.textual_widgets import OneLineTable
 from hitl_tui.wording.status_words import PlanRow
 
 _WIDTHS = {"status": 10, "number": 3, "priority": 2, "team": 8, "needs": 9, "attempts": 3, "time": 8}
@@ -145,7 +145,7 @@ class Cell:
         return self.__rich__().plain
 
 
-class PlanList(DataTable[Cell], SearchInput):
+class PlanList(OneLineTable[Cell], SearchInput):
     """TODOs in plan order, one line each; the cursor stays on its TODO.
 
     Args:
@@ -199,14 +199,7 @@ class PlanList(DataTable[Cell], SearchInput):
         for todo_id in [i for i in self._ids if i in self._times and i in self._places] if self._times else ():
             self.update_cell(todo_id, "time", Cell(self._all[self._places[todo_id]], "time", self))
         self._times.clear()
-        self._clear_caches()
-        self._require_update_dimensions = True
-        self.check_idle()
-        self.refresh()
-
-    def _update_dimensions(self, new_rows: Iterable[RowKey]) -> None:
-        # Every column has a width of its own and every line is one row high: no cell has to be measured.
-        super()._update_dimensions(())
+        self.redraw_cells()
 
     @property
     def selected(self) -> str:
@@ -287,25 +280,13 @@ class PlanList(DataTable[Cell], SearchInput):
         here = here or self.selected
         self._times.clear()
         self.clear()
-        self._add_rows()
+        if self._rows:  # row by row it would hold up every key
+            cells = ((row.todo_id, list(self._cells(row).values())) for row in self._rows)
+            self.fill(list(self._widths), cells)
         self._ids = [r.todo_id for r in self._rows]
         if self._rows:
             self.move_cursor(row=self._ids.index(here) if here in self._ids else 0, animate=False)
         self.rearranged()
-
-    def _add_rows(self) -> None:
-        """Fill the empty table as `add_row` does row by row, which takes ten times as long and holds up every key."""
-        if not self._rows:
-            return
-        first, *rest = self._rows
-        self.add_row(*self._cells(first).values(), key=first.todo_id)
-        columns = [ColumnKey(name) for name in self._widths]
-        for place, row in enumerate(rest, start=1):
-            key = RowKey(row.todo_id)
-            self._row_locations[key] = place
-            self._data[key] = dict(zip(columns, self._cells(row).values(), strict=True))
-            self.rows[key] = Row(key, 1)
-        self._update_count += 1
 
     def _cells(self, row: PlanRow) -> dict[str, Cell]:
         return {name: Cell(row, name, self) for name in self._widths}

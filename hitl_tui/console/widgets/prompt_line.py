@@ -17,8 +17,7 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.keys import PROMPT
 
 if TYPE_CHECKING:
-    from textual.document._document import EditResult
-    from textual.document._edit import Edit
+    from textual.widgets.text_area import Edit, EditResult
 
     from hitl_tui.commands.completion import Completion
 
