@@ -6,12 +6,15 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from textual.events import Key, Paste
 from textual.timer import Timer
 
 from hitl_tui.core.bursts import BURST, Bursts
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 ARM_AFTER = 0.5
 """Seconds that a question has to stand, and a keyboard that typed to rest, before a key decides."""
@@ -92,7 +95,10 @@ class _Held:
 class KeyGuard:
     """Sees every key of a console, each with the time at which it was pressed, and hands it on, holds or drops it.
 
-    The rules, all of them:
+    `ConsoleKeyboard` brings it what is typed; `QuestionGuard`, `ReadProgress` and `DialogKeys` carry its rules out at
+    the question. The rules, all of them:
+
+    When a key decides
 
     - A question, or a dialog that decides, arms half a second after it was drawn, changed, or read to its end, and
       that was written to the terminal: a busy console may take a while for it. A key that was pressed before then is
@@ -109,7 +115,28 @@ class KeyGuard:
     - One exception: Enter together with a single Hangul syllable is a person's, for an input method commits what is
       being composed when Enter is pressed.
     - A key that was held acts only where it was pressed: the same screen, the same focus.
+    - A click decides as a key does, half a second after the question had the focus and somebody typed; the click that
+      brings the focus there decides nothing, and a click drops what is held.
+
+    At a question
+
+    - What approves counts only once the end of the question was on the screen, or on its screen of details, and after
+      all previews that it waits for. Where more is drawn with it, or its end was there for less than half a second, it
+      has to be read again.
+    - What only looks (details) decides nothing and needs no pause, unless keys come without one after a key that meant
+      nothing, came too soon or opened a dialog: those are words, and they turn no question either.
+    - What opens a dialog may follow others at once if it came after a pause itself. What is typed until the dialog is
+      there belongs to the dialog; what sends or approves in it is left out.
+
+    Where text goes
+
     - Text is never lost: what is held and turns out to be text is typed, in its order.
+    - What is typed before a screen can take it, at the start and while another one is being built, is kept and handed
+      on in the order in which it was pressed.
+    - A character that means nothing at a question begins words, and `/` in a pane a command: both go to the prompt. So
+      does what is typed or pasted in a dialog without a field, where the prompt below keeps it.
+    - A character that meant nothing where it was typed means nothing on a screen that came meanwhile.
+    - With the focus on nothing, or on what is hidden, it goes to the screen's first field.
 
     All times are those of the key events, told by `clock`: a console that was busy judges a key by when it came.
 
@@ -370,7 +397,13 @@ def _at_time(fresh: Paste, event: Typed) -> Paste:
     return fresh
 
 
-def guard_of(app: Any) -> KeyGuard:
+class Guarded(Protocol):
+    """An app with a key guard."""
+
+    @property
+    def guard(self) -> KeyGuard: ...
+
+
+def guard_of(app: App[object]) -> KeyGuard:
     """Return the guard of a console's keyboard."""
-    guard: KeyGuard = app.guard
-    return guard
+    return cast("Guarded", app).guard

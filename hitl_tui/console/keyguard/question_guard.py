@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from hitl_tui.console.answer_actions import Answer
-from hitl_tui.console.keyguard.dialog_keys import opens
+from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
 from hitl_tui.console.keyguard.guard import ARM_AFTER, KeyGuard
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.rows import Row
@@ -173,3 +173,69 @@ class ReadProgress:
         if self.complete(question):
             self._read.add(question.id)
             self._read_at = float("-inf")
+
+
+class QuestionGuard:
+    """Judges keys and clicks at the question panel: what answers, what a dialog gets, what is only words.
+
+    Args:
+        guard: when keys decide.
+    """
+
+    def __init__(self, guard: KeyGuard) -> None:
+        self._guard = guard
+        self.dialog = DialogKeys(guard)
+        self.reading = ReadProgress(guard)
+        self._swallow_click = False
+
+    def focused(self) -> None:
+        """The panel got the focus: a click that brought it there decides nothing."""
+        self._swallow_click = self._guard.pointer
+        self._guard.turned()
+
+    def only_focuses(self, *, focused: bool) -> bool:
+        """Return whether a click does no more than bring the focus, which the panel has or hasn't yet."""
+        if self._swallow_click or not focused:
+            self._swallow_click = False
+            return True
+        return False
+
+    def clicked(self) -> AnswerPress:
+        """Return how the click came that chooses an answer now."""
+        self.dialog.rested = False  # that was said of a key
+        ready = self._guard.click_decides and not self.reading.unseen
+        return AnswerPress(ready, may_look=True, rested=False)
+
+    def pressed(self) -> AnswerPress:
+        """Return how the key came that chooses an answer now."""
+        self._swallow_click = False
+        ready = self._guard.decides and not self.reading.unseen
+        return AnswerPress(ready, may_look=ready or not self.dialog.flowing, rested=self.dialog.rested)
+
+    def judge(self, question: Question, answer: Answer, press: AnswerPress) -> HoldReason | None:
+        """Return why an answer doesn't count, None when it does; what is typed next is kept for a dialog that it opens.
+
+        After one that came too soon, the rest of the same words opens nothing.
+        """
+        read, complete = self.reading.read(question.id), self.reading.complete(question)
+        why = held(question, answer, press, read=read, complete=complete)
+        if why is HoldReason.TOO_SOON:
+            self.dialog.flowing = True
+        elif why is None and opens(question, answer):
+            self.dialog.flowing = True
+            self.dialog.begin()
+        return why
+
+    def judge_review(self, *, marked: bool) -> HoldReason | None:
+        """Return why the marked questions aren't shown for a review, None when they are."""
+        if self.dialog.flowing and not self._guard.decides:
+            return HoldReason.TOO_SOON
+        self.dialog.flowing = self.dialog.flowing or marked
+        return None
+
+    def judge_undo(self) -> HoldReason | None:
+        """Return why the last decision isn't taken back, None when it is."""
+        if self._guard.decides:
+            return None
+        self.dialog.flowing = True
+        return HoldReason.TOO_SOON

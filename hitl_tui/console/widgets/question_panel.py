@@ -17,9 +17,8 @@ from textual.message import Message
 
 from hitl_tui.console import keys
 from hitl_tui.console.answer_actions import Answer, answers
-from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
 from hitl_tui.console.keyguard.guard import KeyGuard, KeyKind
-from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Picture, ReadProgress, held
+from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Picture, QuestionGuard
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.question_queue import QuestionQueue
 from hitl_tui.console.services import console_of
@@ -148,13 +147,12 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def __init__(self, guard: KeyGuard, id: str | None = None) -> None:
         super().__init__(id=id)
         self.guard = guard
-        self._ahead = DialogKeys(guard)
-        self._reading = ReadProgress(guard)
+        self._answering = QuestionGuard(guard)
+        self._ahead, self._reading = self._answering.dialog, self._answering.reading
         self._all = QuestionQueue()
         self._workspace = ""
         self.noticed: frozenset[str] = frozenset()
         """Ids of the open questions that the screen showed or counted when it was drawn."""
-        self._swallow_click = False
         self._room = 0
         self._waits = False
 
@@ -287,8 +285,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def watch_has_focus(self, focus: bool) -> None:
         super().watch_has_focus(focus)
         if focus:
-            self._swallow_click = self.guard.pointer
-            self.guard.turned()
+            self._answering.focused()
         self._places()
 
     def _places(self) -> None:
@@ -315,13 +312,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def on_actions_clicked(self, event: Actions.Clicked) -> None:
         """A place was clicked: the click that brings the focus here decides nothing."""
         event.stop()
-        if self._swallow_click or not self.has_focus:
-            self._swallow_click = False
+        if self._answering.only_focuses(focused=self.has_focus):
             self.focus()
-            return
-        self._ahead.rested = False  # that was said of a key
-        ready = self.guard.click_decides and not self._reading.unseen
-        self._choose(event.number, AnswerPress(ready, may_look=True, rested=False))
+        else:
+            self._choose(event.number, self._answering.clicked())
 
     def post_message(self, message: Message) -> bool:
         if isinstance(message, Key):
@@ -369,28 +363,21 @@ class QuestionPanel(TitledFrame, can_focus=True):
         return KeyKind.WORD if key.is_printable and not means else None
 
     def action_act(self, number: int) -> None:
-        self._swallow_click = False
-        ready = self.guard.decides and not self._reading.unseen
-        self._choose(number, AnswerPress(ready, may_look=ready or not self._ahead.flowing, rested=self._ahead.rested))
+        self._choose(number, self._answering.pressed())
 
     def _choose(self, number: int, press: AnswerPress) -> None:
         if (question := self.question) is None:
             self.post_message(self.Held(_("Nothing is asked now; nothing was decided.")))
             return
         answer = answers(question)[number - 1]
-        why = held(question, answer, press, read=self.read, complete=self.complete)
+        why = self._answering.judge(question, answer, press)
         if why is not None:
-            self._hold(why, answer.why_not)
+            self._say_why(why, answer.why_not)
         else:
-            if opens(question, answer):
-                self._ahead.flowing = True
-                self._ahead.begin()
             self.post_message(self.Chosen(question, answer))
 
-    def _hold(self, why: HoldReason, impossible: str = "") -> None:
-        """Say why a key decided nothing; after one that came too soon, the rest of the same words opens nothing."""
-        if why is HoldReason.TOO_SOON:
-            self._ahead.flowing = True
+    def _say_why(self, why: HoldReason, impossible: str = "") -> None:
+        """Say why a key decided nothing."""
         self.post_message(self.Held(impossible or keymap_of(self.app).named(_(_WHY[why]))))
 
     # Marks and drafts ------------------------------------------------------------------------------------------
@@ -422,10 +409,9 @@ class QuestionPanel(TitledFrame, can_focus=True):
             self.post_message(self.Held(_(_UNMARKABLE)))
 
     def action_review(self) -> None:
-        if self._ahead.flowing and not self.guard.decides:
-            self._hold(HoldReason.TOO_SOON)
+        if (why := self._answering.judge_review(marked=bool(self._all.marks))) is not None:
+            self._say_why(why)
         else:
-            self._ahead.flowing = self._ahead.flowing or bool(self._all.marks)
             self.post_message(self.Wanted("review"))
 
     def has_draft(self, question_id: str) -> bool:
@@ -454,10 +440,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self.query_one(QuestionBody).page(by)
 
     def action_undo(self) -> None:
-        if self.guard.decides:
-            self.post_message(self.Wanted("undo"))
+        if (why := self._answering.judge_undo()) is not None:
+            self._say_why(why)
         else:
-            self._hold(HoldReason.TOO_SOON)
+            self.post_message(self.Wanted("undo"))
 
     def action_leave(self) -> None:
         self.post_message(self.Left())
