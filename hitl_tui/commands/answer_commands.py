@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.lookup import aim, check_digest, refuse_answered, request_named
+from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.question_lookup import REQUEST, open_question
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
@@ -21,24 +21,24 @@ from hitl_tui.supervisor.snapshot import Question
 _SENT_CELLS = 4_000
 
 
-async def answer(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def answer(context: CommandContext, values: CommandValues) -> CommandResult:
     """Answer the question that an id names with what was written.
 
     Raises:
         BadInput: what was written doesn't answer it.
         Refused: it isn't the one with this digest, or takes no answer any more.
     """
-    question = await find(hand, str(values["id"]), values.get("digest"))
-    await check_digest(hand, [question], values.get("digest"))
-    found = read(form_of(question), str(values["value"]))
-    return await send(hand, question, found.value, found.action)
+    question = await find(context, values.text("id"))
+    await check_digest(context, [question])
+    found = read(form_of(question), values.text("value"))
+    return await send(context, question, found.value, found.action)
 
 
-async def send(hand: CommandContext, question: Question, value: Any, action: str = "") -> CommandResult:
+async def send(context: CommandContext, question: Question, value: Any, action: str = "") -> CommandResult:
     """Check an answer and send it; the result says exactly what was sent.
 
     Args:
-        hand: who answers.
+        context: who answers.
         question: the question as it was shown.
         value: the answer, JSON.
         action: the action that made it, when a person chose one.
@@ -50,26 +50,26 @@ async def send(hand: CommandContext, question: Question, value: Any, action: str
     form = form_of(question)
     form.check(value, action)
     check_storable(value)
-    todo = hand.snapshot.todo(question.todo_id)
-    why = why_refused(hand.face.rules.policy, todo.risk, question.view.request, value) if todo is not None else ""
+    todo = context.snapshot.todo(question.todo_id)
+    why = why_refused(context.session.rules.policy, todo.risk, question.view.request, value) if todo is not None else ""
     if why:
         raise Refused(why, reason="not_allowed")
     # Where nothing is approved, to edit is only how the answer is written.
     chosen = action if action != EDIT or form.action(APPROVE) is not None else RESPOND
-    result = await hand.decide(question, Verdict.RESPOND, value=value, action=chosen)
+    result = await context.decide(question, Verdict.RESPOND, value=value, action=chosen)
     if result.failed:
         return result
-    sent = await _recorded(hand, question, value)
+    sent = await _recorded(context, question, value)
     data = {**result.data, "shape": form.kind.value, "sent": sent}
     words = Message("Your answer") if result.status == "recorded" else "Sent"
     return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
 
 
-async def _recorded(hand: CommandContext, question: Question, value: Any) -> Any:
+async def _recorded(context: CommandContext, question: Question, value: Any) -> Any:
     """Return the answer as it was recorded: secrets in it were masked."""
-    view = await hand.face.desk.ledger.request(question.id, hand.face.desk.now())
+    view = await context.session.desk.ledger.request(question.id, context.session.desk.now())
     decisions = view.decisions if view is not None else ()
-    return next((d.value for d in reversed(decisions) if d.by == hand.by and d.verdict is Verdict.RESPOND), value)
+    return next((d.value for d in reversed(decisions) if d.by == context.by and d.verdict is Verdict.RESPOND), value)
 
 
 def form_of(question: Question) -> Shape:
@@ -84,8 +84,8 @@ def form_of(question: Question) -> Shape:
     return question.shape
 
 
-async def find(hand: CommandContext, name: str, digest: str | None = None) -> Question:
-    """Return the open question that a name stands for; of several that it could be, the one with this digest.
+async def find(context: CommandContext, name: str) -> Question:
+    """Return the open question that a name stands for; of several that it could be, the one with the digest given.
 
     Raises:
         UnknownName: there is none of that name, or it could be several.
@@ -93,25 +93,25 @@ async def find(hand: CommandContext, name: str, digest: str | None = None) -> Qu
         Refused: it was answered or replaced meanwhile.
     """
     if name.startswith(REQUEST):
-        found = await request_named(hand, name)
+        found = await request_named(context, name)
     else:
-        aimed = await aim(hand, name)
-        found = aimed.question or await _inside(hand, aimed.todo.id, digest)
+        aimed = await aim(context, name)
+        found = aimed.question or await _inside(context, aimed.todo.id)
     form_of(found)
     return found
 
 
-async def _inside(hand: CommandContext, todo_id: str, digest: str | None) -> Question:
+async def _inside(context: CommandContext, todo_id: str) -> Question:
     """Return what a TODO asks from inside; its id alone was the name of the first such question and stays that.
 
     Raises:
         Refused: that was answered already.
     """
-    inside = [q for q in hand.snapshot.questions if q.todo_id == todo_id and q.number]
-    shown = [q for q in inside if digest is not None and names_digest(digest, q.digest)]
+    inside = [q for q in context.snapshot.questions if q.todo_id == todo_id and q.number]
+    shown = [q for q in inside if names_digest(context.digest, q.digest)]
     if len(shown) == 1:
         return shown[0]
     if len(inside) < 2 and all(q.number > 1 for q in inside):
         now = Message("To answer what is asked now, name it: {}.", inside[0].name) if inside else ""
-        await refuse_answered(hand, todo_id, kinds=(Kind.INTERRUPT,), number=1 if inside else 0, help=now)
-    return open_question(hand.snapshot, todo_id)
+        await refuse_answered(context, todo_id, kinds=(Kind.INTERRUPT,), number=1 if inside else 0, help=now)
+    return open_question(context.snapshot, todo_id)

@@ -1,4 +1,4 @@
-"""The hand that commands act with: a session, and who acts on it."""
+"""What commands act with: a session, and who acts on it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class CommandContext:
     """Who acts on which session, and how an action is carried through.
 
     Args:
-        face: the session.
+        session: the session.
         planner: turns plain text into proposals, and knows the agents.
         by: who acts.
         channel: `console`, `repl`, `cli`, `pipe`.
@@ -110,7 +110,7 @@ class CommandContext:
             was first shown later, since it may come from elsewhere. Empty for a command alone.
     """
 
-    face: SessionView
+    session: SessionView
     planner: PlanningAgent
     by: str
     channel: str
@@ -132,7 +132,7 @@ class CommandContext:
     @property
     def snapshot(self) -> Snapshot:
         """The session as it is now."""
-        return self.face.snapshot
+        return self.session.snapshot
 
     def todo(self, name: str) -> SupervisorTodo:
         """Return the TODO that an id, prefix or number names.
@@ -150,7 +150,7 @@ class CommandContext:
         control = Control(
             mode=Mode(seen.mode), branch=seen.branch, cursor=seen.cursor, highest=seen.highest, lineage=seen.lineage
         )
-        return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.face.rules)
+        return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.session.rules)
 
     async def decide(
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None, action: str = ""
@@ -160,8 +160,8 @@ class CommandContext:
             await self.refuse_overtaken(question.todo_id)
         self.check([question], verdict)
         if self.terminal and self.known is None:  # who answers a question itself has it on the screen
-            self.face.desk.showing.note([question.id], self.by, self.channel)
-        await self.face.desk.showing.settled()
+            self.session.desk.showing.note([question.id], self.by, self.channel)
+        await self.session.desk.showing.settled()
         if verdict in _LETTING_RUN:
             await self._refuse_changed(question)
         if question.obstacle and verdict not in REFUSING:
@@ -174,7 +174,7 @@ class CommandContext:
             verdict,
             who.name,
             question.digest,
-            self.face.desk.now(),
+            self.session.desk.now(),
             self.channel,
             who.level,
             reason,
@@ -185,7 +185,7 @@ class CommandContext:
             who.account,
             who.claimed,
         )
-        view = await self.face.desk.decide(decision)
+        view = await self.session.desk.decide(decision)
         data: dict[str, Any] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
         if action:
             data["action"] = action
@@ -194,7 +194,7 @@ class CommandContext:
             data["needed"] = missing
             message = Message("Recorded; {} more must say {}.", missing, word(decision.said))
             return CommandResult("recorded", message, data)
-        refused = await self.refusal(await self.face.desk.last_seq(), f"decided:{question.id}")
+        refused = await self.refusal(await self.session.desk.last_seq(), f"decided:{question.id}")
         if refused:
             return refused
         status, done = _SAID[verdict]
@@ -358,9 +358,9 @@ class CommandContext:
         """
         if closing is not None and kind is not EventKind.MODE and EVERYTHING not in closing.todo_ids:
             await self.refuse_overtaken(*closing.todo_ids)
-            check_event(self.draft(), Event(kind, event, by=self.by, at=self.face.desk.now()))
+            check_event(self.draft(), Event(kind, event, by=self.by, at=self.session.desk.now()))
             closing = await self._checked(closing)
-        seq, event_id = await self.face.desk.post(kind, event, by=self.by, closing=closing)
+        seq, event_id = await self.session.desk.post(kind, event, by=self.by, closing=closing)
         return await self.refusal(seq, event_id) or self.done_with(status, message, data)
 
     def ends(
@@ -397,9 +397,9 @@ class CommandContext:
         risky = [question for question in questions if question.risk is Risk.HIGH]
         if risky or self.digest:
             if self.terminal and self.known is None:
-                self.face.desk.showing.note([question.id for question in risky], self.by, self.channel)
+                self.session.desk.showing.note([question.id for question in risky], self.by, self.channel)
             self.check(risky or questions, closing.amounts_to or Verdict.REJECT)
-            await self.face.desk.showing.settled()
+            await self.session.desk.showing.settled()
         for todo_id, found in asked.items():
             if not found and closing.amounts_to is not None:
                 self._check_unasked(todo_id, closing.amounts_to, closing.who)
@@ -431,8 +431,10 @@ class CommandContext:
 
     async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
         """Return what the ledger says is asked about a TODO, also what the snapshot doesn't show yet."""
-        desk = self.face.desk
-        return named(await desk.ledger.requests(desk.now(), session=self.face.id, todo_id=todo_id), self.snapshot.raw)
+        desk = self.session.desk
+        return named(
+            await desk.ledger.requests(desk.now(), session=self.session.id, todo_id=todo_id), self.snapshot.raw
+        )
 
     async def refuse_overtaken(self, *todo_ids: str) -> None:
         """Refuse a command when something about one of its TODOs was decided since it was begun.
@@ -440,10 +442,10 @@ class CommandContext:
         Raises:
             Refused: it was; the message says what, by whom and when.
         """
-        desk = self.face.desk
+        desk = self.session.desk
         for todo_id in todo_ids if self.began else ():
             views = await desk.ledger.requests(
-                desk.now(), session=self.face.id, todo_id=todo_id, pending=False, limit=_MOST
+                desk.now(), session=self.session.id, todo_id=todo_id, pending=False, limit=_MOST
             )
             for view in reversed(views):
                 last = view.resolution.decisions[-1:] if view.resolution.decided else ()
@@ -453,7 +455,7 @@ class CommandContext:
     async def refusal(self, seq: int, event_id: str) -> CommandResult | None:
         """Wait until an event took effect; return why it did not."""
         try:
-            seen = await self.face.applied(seq)
+            seen = await self.session.applied(seq)
         except StorageError as error:  # what was recorded counts, whatever became of the rest
             return stopped(error)
         for refusal in seen.refused:
@@ -463,7 +465,7 @@ class CommandContext:
 
     def done_with(self, status: str, message: str, data: Mapping[str, Any]) -> CommandResult:
         """Return the answer to what was done, or to what was recorded for the process that owns the session."""
-        if self.face.owned:
+        if self.session.owned:
             return CommandResult(status, message, data)
         told = Message("Recorded; the process that has the session open acts on it.")
         return CommandResult("recorded", told, {**data, "intended": status})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.lookup import QuestionTarget, aim, check_digest, refuse_answered, request_named
+from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.plan_commands import set_status
 from hitl_tui.commands.question_lookup import REQUEST, is_request_id
 from hitl_tui.commands.results import CommandResult, failure
@@ -25,27 +25,27 @@ from hitl_tui.core.todos import OPERATOR, Status, check_transition
 from hitl_tui.supervisor.snapshot import Question
 
 
-async def approve(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def approve(context: CommandContext, values: CommandValues) -> CommandResult:
     """Approve the TODOs that are named; with none, the current one alone.
 
     Raises:
         BadInput: one of them waits for no approval; nothing was decided.
         Refused: it can't count. Of several the result says what became of each.
     """
-    names = values.get("id") or []
+    names = values.words("id")
     if not names:
-        return await _approve_all(hand, [_current_question(hand)], values.get("digest"))
-    aims = list({found.todo.id: found for found in [await aim(hand, name) for name in names]}.values())
-    questions = [await _question(hand, found, Kind.TODO, "approve") for found in aims]
-    return await _approve_all(hand, questions, values.get("digest"))
+        return await _approve_all(context, [_current_question(context)])
+    aims = list({found.todo.id: found for found in [await aim(context, name) for name in names]}.values())
+    questions = [await _question(context, found, Kind.TODO, "approve") for found in aims]
+    return await _approve_all(context, questions)
 
 
-async def _approve_all(hand: CommandContext, questions: list[Question], digest: str | None) -> CommandResult:
-    await check_digest(hand, questions, digest)
-    hand.check(questions, Verdict.APPROVE)
+async def _approve_all(context: CommandContext, questions: list[Question]) -> CommandResult:
+    await check_digest(context, questions)
+    context.check(questions, Verdict.APPROVE)
     if len(questions) == 1:
-        return await hand.decide(questions[0], Verdict.APPROVE)
-    results = [await _approve_one(hand, question) for question in questions]
+        return await context.decide(questions[0], Verdict.APPROVE)
+    results = [await _approve_one(context, question) for question in questions]
     failed = next((r for r in results if r.failed), None)
     data = {
         "todo_id": questions[0].todo_id,
@@ -59,16 +59,16 @@ async def _approve_all(hand: CommandContext, questions: list[Question], digest: 
     return CommandResult(failed.status, failed.message + told, {**failed.data, **data}, failed.exit_code)
 
 
-async def _approve_one(hand: CommandContext, question: Question) -> CommandResult:
+async def _approve_one(context: CommandContext, question: Question) -> CommandResult:
     """Approve one of several: a refusal of one doesn't hide what became of the others."""
     try:
-        return await hand.decide(question, Verdict.APPROVE)
+        return await context.decide(question, Verdict.APPROVE)
     except Refused as error:
         return failure(error.message, error.help, reason=error.reason)
 
 
-def _current_question(hand: CommandContext) -> Question:
-    asked = hand.snapshot.questions
+def _current_question(context: CommandContext) -> Question:
+    asked = context.snapshot.questions
     for question in asked:
         if question.kind is Kind.TODO:
             return question
@@ -81,28 +81,28 @@ def _current_question(hand: CommandContext) -> Question:
     raise BadInput(Message("Nothing waits for an approval now."), help=Message("/todos shows where everything stands."))
 
 
-async def _question(hand: CommandContext, found: QuestionTarget, kind: Kind, what: str) -> Question:
+async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, what: str) -> Question:
     """Return the open question of this kind about a TODO; an approval may be given before it is asked."""
     todo = found.todo
     if found.question is not None:
         return _of_kind(found.question, (kind,))
-    asked = [q for q in hand.snapshot.questions if q.todo_id == todo.id]
+    asked = [q for q in context.snapshot.questions if q.todo_id == todo.id]
     for question in asked:
         if question.kind is kind:
             return question
     if kind is not Kind.TODO or todo.status is not Status.PENDING:
         ways = ", ".join(way for question in asked for way in question.commands.values())
         now = Message("What {} asks now is answered with one of {}.", todo.id, ways) if asked else ""
-        await refuse_answered(hand, todo.id, kinds=(kind,), help=now)
+        await refuse_answered(context, todo.id, kinds=(kind,), help=now)
         if asked:
             _of_kind(asked[0], (kind,))
         raise BadInput(Message("{} is {} and doesn't wait for a decision to {}.", todo.id, todo.status, what))
     if todo.approval is not None:
-        await refuse_answered(hand, todo.id, kinds=(kind,))
+        await refuse_answered(context, todo.id, kinds=(kind,))
         raise BadInput(Message("{} was approved by {} already.", todo.id, todo.approval.get("by", "")))
-    request = question_of(hand.draft(), todo)
+    request = question_of(context.draft(), todo)
     if request is None:
-        if judge(hand.draft(), todo).ruling is Ruling.DENY:
+        if judge(context.draft(), todo).ruling is Ruling.DENY:
             raise BadInput(Message("{} is denied by the policy and can't be approved.", todo.id))
         waits = ", ".join(todo.dependencies)
         raise BadInput(
@@ -110,8 +110,8 @@ async def _question(hand: CommandContext, found: QuestionTarget, kind: Kind, wha
         )
     if todo.risk is Risk.HIGH:
         raise BadInput(Message("{} is of high risk and wasn't asked about yet; decide it when it asks.", todo.id))
-    await hand.face.desk.open(request)
-    view = await hand.face.desk.ledger.request(request.id, hand.face.desk.now())
+    await context.session.desk.open(request)
+    view = await context.session.desk.ledger.request(request.id, context.session.desk.now())
     if view is None:
         raise Refused(Message("The question about {} is gone.", todo.id), reason="unknown")
     return Question(view)
@@ -124,29 +124,30 @@ def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
     raise BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
 
 
-async def reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def reject(context: CommandContext, values: CommandValues) -> CommandResult:
     """Reject a TODO: what depends on it is blocked.
 
     Raises:
         BadInput: it can't be rejected now; the message says how it is answered.
         Refused: it was answered already, or isn't what was shown.
     """
-    found = await aim(hand, values["id"])
-    digest = values.get("digest")
-    asked = [found.question] if found.question else [q for q in hand.snapshot.questions if q.todo_id == found.todo.id]
+    found = await aim(context, values.text("id"))
+    asked = (
+        [found.question] if found.question else [q for q in context.snapshot.questions if q.todo_id == found.todo.id]
+    )
     fit = [q for q in asked if _refusal(q) is not None]
-    if digest is not None and not found.question:
-        fit = [q for q in fit if names_digest(digest, q.digest)] or fit
+    if not found.question:
+        fit = [q for q in fit if names_digest(context.digest, q.digest)] or fit
     if asked and not fit:
-        await refuse_answered(hand, found.todo.id, kinds=(Kind.TODO, Kind.INTERRUPT, Kind.EFFECT))
+        await refuse_answered(context, found.todo.id, kinds=(Kind.TODO, Kind.INTERRUPT, Kind.EFFECT))
         ways = ", ".join(asked[0].commands.values())
         raise BadInput(Message("{} can't be rejected now; answer it with one of {}.", asked[0].name, ways))
     # A doubt comes first: it is about what may have happened already.
     fit.sort(key=lambda question: question.kind is not Kind.EFFECT)
-    question = fit[0] if fit else await _question(hand, found, Kind.TODO, "reject")
-    await check_digest(hand, [question], digest)
+    question = fit[0] if fit else await _question(context, found, Kind.TODO, "reject")
+    await check_digest(context, [question])
     verdict = _refusal(question) or Verdict.REJECT
-    return await hand.decide(question, verdict, reason=values.get("reason", ""))
+    return await context.decide(question, verdict, reason=values.text("reason"))
 
 
 def _refusal(question: Question) -> Verdict | None:
@@ -155,113 +156,115 @@ def _refusal(question: Question) -> Verdict | None:
     return verdict if verdict in question.view.request.options else None
 
 
-async def skip(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def skip(context: CommandContext, values: CommandValues) -> CommandResult:
     """Skip a TODO and go on without it; also one that asks nothing.
 
     Raises:
         IllegalTransition: it can't be skipped any more.
         Refused: it was answered already, or isn't what was shown.
     """
-    found, reason = await aim(hand, values["id"]), values.get("reason", DEFAULT_SKIP_REASON)
-    todo, digest = found.todo, values.get("digest")
-    asked = [found.question] if found.question else [q for q in hand.snapshot.questions if q.todo_id == todo.id]
+    found, reason = await aim(context, values.text("id")), values.text("reason", DEFAULT_SKIP_REASON)
+    todo = found.todo
+    asked = [found.question] if found.question else [q for q in context.snapshot.questions if q.todo_id == todo.id]
     if not asked:
-        asked = [*await hand.open_questions(todo.id)]
+        asked = [*await context.open_questions(todo.id)]
     for question in asked:
         if Verdict.SKIP in question.view.request.options:
-            await check_digest(hand, [question], digest)
-            return await hand.decide(question, Verdict.SKIP, reason=reason)
+            await check_digest(context, [question])
+            return await context.decide(question, Verdict.SKIP, reason=reason)
     if found.question is not None:
         _of_kind(found.question, (Kind.TODO, Kind.FAILURE))
-    hand.check_seen(asked)
-    await check_digest(hand, asked, digest)
+    context.check_seen(asked)
+    await check_digest(context, asked)
     check_transition(todo, Status.SKIPPED, OPERATOR)
     data = {"todo_id": todo.id, "reason": reason}
-    closing = hand.ends(Cause.SKIPPED, todo.id, verdict=Verdict.SKIP)
-    return await hand.change(EventKind.SKIP, data, "skipped", Message("{} is skipped.", todo.id), data, closing=closing)
+    closing = context.ends(Cause.SKIPPED, todo.id, verdict=Verdict.SKIP)
+    return await context.change(
+        EventKind.SKIP, data, "skipped", Message("{} is skipped.", todo.id), data, closing=closing
+    )
 
 
-async def retry(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def retry(context: CommandContext, values: CommandValues) -> CommandResult:
     """Try a failed TODO again, also one that doesn't ask about it.
 
     Raises:
         BadInput: it didn't fail.
         Refused: it was answered already, or isn't what was shown.
     """
-    found, digest = await aim(hand, values["id"]), values.get("digest")
+    found = await aim(context, values.text("id"))
     todo = found.todo
     question = _of_kind(found.question, (Kind.FAILURE,)) if found.question else None
     if question is None:
-        failures = (q for q in hand.snapshot.questions if q.todo_id == todo.id and q.kind is Kind.FAILURE)
+        failures = (q for q in context.snapshot.questions if q.todo_id == todo.id and q.kind is Kind.FAILURE)
         question = next(failures, None)
-    await check_digest(hand, [question] if question else [], digest)
+    await check_digest(context, [question] if question else [])
     if question is not None:
-        return await hand.decide(question, Verdict.RETRY)
+        return await context.decide(question, Verdict.RETRY)
     if todo.status is not Status.FAILED:
-        await refuse_answered(hand, todo.id, kinds=(Kind.FAILURE,))
+        await refuse_answered(context, todo.id, kinds=(Kind.FAILURE,))
     check_transition(todo, Status.PENDING, OPERATOR)
     if todo.status is not Status.FAILED:
         raise BadInput(Message("{} is {}; only a failed TODO can be tried again.", todo.id, todo.status))
-    return await set_status(hand, todo, Status.PENDING)
+    return await set_status(context, todo, Status.PENDING)
 
 
-async def done(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def done(context: CommandContext, values: CommandValues) -> CommandResult:
     """Say that an effect in doubt happened: what it was meant to bring counts as done."""
-    return await _settle_doubt(hand, values, Verdict.USE_AS_DONE, Message("use an effect as done"))
+    return await _settle_doubt(context, values, Verdict.USE_AS_DONE, Message("use an effect as done"))
 
 
-async def again(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def again(context: CommandContext, values: CommandValues) -> CommandResult:
     """Say that an effect in doubt shall be done again."""
-    return await _settle_doubt(hand, values, Verdict.DO_AGAIN, Message("do an effect again"))
+    return await _settle_doubt(context, values, Verdict.DO_AGAIN, Message("do an effect again"))
 
 
-async def _settle_doubt(hand: CommandContext, values: Mapping[str, Any], verdict: Verdict, what: str) -> CommandResult:
-    question = await _question(hand, await aim(hand, values["id"]), Kind.EFFECT, what)
-    await check_digest(hand, [question], values.get("digest"))
+async def _settle_doubt(context: CommandContext, values: CommandValues, verdict: Verdict, what: str) -> CommandResult:
+    question = await _question(context, await aim(context, values.text("id")), Kind.EFFECT, what)
+    await check_digest(context, [question])
     if verdict not in question.view.request.options:
         ways = ", ".join(question.commands.values())
         raise BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
-    return await hand.decide(question, verdict)
+    return await context.decide(question, verdict)
 
 
-async def stop(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def stop(context: CommandContext, values: CommandValues) -> CommandResult:
     """Stop everything that has not ended, and ask nothing more; named a failure's request, as the answer to that.
 
     Raises:
         BadInput: the request takes no such answer.
         Refused: it was answered already.
     """
-    name = values.get("id")
-    if name is None:
-        closing = hand.ends(Cause.STOPPED, EVERYTHING)
+    name = values.text("id")
+    if not name:
+        closing = context.ends(Cause.STOPPED, EVERYTHING)
         told = Message("Everything that hadn't ended is stopped.")
-        return await hand.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
-    question = await _question(hand, await aim(hand, name), Kind.FAILURE, "stop")
-    await check_digest(hand, [question], values.get("digest"))
-    return await hand.decide(question, Verdict.STOP)
+        return await context.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
+    question = await _question(context, await aim(context, name), Kind.FAILURE, "stop")
+    await check_digest(context, [question])
+    return await context.decide(question, Verdict.STOP)
 
 
-async def plan_approve(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def plan_approve(context: CommandContext, values: CommandValues) -> CommandResult:
     """Let the plan begin.
 
     Raises:
         BadInput: no plan waits for a decision.
     """
-    return await _approve_all(hand, [await _only(hand, Kind.PLAN, values.get("id"))], values.get("digest"))
+    return await _approve_all(context, [await _only(context, Kind.PLAN, values.text("id"))])
 
 
-async def plan_reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def plan_reject(context: CommandContext, values: CommandValues) -> CommandResult:
     """Refuse the plan; with feedback it is planned anew.
 
     Raises:
         BadInput: no plan waits for a decision.
     """
-    first, _, rest = str(values.get("feedback", "")).partition(" ")
+    first, _, rest = values.text("feedback").partition(" ")
     named = is_request_id(first)
-    question = await _only(hand, Kind.PLAN, first if named else None)
-    await check_digest(hand, [question], values.get("digest"))
-    reason = rest.strip() if named else values.get("feedback", "")
-    result = await hand.decide(question, Verdict.REJECT, reason=reason)
+    question = await _only(context, Kind.PLAN, first if named else "")
+    await check_digest(context, [question])
+    reason = rest.strip() if named else values.text("feedback")
+    result = await context.decide(question, Verdict.REJECT, reason=reason)
     return _at_limit(result, int(question.view.request.about.get("revision", 0))) if reason.strip() else result
 
 
@@ -281,33 +284,33 @@ def _at_limit(result: CommandResult, revision: int) -> CommandResult:
     )
 
 
-async def proposal_accept(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def proposal_accept(context: CommandContext, values: CommandValues) -> CommandResult:
     """Let the plan change as proposed; with one proposal open its id may be left out.
 
     Raises:
         BadInput: none is open, or several are and none was named.
     """
-    return await _approve_all(hand, [await _only(hand, Kind.PROPOSAL, values.get("id"))], values.get("digest"))
+    return await _approve_all(context, [await _only(context, Kind.PROPOSAL, values.text("id"))])
 
 
-async def proposal_reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def proposal_reject(context: CommandContext, values: CommandValues) -> CommandResult:
     """Leave the plan as it is; with one proposal open its id may be left out.
 
     Raises:
         BadInput: none is open, or several are and none was named.
     """
-    question = await _only(hand, Kind.PROPOSAL, values.get("id"))
-    await check_digest(hand, [question], values.get("digest"))
-    return await hand.decide(question, Verdict.REJECT, reason=values.get("reason", ""))
+    question = await _only(context, Kind.PROPOSAL, values.text("id"))
+    await check_digest(context, [question])
+    return await context.decide(question, Verdict.REJECT, reason=values.text("reason"))
 
 
-async def _only(hand: CommandContext, kind: Kind, name: str | None = None) -> Question:
-    if name is not None and name.startswith(REQUEST):
-        return _of_kind(await request_named(hand, name), (kind,))
-    found = {q.name: q for q in hand.snapshot.questions if q.kind is kind}
-    if name is not None and name not in found:
-        await refuse_answered(hand, "", kinds=(kind,), name=name)
-    if name is not None:
+async def _only(context: CommandContext, kind: Kind, name: str = "") -> Question:
+    if name.startswith(REQUEST):
+        return _of_kind(await request_named(context, name), (kind,))
+    found = {q.name: q for q in context.snapshot.questions if q.kind is kind}
+    if name and name not in found:
+        await refuse_answered(context, "", kinds=(kind,), name=name)
+    if name:
         return found[resolve_id(name, found, kind.value)]
     if not found:
         raise BadInput(Message("No {} waits for a decision now.", kind))

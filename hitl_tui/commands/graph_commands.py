@@ -9,6 +9,7 @@ from typing import Any
 from hitl_tui.commands import answer_commands
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.lookup import QuestionTarget, aim, check_digest
+from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
@@ -28,31 +29,31 @@ _END = "__end__"
 _LONGEST_STATE = 20_000
 
 
-def _todo(hand: CommandContext, values: Mapping[str, Any]) -> SupervisorTodo:
+def _todo(context: CommandContext, values: CommandValues) -> SupervisorTodo:
     """Return the TODO that was named, or the one that is at it: what asks, runs, or ran last."""
-    if values.get("id") or values.get("todo"):
-        return hand.todo(str(values.get("id") or values["todo"]))
-    seen = hand.snapshot
+    if name := values.text("id") or values.text("todo"):
+        return context.todo(name)
+    seen = context.snapshot
     asking = [q.todo_id for q in seen.questions if q.todo_id]
     going = [t.id for t in seen.todos if t.status is Status.IN_PROGRESS]
     ran = [t.id for t in seen.todos if t.attempt]
     for found in (asking, going, ran[-1:]):
         if found:
-            return hand.todo(found[0])
+            return context.todo(found[0])
     raise BadInput(Message("There is no TODO that runs or asks; name one."))
 
 
-async def stop_at(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def stop_at(context: CommandContext, values: CommandValues) -> CommandResult:
     """Let an attached graph stop before or after nodes from now on.
 
     Raises:
         BadInput: it has no such node; the message names those it has.
     """
-    todo, where = _todo(hand, values), str(values["where"])
+    todo, where = _todo(context, values), values.text("where")
     if where not in ("before", "after"):
         raise BadInput(Message('A graph stops before or after a node, not "{}".', one_line(where, 60)))
-    view = await hand.face.graph(todo.id)
-    nodes = [str(n) for n in values.get("nodes", ())]
+    view = await context.session.graph(todo.id)
+    nodes = values.words("nodes")
     known = [n for n in view.nodes if not n.startswith("__") and ":" not in n]
     for node in nodes:
         if node != "*" and node not in known:
@@ -62,53 +63,53 @@ async def stop_at(hand: CommandContext, values: Mapping[str, Any]) -> CommandRes
     data = {"todo_id": todo.id, **breaks}
     said = Message("{} will stop {} {}", todo.id, where, ", ".join(nodes))
     late = Message("; what it is at now goes on to its next stop first") if todo.status is Status.IN_PROGRESS else ""
-    return await hand.change(EventKind.BREAK, data, "updated", f"{said}{late}.", data)
+    return await context.change(EventKind.BREAK, data, "updated", f"{said}{late}.", data)
 
 
 def _own(todo: SupervisorTodo, where: str) -> tuple[str, ...]:
     return tuple(todo.metadata.get("breaks", {}).get(where, ()))
 
 
-async def stop_nowhere(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def stop_nowhere(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take all breakpoints of an attached graph away."""
-    todo = _todo(hand, values)
+    todo = _todo(context, values)
     data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
-    return await hand.change(EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", todo.id), data)
+    return await context.change(EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", todo.id), data)
 
 
-async def step(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def step(context: CommandContext, values: CommandValues) -> CommandResult:
     """Go on from a breakpoint to the next node.
 
     Raises:
         BadInput: it isn't at one.
     """
-    return await _pass(hand, values, "step")
+    return await _pass(context, values, "step")
 
 
-async def go_on(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def go_on(context: CommandContext, values: CommandValues) -> CommandResult:
     """Go on from a breakpoint to the next one.
 
     Raises:
         BadInput: it isn't at one.
     """
-    return await _pass(hand, values, "continue")
+    return await _pass(context, values, "continue")
 
 
-async def _pass(hand: CommandContext, values: Mapping[str, Any], action: str) -> CommandResult:
-    aimed = await aim(hand, str(values["id"])) if values.get("id") else QuestionTarget(_todo(hand, values))
+async def _pass(context: CommandContext, values: CommandValues, action: str) -> CommandResult:
+    aimed = await aim(context, values.text("id")) if "id" in values else QuestionTarget(_todo(context, values))
     todo = aimed.todo
-    question = _at_breakpoint(hand, todo, aimed.question)
-    await check_digest(hand, [question] if question else [], values.get("digest"))
+    question = _at_breakpoint(context, todo, aimed.question)
+    await check_digest(context, [question] if question else [])
     if question is None:
         raise BadInput(
             Message("{} isn't at a breakpoint.", todo.id),
             help=Message("Set one before it is approved: /break before * --todo {} stops at every node.", todo.id),
         )
-    return await answer_commands.send(hand, question, {"action": action})
+    return await answer_commands.send(context, question, {"action": action})
 
 
-def _at_breakpoint(hand: CommandContext, todo: SupervisorTodo, named: Question | None) -> Question | None:
-    for question in hand.snapshot.questions if named is None else (named,):
+def _at_breakpoint(context: CommandContext, todo: SupervisorTodo, named: Question | None) -> Question | None:
+    for question in context.snapshot.questions if named is None else (named,):
         value = question.view.request.subject.get("value")
         mine = question.todo_id == todo.id and question.kind is Kind.INTERRUPT
         if mine and isinstance(value, Mapping) and set(value) == {"breakpoint", "nodes", "next"}:
@@ -116,9 +117,9 @@ def _at_breakpoint(hand: CommandContext, todo: SupervisorTodo, named: Question |
     return None
 
 
-async def state_show(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def state_show(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show the state of an attached graph; of a long one the beginning."""
-    view = await hand.face.graph(_todo(hand, values).id)
+    view = await context.session.graph(_todo(context, values).id)
     shown = json.dumps(view.values, ensure_ascii=False, indent=2)
     cut = (
         Message("\n… {} characters more; --json has all", f"{len(shown) - _LONGEST_STATE:,}")
@@ -138,15 +139,15 @@ async def state_show(hand: CommandContext, values: Mapping[str, Any]) -> Command
     return CommandResult("ok", message, view.to_dict())
 
 
-async def state_edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def state_edit(context: CommandContext, values: CommandValues) -> CommandResult:
     """Change the state of a paused graph; it goes on with that once it is approved.
 
     Raises:
         BadInput: the change is no JSON object, the graph can't take it, or it runs.
     """
-    todo = hand.todo(str(values["id"]))
+    todo = context.todo(values.text("id"))
     try:
-        update = strict_json(str(values["update"]))
+        update = strict_json(values.text("update"))
     except (ValueError, RecursionError) as error:
         raise BadInput(
             Message("The change has to be JSON."),
@@ -154,42 +155,42 @@ async def state_edit(hand: CommandContext, values: Mapping[str, Any]) -> Command
         ) from error
     if not isinstance(update, dict) or not update:
         raise BadInput(Message('The change has to be an object of fields, such as {"amount": 82000}.'))
-    check_stored(Message("The change"), update, hand.face.desk.secrets)
+    check_stored(Message("The change"), update, context.session.desk.secrets)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(
             Message("{} is running; its state can be changed when it asks something or has finished.", todo.id)
         )
-    view = await hand.face.graph(todo.id, update)
+    view = await context.session.graph(todo.id, update)
     data = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
     message = Message(
         "{} will continue with the changed state ({}); you are asked first.", todo.id, one_line(changed, 100)
     )
-    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
-    return await hand.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
+    closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
+    return await context.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
 
 
-async def state_diff(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def state_diff(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show what differs between an earlier step of a graph, the one before by default, and now.
 
     Raises:
         BadInput: there is only one step, or the step is another TODO's.
     """
-    todo = _todo(hand, values)
-    now = await hand.face.graph(todo.id)
-    place = str(values.get("checkpoint", ""))
+    todo = _todo(context, values)
+    now = await context.session.graph(todo.id)
+    place = values.text("checkpoint")
     if place:
-        thread, step = await hand.face.find_step(place)
+        thread, step = await context.session.find_step(place)
         if thread != now.thread:
             raise BadInput(
                 Message("{} is no step of {}.", one_line(place, 60), todo.id), help=f"/checkpoint list --todo {todo.id}"
             )
     else:
-        earlier = await hand.face.steps(todo.id, 2)
+        earlier = await context.session.steps(todo.id, 2)
         if len(earlier) < 2:
             raise BadInput(Message("{} has only one step, so there is nothing to compare.", todo.id))
         step = earlier[1].checkpoint_id
-    before = await hand.face.graph(todo.id, at=step)
+    before = await context.session.graph(todo.id, at=step)
     found = list(values_that_differ(before.values, now.values))
     lines = [f"{change.name}: {_short(change.before)} → {_short(change.after)}" for change in found]
     count = counted_message(
@@ -212,9 +213,9 @@ def _short(value: Any) -> str:
     return "nothing" if value is ABSENT else one_line(json.dumps(value, ensure_ascii=False), 120)
 
 
-async def draw(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def draw(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show an attached graph as lines: its nodes, where they go and how they stand."""
-    view = await hand.face.graph(_todo(hand, values).id)
+    view = await context.session.graph(_todo(context, values).id)
     return CommandResult("ok", "\n".join([f"{view.agent} of {view.todo_id}", *_lines(view)]), view.to_dict())
 
 
@@ -252,16 +253,16 @@ def _goes(view: GraphView, node: str) -> Iterator[str]:
             yield f"{_name(edge.target)}{label or ('?' if edge.conditional else '')}"
 
 
-async def rescue(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def rescue(context: CommandContext, values: CommandValues) -> CommandResult:
     """Go back to before the last answer, for a graph that fails because of it, once that is approved.
 
     Raises:
         BadInput: it runs, or has nowhere to go back to.
     """
-    todo = (await aim(hand, str(values["id"]))).todo if values.get("id") else _todo(hand, values)
+    todo = (await aim(context, values.text("id"))).todo if "id" in values else _todo(context, values)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(Message("{} is running; there is nothing to rescue it from.", todo.id))
-    view = await hand.face.graph(todo.id)
+    view = await context.session.graph(todo.id)
     if not view.checkpoint_id:
         raise BadInput(Message("{} has no thread to go back in.", todo.id))
     data = _place(todo, view)
@@ -270,8 +271,8 @@ async def rescue(hand: CommandContext, values: Mapping[str, Any]) -> CommandResu
         "first. What finished beside the question in the same step runs again.",
         todo.id,
     )
-    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
-    return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
+    closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
+    return await context.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 
 def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:
@@ -280,10 +281,10 @@ def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:
     return {**place, "next": list(view.next)} if view.next else place
 
 
-async def step_back(hand: CommandContext, todo: SupervisorTodo, step: str) -> dict[str, Any]:
+async def step_back(context: CommandContext, todo: SupervisorTodo, step: str) -> dict[str, Any]:
     """Return one of a team's own steps as an event says it; of an attached graph, with what runs then."""
-    place = {"todo_id": todo.id, "thread": run_thread(hand.snapshot, todo.id), "checkpoint_id": step}
+    place = {"todo_id": todo.id, "thread": run_thread(context.snapshot, todo.id), "checkpoint_id": step}
     try:
-        return _place(todo, await hand.face.graph(todo.id, at=step))
+        return _place(todo, await context.session.graph(todo.id, at=step))
     except HitlError:  # its team is none, or it can't be loaded now: then nobody knows
         return place

@@ -18,7 +18,7 @@ from hitl_tui.commands import (
     trust_commands,
 )
 from hitl_tui.commands.command_context import CommandContext
-from hitl_tui.commands.parser import Parsed, is_command, parse
+from hitl_tui.commands.parser import CommandValues, Parsed, is_command, parse
 from hitl_tui.commands.question_lookup import Unbound, Unshown
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
@@ -35,7 +35,7 @@ from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
-COMMANDS: Mapping[str, Callable[[CommandContext, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(
+COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[CommandResult]]] = MappingProxyType(
     {
         "todos": plan_commands.todos,
         "todo show": plan_commands.show,
@@ -90,7 +90,7 @@ class CommandHandler:
     """Carries commands out.
 
     Args:
-        face: the session.
+        session: the session.
         planner: turns plain text into proposals, and knows the agents.
         by: who gives the commands.
         channel: `console`, `repl`, `cli`, `pipe`.
@@ -103,7 +103,7 @@ class CommandHandler:
 
     def __init__(
         self,
-        face: SessionView,
+        session: SessionView,
         planner: PlanningAgent,
         *,
         by: str,
@@ -113,20 +113,20 @@ class CommandHandler:
         terminal: bool = False,
         since: str = "",
     ) -> None:
-        self._hand = CommandContext(face, planner, by, channel, admin, acting, terminal, since=since)
+        self._context = CommandContext(session, planner, by, channel, admin, acting, terminal, since=since)
 
     def acting_as(self, identity: Identity) -> CommandHandler:
         """Return what carries commands out for somebody else: an approver who gave their token."""
-        hand = self._hand
+        context = self._context
         return CommandHandler(
-            hand.face,
-            hand.planner,
+            context.session,
+            context.planner,
             by=identity.name,
-            channel=hand.channel,
-            admin=hand.admin,
+            channel=context.channel,
+            admin=context.admin,
             acting=lambda: identity,
-            terminal=hand.terminal,
-            since=hand.since,
+            terminal=context.terminal,
+            since=context.since,
         )
 
     async def handle_command(self, line: str, known: Collection[str] | None = None, began: str = "") -> CommandResult:
@@ -140,12 +140,12 @@ class CommandHandler:
 
         Never raises for what a person wrote: an error is a result with `error`, and changed nothing.
         """
-        hand = self._beginning(began)
+        context = self._beginning(began)
         try:
-            line = mask(line, self._hand.face.desk.secrets)
+            line = mask(line, self._context.session.desk.secrets)
             if not is_command(line):
-                return await plan_commands.propose(hand, line)
-            return await self._carry_out(hand, parse(line), known, line)
+                return await plan_commands.propose(context, line)
+            return await self._carry_out(context, parse(line), known, line)
         except Unshown as error:
             asked = {"asked": [q.name for q in error.questions], "request_ids": [q.id for q in error.questions]}
             return CommandResult("asked", error.message, asked)
@@ -166,37 +166,34 @@ class CommandHandler:
         return await self._carry_out(self._beginning(), parsed, known, line)
 
     def _beginning(self, began: str = "") -> CommandContext:
-        return replace(self._hand, began=began or self._hand.face.desk.now())
+        return replace(self._context, began=began or self._context.session.desk.now())
 
     async def _carry_out(
-        self, hand: CommandContext, parsed: Parsed, known: Collection[str] | None, line: str
+        self, context: CommandContext, parsed: Parsed, known: Collection[str] | None, line: str
     ) -> CommandResult:
         if parsed.spec.local:
             raise BadInput(f"/{parsed.spec.name} works in the console and the line mode only.")
-        given = parsed.values.get("id")
-        names = tuple(map(str, [given] if isinstance(given, str) else given or ()))
-        seen = None if known is None else frozenset(known)
-        digest = str(parsed.values.get("digest") or "")
-        hand = replace(hand, known=seen, line=line, names=names, digest=digest)
-        before = hand.snapshot
+        seen, names = None if known is None else frozenset(known), tuple(parsed.values.words("id"))
+        context = replace(context, known=seen, line=line, names=names, digest=parsed.values.text("digest"))
+        before = context.snapshot
         try:
-            return await COMMANDS[parsed.spec.name](hand, parsed.values)
+            return await COMMANDS[parsed.spec.name](context, parsed.values)
         except (BadInput, Refused, Unshown, Unbound):
             if parsed.spec.changes:
-                await self._refuse_overtaken(hand, before)
+                await self._refuse_overtaken(context, before)
             raise
 
-    async def _refuse_overtaken(self, hand: CommandContext, before: Snapshot) -> None:
+    async def _refuse_overtaken(self, context: CommandContext, before: Snapshot) -> None:
         """Say who decided, where a command can't be carried out because somebody was faster.
 
         Raises:
             Refused: somebody was.
         """
-        for name in hand.names if len(hand.names) == 1 else ():  # of several the answer says what became of each
+        for name in context.names if len(context.names) == 1 else ():  # of several the answer says what became of each
             todo_id = f"todo_{int(name):03d}" if name.isascii() and name.isdigit() else name
             with suppress(UnknownName):  # it may have been removed
                 todo_id = resolve_id(name, before.raw)
-            await hand.refuse_overtaken(todo_id)
+            await context.refuse_overtaken(todo_id)
 
     async def decide(
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None
@@ -224,7 +221,7 @@ class CommandHandler:
 
     async def freed(self, mode: Mode) -> tuple[str, ...]:
         """Return the ids of the TODOs that another mode would let run without a question; see `rule_commands.freed`."""
-        return await rule_commands.freed(self._hand, mode)
+        return await rule_commands.freed(self._context, mode)
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
         """Give a TODO another exact input; it is asked anew.
@@ -237,23 +234,23 @@ class CommandHandler:
         Raises:
             BadInput: the team can't use it.
         """
-        secrets = self._hand.face.desk.secrets
+        secrets = self._context.session.desk.secrets
         return await self._beginning().edit(todo, mask(text, secrets), mask_json(dict(arguments), secrets))
 
 
-async def approve_given(face: SessionView, planner: PlanningAgent, by: str, acting: Acting | None) -> CommandResult:
+async def approve_given(session: SessionView, planner: PlanningAgent, by: str, acting: Acting | None) -> CommandResult:
     """Approve the run of an attached graph whose exact input its person wrote on the command line.
 
-    On record it is what it was: a decision on the command line, whatever face the session is opened in.
+    On record it is what it was: a decision on the command line, whatever interface the session is opened in.
 
     Args:
-        face: the session, which asks about that run now.
+        session: the session, which asks about that run now.
         planner: the session's.
         by: who started it.
         acting: says how they are identified.
     """
-    question = face.snapshot.questions[0]
+    question = session.snapshot.questions[0]
     # They wrote what it asks about themselves: the command line is where they saw it.
-    face.desk.showing.note([question.id], by, Message("command line"))
-    handler = CommandHandler(face, planner, by=by, channel="cli", acting=acting)
+    session.desk.showing.note([question.id], by, Message("command line"))
+    handler = CommandHandler(session, planner, by=by, channel="cli", acting=acting)
     return await handler.handle_command(f"/todo approve {question.todo_id} --digest {question.digest}")

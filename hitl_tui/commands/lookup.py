@@ -31,7 +31,7 @@ class QuestionTarget:
     question: Question | None = None
 
 
-async def aim(hand: CommandContext, name: str) -> QuestionTarget:
+async def aim(context: CommandContext, name: str) -> QuestionTarget:
     """Return the TODO that a name stands for, and the question where it names one.
 
     Raises:
@@ -39,51 +39,51 @@ async def aim(hand: CommandContext, name: str) -> QuestionTarget:
         Refused: the question was answered or replaced meanwhile.
     """
     if name.startswith(REQUEST):
-        question = await request_named(hand, name)
+        question = await request_named(context, name)
         if not question.todo_id:
             raise Refused(
                 Message("{} is about no TODO; it asks about the {}.", question.id, question.kind), reason="not_allowed"
             )
-        return QuestionTarget(hand.todo(question.todo_id), question)
+        return QuestionTarget(context.todo(question.todo_id), question)
     match = NUMBERED.fullmatch(name)
-    if match is None or name in hand.snapshot.raw:
-        return QuestionTarget(hand.todo(name))
-    todo = hand.todo(match.group(1))
+    if match is None or name in context.snapshot.raw:
+        return QuestionTarget(context.todo(name))
+    todo = context.todo(match.group(1))
     number = int(match.group(2))
-    if not any(q.todo_id == todo.id and q.number == number for q in hand.snapshot.questions):
-        await refuse_answered(hand, todo.id, kinds=(Kind.INTERRUPT,), number=number)
-    return QuestionTarget(todo, open_question(hand.snapshot, name))
+    if not any(q.todo_id == todo.id and q.number == number for q in context.snapshot.questions):
+        await refuse_answered(context, todo.id, kinds=(Kind.INTERRUPT,), number=number)
+    return QuestionTarget(todo, open_question(context.snapshot, name))
 
 
-async def request_named(hand: CommandContext, name: str) -> Question:
+async def request_named(context: CommandContext, name: str) -> Question:
     """Return the open question whose request has this id.
 
     Raises:
         UnknownName: it could be several.
         Refused: it was decided, replaced, or never there.
     """
-    found = by_request(hand.snapshot, name)
+    found = by_request(context.snapshot, name)
     if found is not None:
         return found
-    view = await hand.face.desk.ledger.request(name, hand.face.desk.now())
-    if view is None or view.request.session != hand.face.id:
+    view = await context.session.desk.ledger.request(name, context.session.desk.now())
+    if view is None or view.request.session != context.session.id:
         raise Refused(Message('There is no open question "{}".', clip(name)), reason="unknown")
     if view.resolution.outcome is Outcome.PENDING:
-        return named([view], hand.snapshot.raw)[0]
-    raise closed(hand, view)
+        return named([view], context.snapshot.raw)[0]
+    raise closed(context, view)
 
 
-def closed(hand: CommandContext, view: RequestView) -> Refused:
+def closed(context: CommandContext, view: RequestView) -> Refused:
     """Return what is said to who comes too late."""
     resolution = view.resolution
     reason = "superseded" if resolution.outcome is Outcome.SUPERSEDED else "late"
-    if resolution.decisions and person(resolution.decisions[-1].by) == person(hand.by):
+    if resolution.decisions and person(resolution.decisions[-1].by) == person(context.by):
         reason = "repeated"
-    return Refused(closed_words(view.request, resolution, hand.face.desk.now()), reason=reason)
+    return Refused(closed_words(view.request, resolution, context.session.desk.now()), reason=reason)
 
 
 async def refuse_answered(
-    hand: CommandContext,
+    context: CommandContext,
     todo_id: str,
     *,
     kinds: Collection[Kind],
@@ -95,7 +95,7 @@ async def refuse_answered(
     """Refuse a command for a question that was answered already.
 
     Args:
-        hand: who gives it.
+        context: who gives it.
         todo_id: the TODO; empty for the plan or a proposal.
         kinds: what the question may have been.
         number: the interrupt's; 0 for any.
@@ -106,32 +106,35 @@ async def refuse_answered(
     Raises:
         Refused: the last such question was answered; the message says what was said, by whom and when.
     """
-    desk = hand.face.desk
-    views = await desk.ledger.requests(desk.now(), session=hand.face.id, todo_id=todo_id, pending=False, limit=_MOST)
+    desk = context.session.desk
+    views = await desk.ledger.requests(
+        desk.now(), session=context.session.id, todo_id=todo_id, pending=False, limit=_MOST
+    )
     for view in reversed(views):
         request = view.request
         meant = request.kind in kinds and number in (0, request.about.get("number", 0))
         meant = meant and name in ("", name_of(request))
         answered = view.resolution.decided or request.ended_at
         if meant and answered and (not digest or names_digest(digest, request.digest)):
-            refused = closed(hand, view)
+            refused = closed(context, view)
             refused.help = help
             raise refused
 
 
-async def check_digest(hand: CommandContext, questions: Collection[Question], digest: str | None) -> None:
-    """See that the one question a command decides is the one with this digest, and that this says which one.
+async def check_digest(context: CommandContext, questions: Collection[Question]) -> None:
+    """Check that the one question a command decides is the one whose digest was given, if one was.
 
     Raises:
         Refused: it is another one, or what was said of that digest has been said already.
     """
-    if digest is None:
+    digest = context.digest
+    if not digest:
         return
     shown = [q for q in questions if names_digest(digest, q.digest)]
     known = (*questions, None)[0]
     help = Message("To answer what is asked now, name it: {}.", shown[0].id) if shown else ""
     if known is not None:
-        await refuse_answered(hand, known.todo_id, kinds=(known.kind,), digest=digest, help=help)
+        await refuse_answered(context, known.todo_id, kinds=(known.kind,), digest=digest, help=help)
     if len(questions) != 1 or not shown:
         raise Refused(
             Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"

@@ -22,9 +22,9 @@ def on_behalf(line: str) -> tuple[str, str] | None:
         return None
     if parsed.spec.name != "as":
         return None
-    command = str(parsed.values["command"])
+    command = str(parsed.values.text("command"))
     if not is_command(command):
         raise BadInput("/as takes a command after the name, such as: /as bob /todo approve 1", help=parsed.spec.usage)
     if parse(command).spec.local:
         raise BadInput(f"/as can't give {command.split()[0]}; it takes a command of the session.")
-    return str(parsed.values["approver"]), command
+    return str(parsed.values.text("approver")), command

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput, UnknownName
@@ -18,17 +16,31 @@ _OPTION = re.compile(r"(?:(?<=\s)|^)--([a-z]+)(?:=|\s+)")
 LONGEST_LINE = 100_000
 
 
+class CommandValues(dict[str, str | list[str]]):
+    """What a command was given, by argument and option name: a text, or the words of one that takes many."""
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return what was given as one text."""
+        found = self.get(name, default)
+        return found if isinstance(found, str) else " ".join(found)
+
+    def words(self, name: str) -> list[str]:
+        """Return the words that were given; none where nothing was."""
+        found = self.get(name, [])
+        return [found] if isinstance(found, str) else found
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A command as it was given.
 
     Args:
         spec: the command.
-        values: by argument and option name: text, a list of texts for `many`, or missing.
+        values: what its arguments and options are.
     """
 
     spec: CommandSpec
-    values: Mapping[str, Any]
+    values: CommandValues
 
 
 def is_command(line: str) -> bool:
@@ -51,7 +63,7 @@ def parse(line: str) -> Parsed:
     spec, rest = _spec(text)
     options, rest = _options(spec, rest)
     values = _arguments(spec, rest)
-    return Parsed(spec, {**values, **options})
+    return Parsed(spec, CommandValues({**values, **options}))
 
 
 def _spec(text: str) -> tuple[CommandSpec, str]:
@@ -76,7 +88,7 @@ def _spec(text: str) -> tuple[CommandSpec, str]:
     raise UnknownName(Message('There is no command "/{}";{}', clip(first), hint))
 
 
-def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
+def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], str]:
     """Take `--name value…` out of a line; unknown ones are an error unless the rest is free text."""
     if not spec.options:
         return {}, rest
@@ -88,7 +100,7 @@ def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
     if strange is not None:
         listed = ", ".join(f"--{name}" for name in known)
         raise BadInput(f'/{spec.name} has no option "--{strange}"; it has {listed}.', help=spec.usage)
-    values: dict[str, Any] = {}
+    values: dict[str, str | list[str]] = {}
     if not found:
         return values, rest
     for match, following in zip(found, [*found[1:], None], strict=True):
@@ -103,7 +115,7 @@ def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
     return values, rest[: found[0].start()]
 
 
-def _ending(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
+def _ending(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], str]:
     """Take an option with its one value off the end of a line whose text is left as it is."""
     for option in spec.options:
         match = re.search(rf"(?:^|\s)--{option.name}(?:(?:=|\s+)(\S*))?\s*$", rest)
@@ -114,8 +126,8 @@ def _ending(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
     return {}, rest
 
 
-def _arguments(spec: CommandSpec, rest: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _arguments(spec: CommandSpec, rest: str) -> dict[str, str | list[str]]:
+    values: dict[str, str | list[str]] = {}
     position = 0
     for argument in spec.arguments:
         remaining = rest[position:]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.graph_commands import step_back
 from hitl_tui.commands.lookup import aim
+from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo
@@ -28,9 +28,9 @@ from hitl_tui.planning.rule_planner.plan_edit import NoChange
 _PAGE = 20
 
 
-async def todos(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def todos(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show the plan: every TODO, counts per status, the current one."""
-    seen = hand.snapshot
+    seen = context.snapshot
     summary = seen.summary
     current = seen.current_todo_id
     message = counted_message(
@@ -49,45 +49,45 @@ async def todos(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
     return CommandResult("ok", message, data)
 
 
-async def show(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def show(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show all there is to a TODO: its question and its result, too."""
-    todo = hand.todo(values["id"])
-    question = hand.snapshot.question_of(todo.id)
+    todo = context.todo(values.text("id"))
+    question = context.snapshot.question_of(todo.id)
     data: dict[str, Any] = {"todo_id": todo.id, "todo": todo.to_dict()}
     if question is not None:
         data["question"] = question.to_dict()
     if todo.result and todo.result.get("digest"):
-        data["result"] = await hand.face.artifact(str(todo.result["digest"]))
+        data["result"] = await context.session.artifact(str(todo.result["digest"]))
     return CommandResult("ok", f"{todo.id} is {todo.status}: {todo.name}", data)
 
 
-async def checkpoint_list(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def checkpoint_list(context: CommandContext, values: CommandValues) -> CommandResult:
     """List the session's checkpoints, newest first; with a TODO, its team's own steps."""
-    limit = number(values.get("limit", str(_PAGE)))
+    limit = number(values.text("limit", str(_PAGE)))
     if "todo" in values:
-        steps = await hand.face.steps(hand.todo(values["todo"]).id, limit)
+        steps = await context.session.steps(context.todo(values.text("todo")).id, limit)
         message = Message("{} steps of its team, newest first.", len(steps))
         return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps]})
-    before = await hand.face.find_checkpoint(values["before"]) if "before" in values else ""
-    found = await hand.face.checkpoints(limit, before)
+    before = await context.session.find_checkpoint(values.text("before")) if "before" in values else ""
+    found = await context.session.checkpoints(limit, before)
     message = (
         Message("{} checkpoints, newest first.", len(found))
         if found
         else Message("There are no checkpoints before that.")
     )
-    async with hand.face.reading() as history:
+    async with context.session.reading() as history:
         newest = await history.place(found[0].checkpoint_id) if found else 0
     listed = [{"number": newest - n, **c.to_dict()} for n, c in enumerate(found)]
     return CommandResult("ok", message, {"checkpoints": listed})
 
 
-async def help_(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def help_(context: CommandContext, values: CommandValues) -> CommandResult:
     """List all commands, or those whose names begin with some words.
 
     Raises:
         UnknownName: none does.
     """
-    words = " ".join(values.get("command", ())).removeprefix("/").lower()
+    words = values.text("command").removeprefix("/").lower()
     table = help_table()
     if words:
         specs = {s.name: s for n, s in registry().items() if n == words or n.startswith(f"{words} ")}
@@ -117,17 +117,17 @@ NO_CHANGE, NO_DECISION = "no_change", "no_decision"
 _SAID = 40
 
 
-async def add(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def add(context: CommandContext, values: CommandValues) -> CommandResult:
     """Add a TODO that a person writes, for an agent.
 
     Raises:
         UnknownName: there is no such agent, or no TODO that it shall come after.
         BadInput: the agent is disabled, or its team can't use the text.
     """
-    facts = _agent(hand, values["agent"])
-    seen, text = hand.snapshot, str(values.get("text", ""))
-    behind = [resolve_id(name, seen.raw) for name in values.get("after", ())]
-    level = parse_priority(values.get("priority", "medium"))
+    facts = _agent(context, values.text("agent"))
+    seen, text = context.snapshot, values.text("text")
+    behind = [resolve_id(name, seen.raw) for name in values.words("after")]
+    level = parse_priority(values.text("priority", "medium"))
     try:
         todo = await asyncio.to_thread(
             manual_todo,
@@ -137,20 +137,20 @@ async def add(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
             taken=seen.taken,
             after=behind,
             priority=level,
-            now=hand.face.desk.now(),
+            now=context.session.desk.now(),
         )
     except BadInput as error:
         if text.strip():
             raise
         raise await asyncio.to_thread(_untold, facts, error) from error
-    seq, event_id = await hand.face.desk.post(EventKind.ADD, {"todo": todo.to_dict()}, by=hand.by)
-    after = await hand.face.applied(seq)
-    refused = await hand.refusal(seq, event_id)
+    seq, event_id = await context.session.desk.post(EventKind.ADD, {"todo": todo.to_dict()}, by=context.by)
+    after = await context.session.applied(seq)
+    refused = await context.refusal(seq, event_id)
     if refused:
         return refused
     added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
     data = {"todo": added.to_dict(), "todo_id": added.id}
-    return hand.done_with("added", Message("{} added for {}.", added.id, facts.name), data)
+    return context.done_with("added", Message("{} added for {}.", added.id, facts.name), data)
 
 
 def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
@@ -162,148 +162,148 @@ def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
     return error
 
 
-def _agent(hand: CommandContext, name: str) -> AgentFacts:
-    agents = {n: a for n, a in hand.planner.agents.items() if a.enabled}
-    facts = hand.planner.agents.get(name)
+def _agent(context: CommandContext, name: str) -> AgentFacts:
+    agents = {n: a for n, a in context.planner.agents.items() if a.enabled}
+    facts = context.planner.agents.get(name)
     if facts is not None and not facts.enabled:
         raise BadInput(Message("{} is disabled in hitl.toml.", name))
     return agents[resolve_id(name, agents, "agent")]
 
 
-async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
     """Give a TODO another exact input; it is asked anew.
 
     Raises:
         BadInput: its team can't use it.
     """
-    todo = hand.todo(values["id"])
-    return await hand.edit(todo, *edited_input(todo, values["input"]))
+    todo = context.todo(values.text("id"))
+    return await context.edit(todo, *edited_input(todo, values.text("input")))
 
 
-async def update(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def update(context: CommandContext, values: CommandValues) -> CommandResult:
     """Give a TODO another status, by the operator's part of the transition table.
 
     Raises:
         UnknownName: there is no such status.
         IllegalTransition: it can't become that by hand.
     """
-    todo, status = (await aim(hand, values["id"])).todo, parse_status(values["status"])
+    todo, status = (await aim(context, values.text("id"))).todo, parse_status(values.text("status"))
     fitting = {Status.SKIPPED: Verdict.SKIP, Status.FAILED: Verdict.REJECT}.get(status)
     if fitting is not None:
-        for question in await hand.open_questions(todo.id):
+        for question in await context.open_questions(todo.id):
             if fitting in question.view.request.options:  # it is a decision, and counts as one
-                done = await hand.decide(question, fitting)
+                done = await context.decide(question, fitting)
                 return done if done.failed else replace(done, data={**done.data, "new_status": status.value})
     check_transition(todo, status, OPERATOR)
-    return await set_status(hand, todo, status, fitting)
+    return await set_status(context, todo, status, fitting)
 
 
 async def set_status(
-    hand: CommandContext, todo: SupervisorTodo, status: Status, fitting: Verdict | None = None
+    context: CommandContext, todo: SupervisorTodo, status: Status, fitting: Verdict | None = None
 ) -> CommandResult:
     """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
     data = {"todo_id": todo.id, "status": status.value}
     shown = {"todo_id": todo.id, "new_status": status.value}
     amounts_to = {Status.COMPLETED: Verdict.APPROVE, Status.PENDING: None}.get(status, Verdict.REJECT)
-    closing = hand.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
-    return await hand.change(
+    closing = context.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
+    return await context.change(
         EventKind.UPDATE, data, "updated", Message("{} is {} now.", todo.id, status), shown, closing=closing
     )
 
 
-async def remove(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def remove(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take a TODO that never started out of the plan."""
-    data = {"todo_id": hand.todo(values["id"]).id}
-    closing = hand.ends(Cause.REMOVED, data["todo_id"])
-    return await hand.change(
+    data = {"todo_id": context.todo(values.text("id")).id}
+    closing = context.ends(Cause.REMOVED, data["todo_id"])
+    return await context.change(
         EventKind.REMOVE, data, "removed", Message("{} is removed.", data["todo_id"]), data, closing=closing
     )
 
 
-async def priority(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def priority(context: CommandContext, values: CommandValues) -> CommandResult:
     """Give a TODO another priority; the scheduler goes by it at once.
 
     Raises:
         UnknownName: there is no such priority.
     """
-    level = parse_priority(values["level"])
-    data = {"todo_id": hand.todo(values["id"]).id, "priority": level.value}
-    return await hand.change(
+    level = parse_priority(values.text("level"))
+    data = {"todo_id": context.todo(values.text("id")).id, "priority": level.value}
+    return await context.change(
         EventKind.PRIORITY, data, "updated", Message("{} is {} now.", data["todo_id"], level), data
     )
 
 
-async def move(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def move(context: CommandContext, values: CommandValues) -> CommandResult:
     """Give a TODO another place in the order.
 
     Raises:
         BadInput: neither "before" nor "after" was said, or it can't have another place any more.
     """
-    where = values["where"].lower()
+    where = values.text("where").lower()
     if where not in ("before", "after"):
         raise BadInput(
-            Message('"{}" must be before or after.', clip(values["where"])), help=registry()["todo move"].usage
+            Message('"{}" must be before or after.', clip(values.text("where"))), help=registry()["todo move"].usage
         )
-    todo, anchor = hand.todo(values["id"]), hand.todo(values["anchor"])
+    todo, anchor = context.todo(values.text("id")), context.todo(values.text("anchor"))
     if todo.why_fixed:
         raise BadInput(todo.why_fixed)
     data = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
-    return await hand.change(
+    return await context.change(
         EventKind.MOVE, data, "moved", Message("{} is {} {} now.", todo.id, where, anchor.id), data
     )
 
 
-async def cancel(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def cancel(context: CommandContext, values: CommandValues) -> CommandResult:
     """Stop a TODO that runs.
 
     Raises:
         BadInput: it doesn't run.
     """
-    todo = hand.todo(values["id"])
+    todo = context.todo(values.text("id"))
     if todo.status is not Status.IN_PROGRESS:
         raise BadInput(Message("{} is {}; only a running TODO can be cancelled.", todo.id, todo.status))
     data = {"todo_id": todo.id}
-    closing = hand.ends(Cause.CANCELLED, todo.id)
-    return await hand.change(
+    closing = context.ends(Cause.CANCELLED, todo.id)
+    return await context.change(
         EventKind.CANCEL, data, "cancelled", Message("{} is stopped.", todo.id), data, closing=closing
     )
 
 
-async def checkpoint_restore(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def checkpoint_restore(context: CommandContext, values: CommandValues) -> CommandResult:
     """Go back to a checkpoint of the session, or to a step of a TODO's team.
 
     Raises:
         UnknownName: there is no such checkpoint, or it could be several.
     """
-    thread, step = await hand.face.find_step(values["id"])
+    thread, step = await context.session.find_step(values.text("id"))
     if thread:
-        return await _rewind(hand, thread, step)
-    checkpoint_id = await hand.face.find_checkpoint(values["id"])
-    async with hand.face.reading() as history:
+        return await _rewind(context, thread, step)
+    checkpoint_id = await context.session.find_checkpoint(values.text("id"))
+    async with context.session.reading() as history:
         number, total = await history.place(checkpoint_id), await history.count()
-    branch = await hand.face.desk.restore(checkpoint_id, hand.by)
-    await hand.face.on_branch(branch)
+    branch = await context.session.desk.restore(checkpoint_id, context.by)
+    await context.session.on_branch(branch)
     data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
     message = Message("The session is back at checkpoint {} of {}; nothing was executed.", number, total)
-    return hand.done_with("restored", message, data)
+    return context.done_with("restored", message, data)
 
 
-async def _rewind(hand: CommandContext, thread: str, step: str) -> CommandResult:
+async def _rewind(context: CommandContext, thread: str, step: str) -> CommandResult:
     """Let a TODO's team go on from one of its own steps, once it is approved anew."""
-    todo = hand.todo(thread.split("/")[1])
-    data = {**await step_back(hand, todo, step), "thread": thread}
+    todo = context.todo(thread.split("/")[1])
+    data = {**await step_back(context, todo, step), "thread": thread}
     message = Message("{} will continue from that step of {}; you are asked first.", todo.id, todo.agent_name)
-    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
-    return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
+    closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
+    return await context.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 
-async def propose(hand: CommandContext, text: str) -> CommandResult:
+async def propose(context: CommandContext, text: str) -> CommandResult:
     """Propose the change of the plan that plain text asks for.
 
     What answers a question elsewhere (`1`, `yes`, `승인`) decides nothing here: the answer says where it would. A
     graph that waits for its next input takes such words as what they are.
     """
-    seen = hand.snapshot
+    seen = context.snapshot
     words = text.strip()
     if not words:
         raise BadInput(Message("Nothing was written."), help=Message("/help lists all commands."))
@@ -314,17 +314,17 @@ async def propose(hand: CommandContext, text: str) -> CommandResult:
         )
     reply = reply_of(words, load_replies())
     if reply is not None and seen.questions:
-        return await _replied(reply, hand, words)
+        return await _replied(reply, context, words)
     try:
-        proposal = await hand.planner.revise(words, seen.query, seen.todos, seen.taken)
+        proposal = await context.planner.revise(words, seen.query, seen.todos, seen.taken)
     except NoChange as error:
         if reply is not None:
-            return await _replied(reply, hand, words)
+            return await _replied(reply, context, words)
         said = one_line(words, _SAID)
         known = Message(
             'Write /new before it to begin another session: no change of the plan was recognised in "{}".', said
         )
-        if hand.channel == "cli":
+        if context.channel == "cli":
             known = Message(
                 'Give it to hitl-tui run to begin another session: no change of the plan was found in "{}".', said
             )
@@ -332,17 +332,17 @@ async def propose(hand: CommandContext, text: str) -> CommandResult:
     event = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
     message = Message("Proposed: {} Accept with /proposal accept {}.", proposal.reason, proposal.id)
-    return await hand.change(EventKind.PROPOSED, event, "proposed", message, data)
+    return await context.change(EventKind.PROPOSED, event, "proposed", message, data)
 
 
-async def _replied(reply: Reply, hand: CommandContext, words: str) -> CommandResult:
+async def _replied(reply: Reply, context: CommandContext, words: str) -> CommandResult:
     """Answer words that are no change of the plan: with the help, or with where a decision is given."""
     if reply is Reply.HELP:
-        return await help_(hand, {})
+        return await help_(context, CommandValues())
     said = one_line(words, _SAID)
-    if not hand.snapshot.questions:
+    if not context.snapshot.questions:
         return failure(Message('"{}" decides nothing: no question waits for you now.', said), reason=NO_DECISION)
-    question = hand.snapshot.questions[0]
+    question = context.snapshot.questions[0]
     commands = [command.partition(" [")[0] for command in question.commands.values()]
     way = Message("What {} asks is answered by {}.", question.name, commands[0]) if commands else ""
     if len(commands) > 1:

@@ -86,10 +86,10 @@ def answer_hint(line: str, snapshot: Snapshot) -> str:
         return ""
     try:
         values = parse(line).values
-        question = open_question(snapshot, str(values["id"]))
+        question = open_question(snapshot, values.text("id"))
         if question.shape is None:
             return ""
-        return f"Sends: {said(read(question.shape, str(values['value'])).value)}"
+        return f"Sends: {said(read(question.shape, values.text('value')).value)}"
     except HitlError as error:
         return error.message
 

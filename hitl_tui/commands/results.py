@@ -1,4 +1,4 @@
-"""What commands answer: typed, without layout, the same for every face."""
+"""What commands answer: typed, without layout, the same for every interface."""
 
 from __future__ import annotations
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from hitl_tui.commands.command_context import CommandContext, names_digest
+from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
@@ -36,21 +37,21 @@ class _Opened(Protocol):
     setup: SessionSetup
 
 
-def rules_file(hand: CommandContext) -> Path:
+def rules_file(context: CommandContext) -> Path:
     """Return where standing rules lie.
 
     Raises:
         BadInput: this session has no place for them.
     """
-    if not isinstance(hand.face, _Opened):
+    if not isinstance(context.session, _Opened):
         raise BadInput(Message("This session keeps no rules."))
-    return hand.face.setup.folder.path.parent.parent / standing_rules.FILE_NAME
+    return context.session.setup.folder.path.parent.parent / standing_rules.FILE_NAME
 
 
-async def listed(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def listed(context: CommandContext, values: CommandValues) -> CommandResult:
     """List what is always allowed, and hitl.toml's own rules beside it."""
-    found = await asyncio.to_thread(standing_rules.load_rules, rules_file(hand))
-    policy, here, now = hand.face.rules.policy.rules, hand.snapshot.workspace, hand.face.desk.now()
+    found = await asyncio.to_thread(standing_rules.load_rules, rules_file(context))
+    policy, here, now = context.session.rules.policy.rules, context.snapshot.workspace, context.session.desk.now()
     data = {
         "rules": [{"n": n, "id": rule.id, **rule.to_dict()} for n, rule in enumerate(found, start=1)],
         "policy": [{"n": n, "said": _said(rule), **rule.to_dict()} for n, rule in enumerate(policy, start=1)],
@@ -87,7 +88,7 @@ def _said(rule: Rule) -> str:
     return "  ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in found.items())
 
 
-def _proposed(hand: CommandContext, question: Question) -> StandingRule:
+def _proposed(context: CommandContext, question: Question) -> StandingRule:
     """Return the rule that would always allow exactly what a question asks.
 
     Raises:
@@ -99,40 +100,42 @@ def _proposed(hand: CommandContext, question: Question) -> StandingRule:
     plain = {key: value for key, value in arguments.items() if key != "programs" or "input" not in arguments}
     said = shlex.join(map(str, argv)) if isinstance(argv, list) else json.dumps(plain, ensure_ascii=False)
     shown = f"{request.source.removesuffix('_team')}: {said}"
-    return standing_rules.rule_for(request, hand.snapshot.workspace, by=hand.by, at=hand.face.desk.now(), shown=shown)
+    return standing_rules.rule_for(
+        request, context.snapshot.workspace, by=context.by, at=context.session.desk.now(), shown=shown
+    )
 
 
-async def allow(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def allow(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show the rule that would always allow what a TODO asks; with its digest, save it.
 
     Raises:
         BadInput: it asks nothing, or no rule can be made of it.
         Refused: what was shown isn't what it asks any more.
     """
-    todo = hand.todo(values["id"])
-    question = hand.snapshot.question_of(todo.id)
+    todo = context.todo(values.text("id"))
+    question = context.snapshot.question_of(todo.id)
     if question is None:
         raise BadInput(Message("{} asks nothing now, so there is no exact input to allow.", todo.id))
-    rule, given = _proposed(hand, question), values.get("digest")
-    if given is None:
+    rule = _proposed(context, question)
+    if not context.digest:
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
         how = Message("Nothing was saved; /rules allow {} --digest {} saves it.", todo.id, question.digest[:12])
         return CommandResult("ok", Message("This rule would be saved:\n{}{}", rule.to_toml(), how), data)
-    if not names_digest(given, question.digest):
+    if not names_digest(context.digest, question.digest):
         raise Refused(
             Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
         )
-    hand.check([question], Verdict.APPROVE)
-    return await _allow_always(hand, question, rule)
+    context.check([question], Verdict.APPROVE)
+    return await _allow_always(context, question, rule)
 
 
-async def _allow_always(hand: CommandContext, question: Question, rule: StandingRule) -> CommandResult:
+async def _allow_always(context: CommandContext, question: Question, rule: StandingRule) -> CommandResult:
     """Write a rule that was confirmed, and let it answer the question it was made from.
 
     Raises:
         HitlError: it can't be written; nothing changed.
     """
-    request, desk, path = question.view.request, hand.face.desk, rules_file(hand)
+    request, desk, path = question.view.request, context.session.desk, rules_file(context)
     desk.check_whole()
     known, now = list[StandingRule](), desk.now()
 
@@ -145,7 +148,7 @@ async def _allow_always(hand: CommandContext, question: Question, rule: Standing
     if not known:
         await desk.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
     data = {"rule": rule.to_dict(), "n": number, "todo_id": question.todo_id}
-    mode = Mode(hand.snapshot.mode)
+    mode = Mode(context.snapshot.mode)
     if mode is Mode.STEP:
         told = Message(
             "Rule {} allows exactly this from now on, but in mode step everything still asks: {} waits for you.",
@@ -156,19 +159,19 @@ async def _allow_always(hand: CommandContext, question: Question, rule: Standing
     for decision in standing_rules.decisions([request], mode, rule.workspace, written, desk.now()):
         with suppress(Refused):  # whoever watches over the rules may have been faster
             await desk.decide(decision)
-    refused = await hand.refusal(await desk.last_seq(), f"decided:{question.id}")
-    return refused or hand.done_with("allowed", Message("Rule {} allows exactly this from now on.", number), data)
+    refused = await context.refusal(await desk.last_seq(), f"decided:{question.id}")
+    return refused or context.done_with("allowed", Message("Rule {} allows exactly this from now on.", number), data)
 
 
-async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
     """Change until when a rule holds, or for which input.
 
     Raises:
         UnknownName: there is no such rule.
         BadInput: nothing is changed by it.
     """
-    name, desk = str(values["n"]), hand.face.desk
-    changes = {key: str(values[key]) for key in ("input", "until") if values.get(key) is not None}
+    name, desk = values.text("n"), context.session.desk
+    changes = {key: values.text(key) for key in ("input", "until") if key in values}
     if not changes:
         raise BadInput(Message("Say what to change: --until 8h, --until never, or --input any."))
     desk.check_whole()
@@ -176,13 +179,13 @@ async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
 
     def put(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
         old = _named(name, before)
-        fresh = standing_rules.changed(old, changes, by=hand.by, at=now)
+        fresh = standing_rules.changed(old, changes, by=context.by, at=now)
         if fresh is old:
             raise BadInput(Message("That changes nothing of the rule."))
         pair.append((old, fresh))
         return tuple(fresh if rule == old else rule for rule in before)
 
-    written = await asyncio.to_thread(standing_rules.change_rules, rules_file(hand), put)
+    written = await asyncio.to_thread(standing_rules.change_rules, rules_file(context), put)
     old, fresh = pair[0]
     await desk.record("rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
     number = written.index(fresh) + 1
@@ -191,23 +194,23 @@ async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult
     return CommandResult("changed", Message("Rule {} allows this now: {}{}.", number, fresh.shown, until), data)
 
 
-async def revoke(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def revoke(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take a rule back: what it allowed asks again.
 
     Raises:
         UnknownName: there is no such rule.
     """
-    name, gone = str(values["n"]), list[StandingRule]()
+    name, gone = values.text("n"), list[StandingRule]()
 
     def drop(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
         gone.append(_named(name, before))
         return tuple(rule for rule in before if rule not in gone)
 
-    desk = hand.face.desk
+    desk = context.session.desk
     desk.check_whole()
-    await asyncio.to_thread(standing_rules.change_rules, rules_file(hand), drop)
+    await asyncio.to_thread(standing_rules.change_rules, rules_file(context), drop)
     rule = gone[0]
-    entry = {"id": rule.id, "revoked_by": hand.by, **rule.to_dict()}
+    entry = {"id": rule.id, "revoked_by": context.by, **rule.to_dict()}
     await desk.record("rule_revoked", entry, desk.now())
     message = Message("Rule {} is revoked; {} asks again.", name, rule.shown)
     return CommandResult("revoked", message, {"rule": rule.to_dict()})
@@ -230,38 +233,41 @@ def _named(name: str, rules: Sequence[StandingRule]) -> StandingRule:
 _NAMED = 8
 
 
-async def mode(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def mode(context: CommandContext, values: CommandValues) -> CommandResult:
     """Say which mode it is, or change it: the answer names what goes on without a question from now on.
 
     Raises:
         UnknownName: there is no such mode.
     """
-    if "mode" not in values:
-        mode = hand.snapshot.mode
+    name = values.text("mode")
+    if not name:
+        mode = context.snapshot.mode
         return CommandResult("ok", Message("The mode is {}.", mode), {"mode": mode})
     try:
-        mode = Mode(values["mode"].lower())
+        mode = Mode(values.text("mode").lower())
     except ValueError:
-        raise UnknownName(Message('There is no mode "{}"; it is step, plan or risk.', clip(values["mode"]))) from None
-    going = await freed(hand, mode)
+        raise UnknownName(
+            Message('There is no mode "{}"; it is step, plan or risk.', clip(values.text("mode")))
+        ) from None
+    going = await freed(context, mode)
     data = {"mode": mode.value}
     message = Message("The mode is now {}.", mode.value)
     if going:
         names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
         message = Message("The mode is now {}; without a question from now on: {}.", mode.value, names)
-    closing = replace(hand.ends(Cause.MODE, *going, detail=mode), since="") if going else None
+    closing = replace(context.ends(Cause.MODE, *going, detail=mode), since="") if going else None
     shown = {**data, "freed": list(going)}
-    return await hand.change(EventKind.MODE, data, "updated", message, shown, closing=closing)
+    return await context.change(EventKind.MODE, data, "updated", message, shown, closing=closing)
 
 
-async def freed(hand: CommandContext, mode: Mode) -> tuple[str, ...]:
+async def freed(context: CommandContext, mode: Mode) -> tuple[str, ...]:
     """Return the ids of the TODOs that ask or would ask now, and would run without a question in another mode.
 
     Args:
-        hand: the session.
+        context: the session.
         mode: the other mode.
     """
-    seen, policy = hand.snapshot, hand.face.rules.policy
+    seen, policy = context.snapshot, context.session.rules.policy
     now, plan = Mode(seen.mode), any(q.kind is Kind.PLAN for q in seen.questions)
     if mode is now:
         return ()
@@ -277,15 +283,15 @@ async def freed(hand: CommandContext, mode: Mode) -> tuple[str, ...]:
     found = {todo.id for todo in waiting if passes(todo, mode) and (plan or not passes(todo, now))}
     if now is Mode.STEP:
         with suppress(HitlError):  # a file that can't be read allows nothing
-            found.update(await _ruled(hand, mode))
+            found.update(await _ruled(context, mode))
     return tuple(todo.id for todo in waiting if todo.id in found)
 
 
-async def _ruled(hand: CommandContext, mode: Mode) -> list[str]:
+async def _ruled(context: CommandContext, mode: Mode) -> list[str]:
     """Return the TODOs whose questions standing rules answer in a mode."""
-    seen = hand.snapshot
+    seen = context.snapshot
     requests = [q.view.request for q in seen.questions if q.kind is Kind.TODO]
-    rules = await asyncio.to_thread(standing_rules.load_rules, rules_file(hand))
-    given = standing_rules.decisions(requests, mode, seen.workspace, rules, hand.face.desk.now())
+    rules = await asyncio.to_thread(standing_rules.load_rules, rules_file(context))
+    given = standing_rules.decisions(requests, mode, seen.workspace, rules, context.session.desk.now())
     answered = {decision.request_id for decision in given}
     return [request.todo_id for request in requests if request.id in answered]

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from hitl_tui.commands.command_context import CommandContext
+from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
@@ -68,73 +68,73 @@ def removal_words(removal: Removal) -> str:
 # With a session open ----------------------------------------------------------------------------------------------
 
 
-def admin_of(hand: CommandContext) -> SessionAdmin:
+def admin_of(context: CommandContext) -> SessionAdmin:
     """Return what administers all sessions. Raises BadInput: there is only this one."""
-    if hand.admin is None:
+    if context.admin is None:
         raise BadInput(Message("Sessions can't be kept in order from here."))
-    return hand.admin
+    return context.admin
 
 
-async def rename(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def rename(context: CommandContext, values: CommandValues) -> CommandResult:
     """Give the session another title."""
-    return result_of(await admin_of(hand).rename(hand.face.id, str(values["title"]), by=hand.by))
+    return result_of(await admin_of(context).rename(context.session.id, values.text("title"), by=context.by))
 
 
-async def export(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def export(context: CommandContext, values: CommandValues) -> CommandResult:
     """Write the session into one file, or what is to be read of it; the name's ending says which.
 
     Raises:
         BadInput: the name has another ending, the file is there already, or its folder isn't.
     """
-    path = await asyncio.to_thread(_path, str(values["file"]))
-    return result_of(await admin_of(hand).export(hand.face.id, path, hand.face))
+    path = await asyncio.to_thread(_path, values.text("file"))
+    return result_of(await admin_of(context).export(context.session.id, path, context.session))
 
 
-async def fork(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def fork(context: CommandContext, values: CommandValues) -> CommandResult:
     """Make a session that begins at a checkpoint of this one, the newest by default."""
-    return result_of(await admin_of(hand).fork(hand.face.id, str(values.get("checkpoint", "")), by=hand.by))
+    return result_of(await admin_of(context).fork(context.session.id, values.text("checkpoint"), by=context.by))
 
 
-async def sessions(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def sessions(context: CommandContext, values: CommandValues) -> CommandResult:
     """List all sessions, or those that have some words."""
-    return await _listed(admin_of(hand), values, hand.by)
+    return await _listed(admin_of(context), values, context.by)
 
 
-async def import_(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def import_(context: CommandContext, values: CommandValues) -> CommandResult:
     """Make a session of an exported file."""
-    return await _imported(admin_of(hand), values, hand.by)
+    return await _imported(admin_of(context), values, context.by)
 
 
-async def delete(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
+async def delete(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show what would go with a session; with its id given again, delete it.
 
     Raises:
         BadInput: it is the session one is in, or the id given again is another.
     """
-    if str(values["session"]) == hand.face.id:
+    if values.text("session") == context.session.id:
         raise BadInput(
-            Message("{} is the session you are in, so it can't be deleted here.", hand.face.id),
-            help=Message("Leave it first; hitl-tui delete {} deletes it.", hand.face.id),
+            Message("{} is the session you are in, so it can't be deleted here.", context.session.id),
+            help=Message("Leave it first; hitl-tui delete {} deletes it.", context.session.id),
         )
-    return await _deleted(admin_of(hand), values, hand.by)
+    return await _deleted(admin_of(context), values, context.by)
 
 
 # With or without one ----------------------------------------------------------------------------------------------
 
 
-async def _listed(admin: SessionAdmin, values: Mapping[str, Any], by: str) -> CommandResult:
-    found = await admin.sessions(str(values.get("words", "")))
+async def _listed(admin: SessionAdmin, values: CommandValues, by: str) -> CommandResult:
+    found = await admin.sessions(values.text("words"))
     count = f"{len(found)} session{'' if len(found) == 1 else 's'}."
     return CommandResult("ok", count, {"sessions": [s.to_dict() for s in found]})
 
 
-async def _imported(admin: SessionAdmin, values: Mapping[str, Any], by: str) -> CommandResult:
-    path = await asyncio.to_thread(_path, str(values["file"]))
+async def _imported(admin: SessionAdmin, values: CommandValues, by: str) -> CommandResult:
+    path = await asyncio.to_thread(_path, values.text("file"))
     return result_of(await admin.import_(path, by=by))
 
 
-async def _deleted(admin: SessionAdmin, values: Mapping[str, Any], by: str) -> CommandResult:
-    name, again = str(values["session"]), str(values.get("again", ""))
+async def _deleted(admin: SessionAdmin, values: CommandValues, by: str) -> CommandResult:
+    name, again = values.text("session"), values.text("again")
     removal = await admin.removal(name)
     data = {"session": removal.summary.to_dict(), "copies": [str(path) for path in removal.copies]}
     if not again:
@@ -146,7 +146,7 @@ async def _deleted(admin: SessionAdmin, values: Mapping[str, Any], by: str) -> C
     return replace(result, data={**data, **result.data})
 
 
-WITHOUT_SESSION: Mapping[str, Callable[[SessionAdmin, Mapping[str, Any], str], Awaitable[CommandResult]]] = (
+WITHOUT_SESSION: Mapping[str, Callable[[SessionAdmin, CommandValues, str], Awaitable[CommandResult]]] = (
     MappingProxyType({"sessions": _listed, "import": _imported, "delete": _deleted})
 )
 """Commands that work with no session open; they take the arguments and who gives them."""

@@ -67,7 +67,7 @@ class CommandSpec:
         aliases: other names.
         verbatim: its text is for others and may hold what looks like an option: only what ends it counts as one.
         changes: it may change the session; what doesn't only looks.
-        local: faces carry it out themselves (`/new`, `/quit`).
+        local: interfaces carry it out themselves (`/new`, `/quit`).
     """
 
     name: str

@@ -158,7 +158,7 @@ async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path)
         again = await d.say("/answer 1 1 approve 2 respond blue")
         assert again["reason"] == "repeated", "the name of the first one isn't the second's"
         assert again["help"] == "To answer what is asked now, name it: todo_001.2."
-        late = CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli", terminal=True)
+        late = CommandHandler(d.session, d.handler._context.planner, by="kim", channel="cli", terminal=True)
         result = await late.handle_command(f"/answer {first.id} 1 approve 2 respond blue")
         assert result.data["reason"] == "late"
         unknown = await d.say("/answer req-0000000000000000 yes")
@@ -181,7 +181,7 @@ async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text:
         events = [e.data["event"] for e in await ledger.entries(d.session.id) if e.kind == "event"]
         assert next(e["action"] for e in events if e.get("request_id") == question.id) == said
         late = await CommandHandler(
-            d.session, d.handler._hand.planner, by="kim", channel="cli", terminal=True
+            d.session, d.handler._context.planner, by="kim", channel="cli", terminal=True
         ).handle_command(f"/answer {question.id} {text}")
         past = {"approve": "approved", "reject": "rejected", "respond": "answered"}[said]
         assert late.message.startswith(f"Answered already: todo_001.1 was {past} by ops at "), late.message
