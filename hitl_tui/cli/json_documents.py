@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.wording.text_lines import standing
 
@@ -32,18 +32,18 @@ def session_part(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def run_document(snapshot: Snapshot) -> dict[str, Any]:
+def run_document(snapshot: Snapshot) -> dict[str, Json]:
     """Return what `run` prints: `status` is `waiting`, `finished` or `failed`."""
     return {"status": snapshot.status, "message": standing(snapshot), **session_part(snapshot)}
 
 
-def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, Any]:
+def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, object]:
     """Return what `do` prints: the command's own keys beside the session's."""
     own = result.to_dict()
     return {**own, **{k: v for k, v in session_part(snapshot).items() if k not in own}}
 
 
-def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Any]:
+def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Json]:
     """Return what `show` prints.
 
     Args:
@@ -62,7 +62,7 @@ def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Any]:
     }
 
 
-def copy_document(result: CommandResult, made: SessionSummary, source: str) -> dict[str, Any]:
+def copy_document(result: CommandResult, made: SessionSummary, source: str) -> dict[str, Json]:
     """Return what `fork` and `import` print: the new session as `sessions` lists it, and what it comes from.
 
     Args:
@@ -73,7 +73,7 @@ def copy_document(result: CommandResult, made: SessionSummary, source: str) -> d
     return {**made.to_dict(), "status": result.status, "message": result.message, "from": source}
 
 
-def error_document(error: HitlError, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def error_document(error: HitlError, more: JsonObject | None = None) -> dict[str, Json]:
     """Return what is printed when something can't be done: one sentence, its kind, and what would help."""
     document = {"status": "error", "error": error.message, "message": error.message, "kind": error.kind}
     if error.help:

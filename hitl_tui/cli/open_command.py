@@ -10,7 +10,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.cli.console_command import has_screen
 from hitl_tui.core.errors import BadInput, StorageError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import CheckpointInfo
     from hitl_tui.threads.thread_store import ThreadStore
 
-Printed = dict[str, Any] | list[str]
+Printed = dict[str, object] | list[str]
 """A JSON document, or lines for people."""
 
 DONE = 0
@@ -154,7 +154,7 @@ async def _checkpoints(arguments: Arguments, store: ThreadStore, thread: str, ns
     return [*lines, *map(translate, (*rest, *shown, message, *store.info.notes))]
 
 
-def _checkpoint(info: CheckpointInfo) -> dict[str, Any]:
+def _checkpoint(info: CheckpointInfo) -> dict[str, object]:
     return {
         "checkpoint_id": info.checkpoint_id,
         "parent_id": info.parent_id or None,
@@ -193,11 +193,11 @@ async def _state(arguments: Arguments, store: ThreadStore, thread: str, ns: str)
     return [*layout(map(value_row, found)), translate(message)]
 
 
-def _store(store: ThreadStore) -> dict[str, Any]:
+def _store(store: ThreadStore) -> dict[str, object]:
     return {"kind": store.info.kind, "name": store.info.name, "notes": list(store.info.notes)}
 
 
-def _pretty(document: Mapping[str, Any]) -> list[str]:
+def _pretty(document: Mapping[str, object]) -> list[str]:
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
     return [escaped_json(line) for line in text.split("\n")]
 

@@ -12,11 +12,12 @@ from typing import Any, TextIO
 
 from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import escaped_json
 
 
-def json_text(document: Mapping[str, Any]) -> str:
+def json_text(document: JsonObject) -> str:
     """Return one line of JSON that moves or hides nothing on a terminal: what can't be seen is escaped."""
     return escaped_json(json.dumps(document, ensure_ascii=False, allow_nan=False))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import mask, mask_json
 
 FILE_NAME = "hitl.toml"
@@ -53,11 +53,11 @@ class Secrecy:
             text = mask(text, self._found(folder))
         return mask(text, self._known)
 
-    def mask_json(self, document: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    def mask_json(self, document: JsonObject, text: str) -> JsonObject:
         """Return a document with the names of secrets; `text` is the same as it would be written."""
         if self.mask(text) == text:
             return document
-        masked: Mapping[str, Any] = mask_json(dict(document), self._known)
+        masked: JsonObject = mask_json(dict(document), self._known)
         return masked
 
     def _learn(self, text: str) -> None:

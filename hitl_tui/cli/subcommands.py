@@ -95,7 +95,7 @@ class Subcommand(NamedTuple):
         return found
 
 
-def option(*names: str, **given: Any) -> Option:
+def option(*names: str, **given: object) -> Option:
     """Return an option or positional argument; see `ArgumentParser.add_argument`."""
     return Option(names, given)
 
@@ -599,7 +599,7 @@ class Parser(argparse.ArgumentParser):
             name = "/".join(action.option_strings) or action.metavar or action.dest
             raise BadInput(Message("{}: {}.", name, error.args[0]), help=self._told_usage()) from error
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:
             return
         known, given = ", ".join(action.choices), one_line(str(value), 40)

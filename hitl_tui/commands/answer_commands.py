@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.lookup import aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.parser import CommandValues
@@ -14,6 +12,7 @@ from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
 from hitl_tui.core.interrupts.tool_permissions import why_refused
 from hitl_tui.core.json_text import check_storable
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.snapshot import Question
@@ -34,7 +33,7 @@ async def answer(context: CommandContext, values: CommandValues) -> CommandResul
     return await send(context, question, found.value, found.action)
 
 
-async def send(context: CommandContext, question: Question, value: Any, action: str = "") -> CommandResult:
+async def send(context: CommandContext, question: Question, value: Json, action: str = "") -> CommandResult:
     """Check an answer and send it; the result says exactly what was sent.
 
     Args:
@@ -65,7 +64,7 @@ async def send(context: CommandContext, question: Question, value: Any, action: 
     return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
 
 
-async def _recorded(context: CommandContext, question: Question, value: Any) -> Any:
+async def _recorded(context: CommandContext, question: Question, value: Json) -> Json:
     """Return the answer as it was recorded: secrets in it were masked."""
     view = await context.session.desk.ledger.request(question.id, context.session.desk.now())
     decisions = view.decisions if view is not None else ()

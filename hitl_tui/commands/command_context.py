@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.commands.question_lookup import Unbound, Unshown, asked_since, classes, crossing
 from hitl_tui.commands.results import CommandResult, failure
@@ -15,6 +15,7 @@ from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.plan import AgentFacts
@@ -35,7 +36,7 @@ from hitl_tui.core.requests import (
 )
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.supersession import Cause
-from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
+from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo, programs_of
 from hitl_tui.ledger.records import Closing
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.bound_files import GIVEN
@@ -81,7 +82,7 @@ def stopped(error: StorageError, result: CommandResult | None = None) -> Command
     return CommandResult("recorded", message, {**more, "stopped": error.message})
 
 
-def _bound_now(facts: AgentFacts, todo: SupervisorTodo, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+def _bound_now(facts: AgentFacts, todo: SupervisorTodo, asked: JsonObject) -> JsonObject:
     """Return the arguments of a step with what it would execute now; nothing of a step that has begun is made anew."""
     if facts.programs is not None and (todo.attempt or todo.question is not None):
         return {**asked, "programs": dict(facts.programs(asked))}
@@ -153,7 +154,7 @@ class CommandContext:
         return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.session.rules)
 
     async def decide(
-        self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None, action: str = ""
+        self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None, action: str = ""
     ) -> CommandResult:
         """See `CommandHandler.decide`; `action` is the one that made the value."""
         if question.todo_id and question.view.request.opened_at >= self.began:
@@ -186,7 +187,7 @@ class CommandContext:
             who.claimed,
         )
         view = await self.session.desk.decide(decision)
-        data: dict[str, Any] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
+        data: dict[str, object] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
         if action:
             data["action"] = action
         if view.resolution.outcome is Outcome.PENDING:
@@ -294,23 +295,23 @@ class CommandContext:
         if question.kind in (Kind.TODO, Kind.FAILURE):
             if todo.status not in _UNDECIDED:
                 return  # who decides too late is told so by the ledger
-            asked: Mapping[str, Any] = subject.get("arguments") or {}
-            approved = asked.get("programs", {})
-        elif not (approved := subject.get("programs")):
-            return  # it was asked before programs were part of such questions; the run looks at them
+            asked = subject.get("arguments") or {}
+            approved = programs_of(asked)
+        elif programs := subject.get("programs"):
+            asked, approved = todo.arguments, programs
         else:
-            asked = todo.arguments
+            return  # it was asked before programs were part of such questions; the run looks at them
         bound = await asyncio.to_thread(_bound_now, facts, todo, asked)
-        if changed := await asyncio.to_thread(facts.changed, approved, bound.get("programs", {})):
+        if changed := await asyncio.to_thread(facts.changed, approved, programs_of(bound)):
             await self._ask_anew(todo, bound, changed)
             names = one_line(safe_text(", ".join(changed), multiline=False), 300)
             raise Refused(
                 Message("{} changed since this was asked; it asks anew, with what is there now.", names), reason="stale"
             )
 
-    async def _ask_anew(self, todo: SupervisorTodo, bound: Mapping[str, Any], changed: Sequence[str]) -> None:
+    async def _ask_anew(self, todo: SupervisorTodo, bound: JsonObject, changed: Sequence[str]) -> None:
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
-        data = {
+        data: EventData = {
             "todo_id": todo.id,
             "arguments": bound,
             "risk": risk.value,
@@ -319,17 +320,17 @@ class CommandContext:
         }
         await self.change(EventKind.BOUND, data, "edited", "", {})
 
-    async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
+    async def edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
         """See `CommandHandler.edit`."""
         bound = await asyncio.to_thread(self._bound, todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
-        data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
+        data: EventData = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
         message = Message("{} has a new input and asks for approval again.", todo.id)
         shown = {"todo_id": todo.id, "arguments": bound}
         closing = self.ends(Cause.EDITED, todo.id, amounts_to=None)
         return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=closing)
 
-    def _bound(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _bound(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> dict[str, Json]:
         facts = self.planner.agents.get(todo.agent_name)
         if facts is None:
             raise UnknownName(Message("{} belongs to {}, which this workspace doesn't have.", todo.id, todo.agent_name))
@@ -338,10 +339,10 @@ class CommandContext:
     async def change(
         self,
         kind: EventKind,
-        event: Mapping[str, Any],
+        event: EventData,
         status: str,
         message: str,
-        data: Mapping[str, Any],
+        data: Mapping[str, object],
         *,
         closing: Closing | None = None,
     ) -> CommandResult:
@@ -463,7 +464,7 @@ class CommandContext:
                 return failure(str(refusal["message"]), reason=str(refusal["reason"]))
         return None
 
-    def done_with(self, status: str, message: str, data: Mapping[str, Any]) -> CommandResult:
+    def done_with(self, status: str, message: str, data: Mapping[str, object]) -> CommandResult:
         """Return the answer to what was done, or to what was recorded for the process that owns the session."""
         if self.session.owned:
             return CommandResult(status, message, data)

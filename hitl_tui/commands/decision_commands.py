@@ -15,6 +15,7 @@ from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Risk, Ruling
@@ -177,7 +178,7 @@ async def skip(context: CommandContext, values: CommandValues) -> CommandResult:
     context.check_seen(asked)
     await check_digest(context, asked)
     check_transition(todo, Status.SKIPPED, OPERATOR)
-    data = {"todo_id": todo.id, "reason": reason}
+    data: EventData = {"todo_id": todo.id, "reason": reason}
     closing = context.ends(Cause.SKIPPED, todo.id, verdict=Verdict.SKIP)
     return await context.change(
         EventKind.SKIP, data, "skipped", Message("{} is skipped.", todo.id), data, closing=closing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from hitl_tui.commands import answer_commands
 from hitl_tui.commands.command_context import CommandContext
@@ -14,6 +13,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -58,22 +58,19 @@ async def stop_at(context: CommandContext, values: CommandValues) -> CommandResu
     for node in nodes:
         if node != "*" and node not in known:
             raise BadInput(Message('{} has no node "{}"; it has {}.', view.agent, one_line(node, 60), ", ".join(known)))
-    breaks = {"before": list(_own(todo, "before")), "after": list(_own(todo, "after"))}
+    own = todo.metadata.get("breaks", {})
+    breaks = {"before": list(own.get("before", ())), "after": list(own.get("after", ()))}
     breaks[where] = list(dict.fromkeys([*breaks[where], *nodes]))
-    data = {"todo_id": todo.id, **breaks}
+    data: EventData = {"todo_id": todo.id, "before": breaks["before"], "after": breaks["after"]}
     said = Message("{} will stop {} {}", todo.id, where, ", ".join(nodes))
     late = Message("; what it is at now goes on to its next stop first") if todo.status is Status.IN_PROGRESS else ""
     return await context.change(EventKind.BREAK, data, "updated", f"{said}{late}.", data)
 
 
-def _own(todo: SupervisorTodo, where: str) -> tuple[str, ...]:
-    return tuple(todo.metadata.get("breaks", {}).get(where, ()))
-
-
 async def stop_nowhere(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take all breakpoints of an attached graph away."""
     todo = _todo(context, values)
-    data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
+    data: EventData = {"todo_id": todo.id, "before": [], "after": []}
     return await context.change(EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", todo.id), data)
 
 
@@ -161,7 +158,7 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
             Message("{} is running; its state can be changed when it asks something or has finished.", todo.id)
         )
     view = await context.session.graph(todo.id, update)
-    data = {**_place(todo, view), "values": update}
+    data: EventData = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
     message = Message(
         "{} will continue with the changed state ({}); you are asked first.", todo.id, one_line(changed, 100)
@@ -205,11 +202,11 @@ async def state_diff(context: CommandContext, values: CommandValues) -> CommandR
     return CommandResult("ok", "\n".join([count, *lines]), data)
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> object:
     return None if value is ABSENT else value
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return "nothing" if value is ABSENT else one_line(json.dumps(value, ensure_ascii=False), 120)
 
 
@@ -265,7 +262,7 @@ async def rescue(context: CommandContext, values: CommandValues) -> CommandResul
     view = await context.session.graph(todo.id)
     if not view.checkpoint_id:
         raise BadInput(Message("{} has no thread to go back in.", todo.id))
-    data = _place(todo, view)
+    data: EventData = _place(todo, view)
     message = Message(
         "{} goes back to before its last answer, on a copy of that checkpoint; you are asked "
         "first. What finished beside the question in the same step runs again.",
@@ -275,15 +272,15 @@ async def rescue(context: CommandContext, values: CommandValues) -> CommandResul
     return await context.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 
-def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:
+def _place(todo: SupervisorTodo, view: GraphView) -> EventData:
     """Return where a graph is to go on from, as an event says it, with the nodes that run then."""
-    place = {"todo_id": todo.id, "thread": view.thread, "checkpoint_id": view.checkpoint_id}
+    place: EventData = {"todo_id": todo.id, "thread": view.thread, "checkpoint_id": view.checkpoint_id}
     return {**place, "next": list(view.next)} if view.next else place
 
 
-async def step_back(context: CommandContext, todo: SupervisorTodo, step: str) -> dict[str, Any]:
+async def step_back(context: CommandContext, todo: SupervisorTodo, step: str) -> EventData:
     """Return one of a team's own steps as an event says it; of an attached graph, with what runs then."""
-    place = {"todo_id": todo.id, "thread": run_thread(context.snapshot, todo.id), "checkpoint_id": step}
+    place: EventData = {"todo_id": todo.id, "thread": run_thread(context.snapshot, todo.id), "checkpoint_id": step}
     try:
         return _place(todo, await context.session.graph(todo.id, at=step))
     except HitlError:  # its team is none, or it can't be loaded now: then nobody knows

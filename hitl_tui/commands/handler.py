@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 from hitl_tui.commands import (
     answer_commands,
@@ -23,6 +22,7 @@ from hitl_tui.commands.question_lookup import Unbound, Unshown
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
@@ -196,7 +196,7 @@ class CommandHandler:
             await context.refuse_overtaken(todo_id)
 
     async def decide(
-        self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None
+        self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None
     ) -> CommandResult:
         """Answer a question as it was shown: the decision carries the digest of what was on the screen.
 
@@ -205,7 +205,7 @@ class CommandHandler:
         """
         return await self._beginning().decide(question, verdict, reason=reason, value=value)
 
-    async def answer(self, question: Question, value: Any, action: str = "") -> CommandResult:
+    async def answer(self, question: Question, value: Json, action: str = "") -> CommandResult:
         """Answer what a team asks from inside, as it was shown.
 
         Args:
@@ -223,7 +223,7 @@ class CommandHandler:
         """Return the ids of the TODOs that another mode would let run without a question; see `rule_commands.freed`."""
         return await rule_commands.freed(self._context, mode)
 
-    async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
+    async def edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
         """Give a TODO another exact input; it is asked anew.
 
         Args:

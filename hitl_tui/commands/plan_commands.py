@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.graph_commands import step_back
@@ -15,6 +14,7 @@ from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message, joined, word
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
@@ -53,7 +53,7 @@ async def show(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show all there is to a TODO: its question and its result, too."""
     todo = context.todo(values.text("id"))
     question = context.snapshot.question_of(todo.id)
-    data: dict[str, Any] = {"todo_id": todo.id, "todo": todo.to_dict()}
+    data: dict[str, object] = {"todo_id": todo.id, "todo": todo.to_dict()}
     if question is not None:
         data["question"] = question.to_dict()
     if todo.result and todo.result.get("digest"):
@@ -202,7 +202,7 @@ async def set_status(
     context: CommandContext, todo: SupervisorTodo, status: Status, fitting: Verdict | None = None
 ) -> CommandResult:
     """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
-    data = {"todo_id": todo.id, "status": status.value}
+    data: EventData = {"todo_id": todo.id, "status": status.value}
     shown = {"todo_id": todo.id, "new_status": status.value}
     amounts_to = {Status.COMPLETED: Verdict.APPROVE, Status.PENDING: None}.get(status, Verdict.REJECT)
     closing = context.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
@@ -213,7 +213,7 @@ async def set_status(
 
 async def remove(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take a TODO that never started out of the plan."""
-    data = {"todo_id": context.todo(values.text("id")).id}
+    data: EventData = {"todo_id": context.todo(values.text("id")).id}
     closing = context.ends(Cause.REMOVED, data["todo_id"])
     return await context.change(
         EventKind.REMOVE, data, "removed", Message("{} is removed.", data["todo_id"]), data, closing=closing
@@ -227,7 +227,7 @@ async def priority(context: CommandContext, values: CommandValues) -> CommandRes
         UnknownName: there is no such priority.
     """
     level = parse_priority(values.text("level"))
-    data = {"todo_id": context.todo(values.text("id")).id, "priority": level.value}
+    data: EventData = {"todo_id": context.todo(values.text("id")).id, "priority": level.value}
     return await context.change(
         EventKind.PRIORITY, data, "updated", Message("{} is {} now.", data["todo_id"], level), data
     )
@@ -247,7 +247,7 @@ async def move(context: CommandContext, values: CommandValues) -> CommandResult:
     todo, anchor = context.todo(values.text("id")), context.todo(values.text("anchor"))
     if todo.why_fixed:
         raise BadInput(todo.why_fixed)
-    data = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
+    data: EventData = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
     return await context.change(
         EventKind.MOVE, data, "moved", Message("{} is {} {} now.", todo.id, where, anchor.id), data
     )
@@ -262,7 +262,7 @@ async def cancel(context: CommandContext, values: CommandValues) -> CommandResul
     todo = context.todo(values.text("id"))
     if todo.status is not Status.IN_PROGRESS:
         raise BadInput(Message("{} is {}; only a running TODO can be cancelled.", todo.id, todo.status))
-    data = {"todo_id": todo.id}
+    data: EventData = {"todo_id": todo.id}
     closing = context.ends(Cause.CANCELLED, todo.id)
     return await context.change(
         EventKind.CANCEL, data, "cancelled", Message("{} is stopped.", todo.id), data, closing=closing
@@ -291,7 +291,7 @@ async def checkpoint_restore(context: CommandContext, values: CommandValues) -> 
 async def _rewind(context: CommandContext, thread: str, step: str) -> CommandResult:
     """Let a TODO's team go on from one of its own steps, once it is approved anew."""
     todo = context.todo(thread.split("/")[1])
-    data = {**await step_back(context, todo, step), "thread": thread}
+    data: EventData = {**await step_back(context, todo, step), "thread": thread}
     message = Message("{} will continue from that step of {}; you are asked first.", todo.id, todo.agent_name)
     closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await context.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
@@ -329,7 +329,7 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
                 'Give it to hitl-tui run to begin another session: no change of the plan was found in "{}".', said
             )
         return failure(known, error.help, reason=NO_CHANGE)
-    event = {"proposal": proposal.to_dict()}
+    event: EventData = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
     message = Message("Proposed: {} Accept with /proposal accept {}.", proposal.reason, proposal.id)
     return await context.change(EventKind.PROPOSED, event, "proposed", message, data)

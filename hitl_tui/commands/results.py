@@ -30,14 +30,14 @@ class CommandResult:
         """It is an error, and changed nothing."""
         return self.exit_code != OK
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return one JSON object: status, message and the command's own keys side by side."""
         return {"status": self.status, "message": self.message, **self.data}
 
 
 def failure(message: str, help: str = "", *, reason: str = "", exit_code: int = ERROR) -> CommandResult:
     """Return an error: `error` holds its sentence, `help` what would work, `reason` why a decision was refused."""
-    data: dict[str, Any] = {"error": message}
+    data: dict[str, object] = {"error": message}
     if help:
         data["help"] = help
     if reason:

@@ -16,6 +16,7 @@ from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message, joined
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode, Rule, Ruling, Terms
@@ -250,7 +251,7 @@ async def mode(context: CommandContext, values: CommandValues) -> CommandResult:
             Message('There is no mode "{}"; it is step, plan or risk.', clip(values.text("mode")))
         ) from None
     going = await freed(context, mode)
-    data = {"mode": mode.value}
+    data: EventData = {"mode": mode.value}
     message = Message("The mode is now {}.", mode.value)
     if going:
         names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")

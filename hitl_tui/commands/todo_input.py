@@ -6,10 +6,10 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json, JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
@@ -44,16 +44,18 @@ def manual_todo(
     step = ExecutionStep(agent=facts.name, task=task, name=clip(text.split("\n")[0]) if text else facts.description)
     plan = ExecutionPlan((step,))
     (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert_with_strategy(plan, taken=taken)
-    alone = {} if facts.reads_results else {"alone": True}
+    metadata: TodoMetadata = {**todo.metadata, "added_by": "user", "manual": True}
+    if not facts.reads_results:
+        metadata["alone"] = True
     return replace(
         todo,
         dependencies=tuple(dict.fromkeys(after)),
         priority=priority,
-        metadata={**todo.metadata, **alone, "added_by": "user", "manual": True},
+        metadata=metadata,
     )
 
 
-def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Any]]:
+def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]:
     """Return task text and parameters of an edit.
 
     A JSON object or `name=value …` changes parameters and keeps the task; anything else is the new task. For a
@@ -68,10 +70,11 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Any]]:
             raise BadInput(Message("{} runs a command; change its parameters with name=value or JSON.", todo.id))
         nested = given.get("parameters")
         changed = nested if isinstance(nested, Mapping) else {k: v for k, v in given.items() if k != "command"}
-        parameters = {**todo.arguments.get("parameters", {}), **changed}
+        before = todo.arguments.get("parameters")
+        parameters = {**(before if isinstance(before, Mapping) else {}), **changed}
         command = given.get("command", todo.arguments["command"])
         beside = {k: v for k, v in given.items() if k != "parameters"} if isinstance(nested, Mapping) else {}
-        return retold(todo.description, todo.arguments, command, parameters), {
+        return retold(todo.description, todo.arguments, str(command), parameters), {
             **beside,  # the team refuses what can't be set
             "command": command,
             "parameters": parameters,
@@ -79,7 +82,7 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Any]]:
     return (text, {}) if given is None else (todo.description, given)
 
 
-def retold(description: str, before: Mapping[str, Any], command: str, parameters: Mapping[str, Any]) -> str:
+def retold(description: str, before: JsonObject, command: str, parameters: JsonObject) -> str:
     """Return the words for a declared command that runs with other parameters than before: exactly those.
 
     Args:
@@ -94,13 +97,15 @@ def retold(description: str, before: Mapping[str, Any], command: str, parameters
     return shlex.join([command, *(f"{name}={value}" for name, value in said.items())])
 
 
-def _given(text: str) -> dict[str, Any] | None:
+def _given(text: str) -> dict[str, Json] | None:
     if text.lstrip().startswith("{"):
         try:
             found = strict_json(text)
         except (ValueError, RecursionError) as error:
             raise BadInput(Message("The new input isn't valid JSON: {}.", error)) from error
-        return dict(found)
+        if not isinstance(found, dict):  # a text that begins with a brace is an object or no JSON
+            raise BadInput(Message("The new input isn't valid JSON: {}.", text))
+        return found
     try:
         words = shlex.split(text)
     except ValueError:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput, ConfigError
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
@@ -50,7 +51,7 @@ class GraphDeclaration:
     risk: str = Risk.HIGH.value
     timeout: float = 0.0
     config: Mapping[str, Any] = field(default_factory=dict)
-    context: Mapping[str, Any] | None = None
+    context: JsonObject | None = None
     state_types: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     saver: str = ""
@@ -165,7 +166,7 @@ def env_file_of(content: bytes) -> str:
     return named if isinstance(named, str) and "\0" not in named else ""
 
 
-def _declared(key: str, value: Any, folder: str, env: Mapping[str, str], file: str) -> GraphDeclaration:
+def _declared(key: str, value: Json, folder: str, env: Mapping[str, str], file: str) -> GraphDeclaration:
     target = value.get("path") if isinstance(value, Mapping) else value
     if not isinstance(target, str) or not target.strip():
         raise ConfigError(
@@ -182,7 +183,7 @@ def _declared(key: str, value: Any, folder: str, env: Mapping[str, str], file: s
     )
 
 
-def _environment(value: Any, file: str, env: bytes | None) -> dict[str, str]:
+def _environment(value: Json, file: str, env: bytes | None) -> dict[str, str]:
     if value is None:
         return {}
     if isinstance(value, Mapping):

@@ -7,7 +7,7 @@ one which stands first in the file can be reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import isclass
 from typing import Annotated, Any, Literal, Self, get_args
@@ -45,6 +45,7 @@ from hitl_tui.config.workspace import (
     WorkspaceConfig,
     parse_duration,
 )
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 
@@ -183,7 +184,7 @@ def problems_in(error: ValidationError, form: type[BaseModel], others: type[Base
             yield Problem(path, _expectation(kind, context, found["msg"], value))
 
 
-def _expectation(kind: str, context: dict[str, Any], message: str, value: object) -> str:
+def _expectation(kind: str, context: Mapping[str, object], message: str, value: object) -> str:
     if kind == "too_short":
         return Message("must not be empty")
     expected = {
@@ -216,7 +217,7 @@ def _known_keys(path: Sequence[str | int], form: type[BaseModel], others: type[B
 _TEAM_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
-def read(data: dict[str, Any]) -> WorkspaceConfig | list[Problem]:
+def read(data: dict[str, Json]) -> WorkspaceConfig | list[Problem]:
     """Return the settings that a parsed file holds, or everything that is wrong with them, in no order."""
     try:
         return _File.model_validate(data, context=_declarations(data)).settings()
@@ -520,7 +521,7 @@ class _File(_Section):
         )
 
 
-def _declarations(data: dict[str, Any]) -> Declared:
+def _declarations(data: dict[str, Json]) -> Declared:
     """Return what a file that has not been checked yet declares."""
     teams = data.get("teams")
     found: Any = teams

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from hitl_tui.config.atomic_files import write_atomically
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 
 _KEY = "checksum"
 
 
-def write_sealed(path: Path, data: Mapping[str, Any]) -> None:
+def write_sealed(path: Path, data: JsonObject) -> None:
     """Write a JSON object with its checksum; a crash leaves the old file or the new one.
 
     Raises:
@@ -26,7 +25,7 @@ def write_sealed(path: Path, data: Mapping[str, Any]) -> None:
     write_atomically(path, text.encode("utf-8", errors="replace"))
 
 
-def check_sealed(path: Path, data: Any) -> None:
+def check_sealed(path: Path, data: Json) -> None:
     """Check what was read of a file against the checksum in it; one from before there were any has none.
 
     Raises:
@@ -41,6 +40,6 @@ def check_sealed(path: Path, data: Any) -> None:
         )
 
 
-def _checksum(data: Mapping[str, Any]) -> str:
+def _checksum(data: JsonObject) -> str:
     written = json.dumps(data, ensure_ascii=False, sort_keys=True).encode("utf-8", errors="replace")
     return sha256(written).hexdigest()[:32]

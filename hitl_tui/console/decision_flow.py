@@ -277,6 +277,6 @@ def _open(link: SessionHandle, question_id: str) -> Question | None:
 
 def _expected(question: Question, edited: Edited) -> str:
     """Return the digest of the question that an edit has to lead to: the same one with the input that was shown."""
-    subject = dict(question.view.request.subject)
-    subject.update(task=edited.task, arguments=dict(edited.bound), asked=int(subject.get("asked", 0)) + 1)
-    return digest(subject)
+    subject = question.view.request.subject
+    asked = subject.get("asked", 0) + 1
+    return digest({**subject, "task": edited.task, "arguments": dict(edited.bound), "asked": asked})

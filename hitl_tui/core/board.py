@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_types import ProposalState, Refusal, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -65,11 +66,11 @@ class Control:
     feedback: str = ""
     policy_version: str = ""
     concurrency: int = 4
-    proposals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    proposals: Mapping[str, ProposalState] = field(default_factory=dict)
     concluded: bool = False
     highest: int = 0
     completed: int = 0
-    refused: tuple[Mapping[str, Any], ...] = ()
+    refused: tuple[Refusal, ...] = ()
     held: bool = False
     limited: bool = False
     lineage: str = ""
@@ -93,7 +94,7 @@ class Control:
             values["refused"] = tuple(values["refused"])
         return cls(**values)
 
-    def refuse(self, refusals: list[dict[str, Any]]) -> Control:
+    def refuse(self, refusals: list[Refusal]) -> Control:
         """Return this with more refusals kept, the oldest forgotten; those of one batch are kept whole."""
         return replace(self, refused=(*self.refused, *refusals)[-max(_KEPT_REFUSALS, len(refusals)) :])
 
@@ -111,7 +112,7 @@ class Board:
 
     session: str
     query: str
-    todos: Mapping[str, Mapping[str, Any]]
+    todos: Mapping[str, TodoState]
     control: Control
 
     @classmethod
@@ -268,16 +269,16 @@ class Draft:
             return all(raw["status"] in _RESTING for raw in self.board.todos.values())
         return all(status in _RESTING for status in self.statuses().values())
 
-    def changes(self) -> dict[str, dict[str, Any] | None]:
+    def changes(self) -> dict[str, TodoState | None]:
         """Return the TODOs that differ from the board, as a checkpoint keeps them; None for removed ones."""
-        found: dict[str, dict[str, Any] | None] = {}
+        found: dict[str, TodoState | None] = {}
         for todo_id, todo in self.changed.items():
             state = None if todo is None else todo.to_state()
             if state != self.board.todos.get(todo_id):
                 found[todo_id] = state
         return found
 
-    def result(self, changes: Mapping[str, Mapping[str, Any] | None] | None = None) -> Board:
+    def result(self, changes: Mapping[str, TodoState | None] | None = None) -> Board:
         """Return the board as it is now.
 
         Args:
@@ -298,7 +299,7 @@ def inputs_of(todo: SupervisorTodo) -> tuple[str, ...]:
     return todo.dependencies or tuple(todo.metadata.get("inputs", ()))
 
 
-def subject_of(draft: Draft, todo: SupervisorTodo, *, ahead: bool = False) -> dict[str, Any]:
+def subject_of(draft: Draft, todo: SupervisorTodo, *, ahead: bool = False) -> Subject:
     """Return exactly what approving a TODO lets run.
 
     Args:
@@ -309,7 +310,7 @@ def subject_of(draft: Draft, todo: SupervisorTodo, *, ahead: bool = False) -> di
         if todo_id in draft:
             result = draft.get(todo_id).result
             inputs[todo_id] = None if ahead or result is None else str(result.get("digest", ""))
-    step = {"from_step": dict(todo.metadata["rewind"])} if "rewind" in todo.metadata else {}
+    step: Subject = {"from_step": todo.metadata["rewind"]} if "rewind" in todo.metadata else {}
     return {
         **step,
         "session": draft.board.session,

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import cast
 
+from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import messages_restored, with_messages
 
 
@@ -52,13 +53,13 @@ class Event:
     """
 
     kind: str
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: EventData = field(default_factory=lambda: EventData())
     id: str = ""
     seq: int = 0
     at: str = ""
     by: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal event."""
         return {
             "kind": str(self.kind),
@@ -70,12 +71,12 @@ class Event:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Event:
+    def from_dict(cls, data: Mapping[str, object]) -> Event:
         """Return the event these fields describe; what can't be understood is left empty, and `fold` refuses it."""
         body, seq = data.get("data"), data.get("seq", 0)
         return cls(
             kind=str(data.get("kind", "")),
-            data=messages_restored(dict(body)) if isinstance(body, Mapping) else {},
+            data=cast(EventData, messages_restored(dict(body))) if isinstance(body, Mapping) else {},
             id=str(data.get("id", "")),
             seq=seq if isinstance(seq, int) else 0,
             at=str(data.get("at", "")),

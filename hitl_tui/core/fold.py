@@ -17,13 +17,22 @@ from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.fold_operator_events import target
-from hitl_tui.core.interrupts.numbers import HIGHEST_NUMBER, highest_number, interrupts_of
+from hitl_tui.core.interrupts.numbers import HIGHEST_NUMBER, asked_anew, highest_number, interrupts_of
+from hitl_tui.core.json_types import (
+    DoubtfulEffect,
+    Interrupt,
+    ProposalState,
+    Refusal,
+    TodoMetadata,
+    TodoQuestion,
+    TodoState,
+)
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.reopened_questions import ask_closed_anew
 from hitl_tui.core.requests import BY_RULE, Kind
-from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo
+from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo, without
 
 
 def _running(draft: Draft, event: Event) -> SupervisorTodo:
@@ -38,9 +47,8 @@ def _ended(draft: Draft, event: Event) -> SupervisorTodo:
     todo = _running(draft, event)
     if "rewind" not in todo.metadata:
         return todo
-    metadata = {k: v for k, v in todo.metadata.items() if k != "rewind"}
-    metadata["threads"] = {todo.run_id: todo.metadata["rewind"]["thread"]}
-    return replace(todo, metadata=metadata)
+    threads = {todo.run_id: todo.metadata["rewind"]["thread"]}
+    return replace(todo, metadata={**without(todo.metadata, "rewind"), "threads": threads})
 
 
 def _entering(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
@@ -60,12 +68,12 @@ def finished(draft: Draft, event: Event) -> None:
     """
     todo = _entering(_ended(draft, event), event)
     if event.data.get("thread"):
-        metadata = {k: v for k, v in todo.metadata.items() if k != "stopped_on"}
-        todo = replace(todo, metadata={**metadata, "threads": {todo.run_id: str(event.data["thread"])}})
+        threads = {todo.run_id: str(event.data["thread"])}
+        todo = replace(todo, metadata={**without(todo.metadata, "stopped_on"), "threads": threads})
     draft.put(
         todo.move(
             Status.COMPLETED,
-            result=dict(event.data["result"]),
+            result={**event.data["result"]},
             question=None,
             error="",
             completed_at=event.at,
@@ -74,9 +82,7 @@ def finished(draft: Draft, event: Event) -> None:
     )
     proposal = event.data.get("proposal")
     if proposal:
-        draft.control = replace(
-            draft.control, proposals={**draft.control.proposals, str(proposal["id"]): dict(proposal)}
-        )
+        draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): {**proposal}})
 
 
 def failed(draft: Draft, event: Event) -> None:
@@ -95,10 +101,12 @@ def failed(draft: Draft, event: Event) -> None:
     if todo.retry_count < todo.max_retries and not event.data.get("final"):
         draft.put(todo.move(Status.PENDING, error=error, retry_count=todo.retry_count + 1, question=None))
     elif todo.optional:
-        metadata = {**todo.metadata, "skip_reason": Message("failed: {}", error), "skipped_by": SYSTEM}
+        metadata: TodoMetadata = {**todo.metadata, "skip_reason": Message("failed: {}", error), "skipped_by": SYSTEM}
         draft.put(todo.move(Status.SKIPPED, error=error, metadata=metadata, question=None, **times))
     else:
-        question = {"kind": "failure", **({"wedged": True} if event.data.get("wedged") else {})}
+        question: TodoQuestion = {"kind": "failure"}
+        if event.data.get("wedged"):
+            question["wedged"] = True
         draft.put(todo.move(Status.FAILED, error=error, question=question, **times))
 
 
@@ -116,9 +124,9 @@ def interrupted(draft: Draft, event: Event) -> None:
     delivered, asked = set(event.data.get("delivered", ())), todo.asked + 1
     known = {i["id"]: i for i in interrupts_of(todo.question) if i["id"] not in delivered}
     highest = highest_number(todo.to_state())
-    interrupts = []
+    interrupts: list[Interrupt] = []
     for interrupt in event.data["interrupts"]:
-        found = _asked(dict(interrupt), known.get(interrupt["id"]), asked)
+        found = _asked({**interrupt}, known.get(interrupt["id"]), asked)
         if "number" not in found:
             highest += 1
             found["number"] = highest
@@ -126,21 +134,21 @@ def interrupted(draft: Draft, event: Event) -> None:
     if not interrupts:
         raise TypeError(Message("a run that ended at interrupts names them"))
     todo = replace(todo, metadata={**todo.metadata, HIGHEST_NUMBER: highest})
-    question = {"kind": Kind.INTERRUPT.value, "interrupts": interrupts}
+    question: TodoQuestion = {"kind": Kind.INTERRUPT.value, "interrupts": interrupts}
     if any("answer" in i for i in interrupts):
         draft.put(replace(todo, question=question, asked=asked))
     else:
         draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=asked))
 
 
-def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: int) -> dict[str, Any]:
+def _asked(interrupt: Interrupt, known: Interrupt | None, asked: int) -> Interrupt:
     if not isinstance(interrupt["id"], str) or not isinstance(interrupt.get("path", ()), list | tuple):
         raise TypeError(Message("an interrupt has a text as id and a list as path"))
     interrupt.pop("number", None)
     if known is None or any(known.get(k) != interrupt.get(k) for k in ("value", "schema")):
         return {**interrupt, "asked": asked}
     if all(known.get(k) == interrupt.get(k) for k in ("at", "programs")):
-        return dict(known)
+        return known
     return {**interrupt, "asked": asked, "number": known["number"]}
 
 
@@ -150,7 +158,7 @@ def doubt(draft: Draft, event: Event) -> None:
     Optionally `programs`, what it would execute now, and `changed`, the files of it that aren't what they were.
     """
     todo = _running(draft, event)
-    effect = dict(event.data["effect"])
+    effect: DoubtfulEffect = {**event.data["effect"]}
     if not isinstance(effect["key"], str):
         raise TypeError(Message("an effect has a text as key"))
     if "programs" in event.data:
@@ -161,9 +169,11 @@ def doubt(draft: Draft, event: Event) -> None:
         )
     # What it asked and was answered stays: it goes on with that once the doubt is settled.
     kept = interrupts_of(todo.question)
-    programs = todo.arguments.get("programs")
-    bound = {"programs": dict(programs)} if programs else {}
-    question = {"kind": Kind.EFFECT.value, "effect": effect, **bound, **({"interrupts": kept} if kept else {})}
+    question: TodoQuestion = {"kind": Kind.EFFECT.value, "effect": effect}
+    if todo.programs:
+        question["programs"] = todo.programs
+    if kept:
+        question["interrupts"] = kept
     draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
 
 
@@ -173,7 +183,7 @@ def changed(draft: Draft, event: Event) -> None:
     The step is asked about anew, with what is there now. Optionally `thread`: it goes on there.
     """
     todo = _running(draft, event)
-    metadata = {**todo.metadata, "changed": [str(name) for name in event.data["changed"]]}
+    metadata: TodoMetadata = {**todo.metadata, "changed": [str(name) for name in event.data["changed"]]}
     if event.data.get("thread"):
         metadata["rewind"] = {"thread": str(event.data["thread"])}
     draft.put(
@@ -232,15 +242,14 @@ def _class_anew(draft: Draft, risks: Mapping[str, str]) -> None:
 def _ask_inside_anew(draft: Draft) -> None:
     """Ask anew what runs ask from inside and nobody has answered: under other rules it may take more people."""
     for todo_id, raw in draft.board.todos.items():
-        if todo_id not in draft or not (raw.get("question") or {}).get("interrupts"):
+        if todo_id not in draft or not interrupts_of(raw.get("question")):
             continue
         todo = draft.get(todo_id)
-        question = dict(todo.question or {})
-        question["interrupts"] = [
-            i if "answer" in i else {**i, "asked": max(todo.asked, int(i.get("asked", 0))) + 1}
-            for i in question.get("interrupts", ())
-        ]
-        draft.put(replace(todo, question=question))
+        if todo.question is not None:
+            interrupts = [
+                i if "answer" in i else asked_anew(i, todo.asked) for i in todo.question.get("interrupts", ())
+            ]
+            draft.put(replace(todo, question={**todo.question, "interrupts": interrupts}))
 
 
 def _judge_again(draft: Draft) -> None:
@@ -257,7 +266,7 @@ def _judge_again(draft: Draft) -> None:
 
 def proposed(draft: Draft, event: Event) -> None:
     """`proposal`: a `core.plan.Proposal` dict."""
-    proposal = dict(event.data["proposal"])
+    proposal: ProposalState = {**event.data["proposal"]}
     if not proposal.get("changes"):
         raise BadInput(Message("This proposal changes nothing."))
     for change in proposal["changes"]:
@@ -285,7 +294,7 @@ def restored(draft: Draft, event: Event) -> None:
         if number:
             todo = replace(todo, metadata={**todo.metadata, HIGHEST_NUMBER: number})
         if todo_id in ran and todo.status is not Status.COMPLETED:
-            todo = replace(todo, metadata={**todo.metadata, "ran_before": dict(ran[todo_id])})
+            todo = replace(todo, metadata={**todo.metadata, "ran_before": {**ran[todo_id]}})
         if todo.attempt and todo.status is Status.PENDING:
             todo = replace(todo, attempt=0)
         draft.put(todo)
@@ -301,18 +310,18 @@ class Folded:
     Args:
         board: the board after it.
         changes: TODOs that changed, as checkpoints keep them; None for removed.
-        refused: `{"event", "kind", "message", "reason"}` for each event without effect.
+        refused: why, for each event without effect.
     """
 
     board: Board
-    changes: Mapping[str, Mapping[str, Any] | None]
-    refused: tuple[Mapping[str, Any], ...]
+    changes: Mapping[str, TodoState | None]
+    refused: tuple[Refusal, ...]
 
 
 def fold(board: Board, events: Sequence[Event], rules: Rules) -> Folded:
     """Apply events in order, then let the plan follow (who is blocked, who asks, who may run)."""
     draft = Draft(board, rules)
-    refused: list[dict[str, Any]] = []
+    refused: list[Refusal] = []
     last = ""
     for event in events:
         if event.seq and event.seq <= draft.control.cursor:
@@ -350,7 +359,7 @@ def check_event(draft: Draft, event: Event) -> None:
         raise Refused(error.message, reason=getattr(error, "reason", "not_allowed")) from error
 
 
-def _refusal(event: Event, message: str, reason: str) -> dict[str, Any]:
+def _refusal(event: Event, message: str, reason: str) -> Refusal:
     return {"event": event.id, "kind": str(event.kind)[:60], "message": message[:500], "reason": reason}
 
 

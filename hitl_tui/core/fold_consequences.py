@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_types import Approval
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.questions import plan_question, question_of
@@ -85,7 +86,8 @@ def _users(draft: Draft, changed: Iterable[str]) -> set[str]:
 
 def _completion(draft: Draft, todo_id: str) -> int:
     """Return 1 when a changed TODO came to be completed, -1 when it no longer is, else 0."""
-    was = draft.board.todos.get(todo_id, {}).get("status") == "completed"
+    before = draft.board.todos.get(todo_id)
+    was = before is not None and before["status"] == "completed"
     todo = draft.changed[todo_id]
     return int(todo is not None and todo.status is Status.COMPLETED) - int(was)
 
@@ -201,9 +203,10 @@ def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
             pass
     elif judgement.ruling is Ruling.ALLOW and not todo.missing:
         who = Message("policy rule {}", judgement.rule) if judgement.rule else Message("mode {}", draft.control.mode)
-        if draft.board.todos.get(todo.id, {}).get("status") == "waiting_approval":
+        before = draft.board.todos.get(todo.id)
+        if before is not None and before["status"] == "waiting_approval":
             todo = replace(todo, asked=todo.asked + 1)
-        approval = {
+        approval: Approval = {
             "by": who,
             "at": at,
             "channel": "policy",

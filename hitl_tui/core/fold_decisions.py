@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from hitl_tui.core import board, fold_operator_events
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
+from hitl_tui.core.interrupts.numbers import asked_anew
 from hitl_tui.core.interrupts.tool_permissions import why_refused
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_types import (
+    Approval,
+    EffectResolution,
+    Interrupt,
+    InterruptAnswer,
+    ProposalState,
+    ProposedChange,
+    Refusal,
+    TodoMetadata,
+    TodoQuestion,
+)
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk
@@ -78,7 +89,7 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
         _carry_out(draft, event, proposal)
 
 
-def _carry_out(draft: Draft, event: Event, proposal: Mapping[str, Any]) -> None:
+def _carry_out(draft: Draft, event: Event, proposal: ProposalState) -> None:
     """Make a proposal's changes, all or none. It was decided, so it isn't open any more either way."""
     before = dict(draft.changed), draft.control
     renamed: dict[str, str] = {}
@@ -89,11 +100,11 @@ def _carry_out(draft: Draft, event: Event, proposal: Mapping[str, Any]) -> None:
         draft.changed, draft.control = before
         why = error.message if isinstance(error, HitlError) else repr(error)
         message = Message("The plan can't change like this any more: {}", why)
-        refusal = {"event": event.id, "kind": str(event.kind), "message": message[:500], "reason": "stale"}
+        refusal: Refusal = {"event": event.id, "kind": str(event.kind), "message": message[:500], "reason": "stale"}
         draft.control = draft.control.refuse([refusal])
 
 
-def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any], renamed: dict[str, str]) -> None:
+def _apply_change(draft: Draft, event: Event, change: ProposedChange, renamed: dict[str, str]) -> None:
     """Apply one change of a proposal; `renamed` keeps what ids its additions got instead of the proposed ones."""
     kind = Change(change["kind"])
     if kind is Change.ADD:
@@ -106,21 +117,15 @@ def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any], renamed
     elif kind is Change.REMOVE:
         fold_operator_events.remove(draft, replace(event, data={"todo_id": change["todo_id"]}))
     else:
-        fold_operator_events.priority(draft, replace(event, data=change))
+        fold_operator_events.priority(
+            draft, replace(event, data={"todo_id": change["todo_id"], "priority": change["priority"]})
+        )
 
 
 def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
     if verdict is Verdict.APPROVE:
         ahead = todo.status is Status.PENDING and not board.dependencies_met(draft, todo.id)
-        approval = {
-            "by": event.data.get("by", ""),
-            **_people(event),
-            "at": event.data.get("at", event.at),
-            "channel": event.data.get("channel", ""),
-            "digest": event.data["digest"],
-            "request_id": event.data["request_id"],
-            "ahead": ahead,
-        }
+        approval = _approval(event, event.data["digest"], ahead=ahead)
         if todo.status is Status.WAITING_APPROVAL:
             todo = todo.move(Status.PENDING)
         draft.put(replace(todo, approval=approval))
@@ -132,9 +137,19 @@ def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verd
         draft.put(rejected(todo, event))
 
 
-def _people(event: Event) -> dict[str, Any]:
-    """Return each person who decided, in parts; events of earlier versions don't say it."""
-    return {"people": event.data["people"]} if event.data.get("people") else {}
+def _approval(event: Event, seen: str, *, ahead: bool = False) -> Approval:
+    """Return who let it run and the digest of what they saw; events of earlier versions don't name each person."""
+    approval: Approval = {"by": event.data.get("by", "")}
+    if event.data.get("people"):
+        approval["people"] = event.data["people"]
+    return {
+        **approval,
+        "at": event.data.get("at", event.at),
+        "channel": event.data.get("channel", ""),
+        "digest": seen,
+        "request_id": event.data["request_id"],
+        "ahead": ahead,
+    }
 
 
 def _reason(event: Event) -> str:
@@ -144,15 +159,7 @@ def _reason(event: Event) -> str:
 def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
     if verdict is Verdict.RETRY:
         # What was decided is exactly what was shown: this input, from where the run stands.
-        approval = {
-            "by": event.data.get("by", ""),
-            **_people(event),
-            "at": event.data.get("at", event.at),
-            "channel": event.data.get("channel", ""),
-            "digest": digest(board.subject_of(draft, todo)),
-            "request_id": event.data["request_id"],
-            "ahead": False,
-        }
+        approval = _approval(event, digest(board.subject_of(draft, todo)))
         again = todo.move(Status.PENDING, question=None, error="", completed_at="", duration=None)
         draft.put(replace(again, approval=approval))
     elif verdict is Verdict.SKIP:
@@ -165,16 +172,18 @@ def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: 
 
 
 def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
-    question = todo.question or {}
     if verdict is Verdict.STOP:
         draft.put(rejected(todo, event))
         return
+    question = todo.question
+    if question is None:
+        raise _stale(todo)
     key = str(question["effect"]["key"])
-    answer = {"verdict": verdict.value, "request_id": event.data["request_id"]}
+    answer: EffectResolution = {"verdict": verdict.value, "request_id": event.data["request_id"]}
     resolutions = {**todo.metadata.get("resolutions", {}), key: answer}
-    metadata = {**todo.metadata, "resolutions": resolutions}
+    metadata: TodoMetadata = {**todo.metadata, "resolutions": resolutions}
     kept = question.get("interrupts")
-    inside = {"kind": Kind.INTERRUPT.value, "interrupts": kept} if kept else None
+    inside: TodoQuestion | None = {"kind": Kind.INTERRUPT.value, "interrupts": kept} if kept else None
     draft.put(todo.goes_on(event.at).move(Status.IN_PROGRESS, question=inside, metadata=metadata))
 
 
@@ -189,28 +198,32 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
         return
     why = why_refused(draft.rules.policy, todo.risk, request, event.data.get("value"))
     if why:
-        _ask_anew(draft, event, todo, answered, why)
+        _ask_anew(draft, event, todo, todo.question, answered, why)
         return
-    answer = {"value": event.data.get("value"), "by": event.data.get("by", ""), "request_id": event.data["request_id"]}
-    interrupts = [{**i, "answer": answer} if i["id"] == answered else i for i in todo.question["interrupts"]]
-    question = {**todo.question, "interrupts": interrupts}
+    answer: InterruptAnswer = {
+        "value": event.data.get("value"),
+        "by": event.data.get("by", ""),
+        "request_id": event.data["request_id"],
+    }
+    interrupts: list[Interrupt] = [
+        {**i, "answer": answer} if i["id"] == answered else i for i in todo.question["interrupts"]
+    ]
+    question: TodoQuestion = {**todo.question, "interrupts": interrupts}
     if (programs := request.subject.get("programs")) and question["kind"] != Kind.EFFECT.value:
-        todo = replace(todo, arguments={**todo.arguments, "programs": dict(programs)})  # the last word about them
+        todo = replace(todo, arguments={**todo.arguments, "programs": programs})  # the last word about them
     if todo.status is Status.IN_PROGRESS or question["kind"] == Kind.EFFECT.value:
         draft.put(replace(todo, question=question))
     else:
         draft.put(todo.goes_on(event.at).move(Status.IN_PROGRESS, question=question))
 
 
-def _ask_anew(draft: Draft, event: Event, todo: SupervisorTodo, interrupt_id: str, why: str) -> None:
+def _ask_anew(
+    draft: Draft, event: Event, todo: SupervisorTodo, question: TodoQuestion, interrupt_id: str, why: str
+) -> None:
     """Ask what was answered once more: the answer may not count, and its request was settled by it."""
-    question = dict(todo.question or {})
-    question["interrupts"] = [
-        {**i, "asked": max(todo.asked, int(i.get("asked", 0))) + 1} if i["id"] == interrupt_id else i
-        for i in question["interrupts"]
-    ]
-    draft.put(replace(todo, question=question, asked=todo.asked + 1))
-    refusal = {"event": event.id, "kind": str(event.kind), "message": why[:500], "reason": "not_allowed"}
+    interrupts = [asked_anew(i, todo.asked) if i["id"] == interrupt_id else i for i in question["interrupts"]]
+    draft.put(replace(todo, question={**question, "interrupts": interrupts}, asked=todo.asked + 1))
+    refusal: Refusal = {"event": event.id, "kind": str(event.kind), "message": why[:500], "reason": "not_allowed"}
     draft.control = draft.control.refuse([refusal])
 
 

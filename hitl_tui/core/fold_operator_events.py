@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
-from typing import Any
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import (
+    Breakpoints,
+    EarlierStep,
+    Interrupt,
+    Json,
+    JsonObject,
+    ResultReference,
+    TodoMetadata,
+    TodoQuestion,
+)
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import titled
 from hitl_tui.core.plan import next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
-from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
+from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status, without
 
 _MOST_RETRIES = 1000
 DEFAULT_SKIP_REASON = Message("User skipped")
@@ -59,7 +68,7 @@ def rejected(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
 def skip(draft: Draft, event: Event) -> None:
     """`todo_id`, `reason`."""
     todo = target(draft, event)
-    metadata = {
+    metadata: TodoMetadata = {
         **todo.metadata,
         "skip_reason": event.data.get("reason") or DEFAULT_SKIP_REASON,
         "skipped_by": event.by or "operator",
@@ -96,7 +105,7 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
         todo,
         rank=rank,
         created_at=todo.created_at or event.at,
-        metadata={**{k: v for k, v in todo.metadata.items() if k != "feeds"}, "event": event.id},
+        metadata={**without(todo.metadata, "feeds"), "event": event.id},
     )
     draft.put(todo)
     highest = int(todo.id.removeprefix("todo_"))
@@ -127,7 +136,7 @@ _PLANNED = (
 )
 
 
-def new_todo(data: Mapping[str, Any]) -> SupervisorTodo:
+def new_todo(data: Mapping[str, object]) -> SupervisorTodo:
     """Return a TODO that has not begun, from data that anybody may have written.
 
     Raises:
@@ -186,10 +195,10 @@ def update(draft: Draft, event: Event) -> None:
         todo.move(status, OPERATOR)
         draft.put(rejected(todo, replace(event, data={**event.data, "by": event.by})))
     elif status is Status.BLOCKED:
-        metadata = {**todo.metadata, "held": True}
+        metadata: TodoMetadata = {**todo.metadata, "held": True}
         draft.put(todo.move(status, OPERATOR, metadata=metadata, approval=None, question=None))
     elif status is Status.COMPLETED:
-        result = {
+        result: ResultReference = {
             "digest": "",
             "summary": Message("done by hand by {}", event.by or "operator"),
             "found": False,
@@ -203,11 +212,10 @@ def update(draft: Draft, event: Event) -> None:
 
 
 def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
-    metadata = {k: v for k, v in todo.metadata.items() if k not in _FORGOTTEN}
     return todo.move(
         status,
         OPERATOR,
-        metadata=metadata,
+        metadata=without(todo.metadata, *_FORGOTTEN),
         approval=None,
         question=None,
         result=None,
@@ -280,7 +288,7 @@ def edit(draft: Draft, event: Event) -> None:
             description=described,
             approval=None,
             asked=todo.asked + 1,
-            metadata={key: value for key, value in todo.metadata.items() if key != "changed"},
+            metadata=without(todo.metadata, "changed"),
         )
     )
 
@@ -293,7 +301,7 @@ def bound(draft: Draft, event: Event) -> None:
     changed = [str(name) for name in event.data.get("changed") or ()]
     todo = target(draft, event)
     if todo.question is not None and (todo.status is not Status.FAILED or goes_on(todo)):
-        draft.put(_asked_with(todo, dict(event.data["arguments"]["programs"]), changed))
+        draft.put(_asked_with(todo, _programs(event.data["arguments"]["programs"]), changed))
         return
     edit(draft, event)
     todo = draft.get(todo.id)
@@ -308,18 +316,21 @@ def goes_on(todo: SupervisorTodo) -> bool:
 
 def _asked_with(todo: SupervisorTodo, programs: Mapping[str, str], changed: list[str]) -> SupervisorTodo:
     """Return a step that has begun with everything it asks asked anew, for other programs."""
-    question, asked = dict(todo.question or {}), todo.asked + 1
+    question, asked = todo.question, todo.asked + 1
+    if question is None:
+        return todo
     if "interrupts" in question:
-        question["interrupts"] = [
+        interrupts: list[Interrupt] = [
             i
             if "answer" in i or i.get("programs") in (None, programs)
             else {**i, "programs": programs, "changed": changed, "asked": max(asked, int(i.get("asked", 0)) + 1)}
             for i in question["interrupts"]
         ]
-    if question.get("kind") == Kind.INTERRUPT.value:  # an answer will say what may be executed, this doesn't
+        question = {**question, "interrupts": interrupts}
+    if question["kind"] == Kind.INTERRUPT.value:  # an answer will say what may be executed, this doesn't
         return replace(todo, question=question, asked=asked)
     if "programs" in question:
-        question["programs"] = programs
+        question = {**question, "programs": programs}
     return replace(
         todo,
         question=question,
@@ -329,9 +340,15 @@ def _asked_with(todo: SupervisorTodo, programs: Mapping[str, str], changed: list
     )
 
 
-def _json_object(value: Mapping[str, Any]) -> dict[str, Any]:
+def _json_object(value: JsonObject) -> JsonObject:
     canonical(found := dict(value))
     return found
+
+
+def _programs(value: Json) -> Mapping[str, str]:
+    if not isinstance(value, Mapping):
+        raise TypeError(Message("programs are named with their digests"))
+    return {name: str(seen) for name, seen in value.items()}
 
 
 def cancel(draft: Draft, event: Event) -> None:
@@ -358,7 +375,7 @@ def rewind(draft: Draft, event: Event) -> None:
         todo = replace(todo, approval=None, asked=todo.asked + 1)
     else:
         todo = _again(todo, Status.PENDING)
-    step: dict[str, Any] = {"thread": str(event.data["thread"]), "checkpoint_id": str(event.data["checkpoint_id"])}
+    step: EarlierStep = {"thread": str(event.data["thread"]), "checkpoint_id": str(event.data["checkpoint_id"])}
     if "values" in event.data:
         step["values"] = _json_object(event.data["values"])
     if event.data.get("next"):
@@ -371,12 +388,15 @@ def breaks(draft: Draft, event: Event) -> None:
     todo = target(draft, event)
     if todo.status in (Status.COMPLETED, Status.SKIPPED):
         raise BadInput(Message("{} is {}; it has nowhere left to stop.", todo.id, todo.status))
-    stops = {where: [str(node) for node in event.data[where]] for where in ("before", "after")}
-    metadata = {k: v for k, v in todo.metadata.items() if k != "breaks"}
-    draft.put(replace(todo, metadata={**metadata, **({"breaks": stops} if any(stops.values()) else {})}))
+    stops: Breakpoints = {
+        "before": [str(node) for node in event.data["before"]],
+        "after": [str(node) for node in event.data["after"]],
+    }
+    metadata = without(todo.metadata, "breaks")
+    draft.put(replace(todo, metadata={**metadata, "breaks": stops} if any(stops.values()) else metadata))
 
 
-def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] | None) -> SupervisorTodo:
+def _cancelled(todo: SupervisorTodo, event: Event, question: TodoQuestion | None) -> SupervisorTodo:
     # What can go on with its thread (a graph of others) does so when it is tried again.
     thread = todo.metadata.get("rewind", {}).get("thread") or todo.metadata.get("stopped_on") or todo.run_id
     return todo.move(
@@ -398,7 +418,11 @@ def stop_all(draft: Draft, event: Event, why: str) -> None:
     """Skip what has not started, cancel what runs, ask nothing more."""
     for todo_id in draft.with_status(Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED):
         todo = draft.get(todo_id)
-        metadata = {**todo.metadata, "skip_reason": why, "skipped_by": by_whom(event) or "operator"}
+        metadata: TodoMetadata = {
+            **todo.metadata,
+            "skip_reason": why,
+            "skipped_by": by_whom(event) or "operator",
+        }
         draft.put(todo.goes_on(event.at).move(Status.SKIPPED, metadata=metadata, approval=None, question=None))
     for todo_id in draft.with_status(Status.IN_PROGRESS):
         draft.put(_cancelled(draft.get(todo_id), event, None))

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
@@ -19,13 +20,13 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _DEEPEST = 200
 
 
-def check_storable(value: Any) -> None:
+def check_storable(value: object) -> None:
     """Check that a checkpoint can hold a JSON value.
 
     Raises:
         BadInput: an integer is too large, a text isn't Unicode, or it is nested too deeply.
     """
-    pending = [(value, 0)]
+    pending: list[tuple[object, int]] = [(value, 0)]
     while pending:
         item, depth = pending.pop()
         if depth > _DEEPEST:
@@ -42,7 +43,7 @@ def check_storable(value: Any) -> None:
             pending += [(part, depth + 1) for part in item]
 
 
-def storable(value: Any, _depth: int = 0) -> Any:
+def storable(value: Json, _depth: int = 0) -> Json:
     """Return a JSON value as a checkpoint can hold it: what it can't is replaced by a text that says it.
 
     For what teams report: it has to arrive, whatever it is.
@@ -56,7 +57,7 @@ def storable(value: Any, _depth: int = 0) -> Any:
     if _depth >= _DEEPEST:
         return "…"
     if isinstance(value, Mapping):
-        return {storable(k): storable(v, _depth + 1) for k, v in value.items()}
+        return {cast(str, storable(k)): storable(v, _depth + 1) for k, v in value.items()}
     return [storable(v, _depth + 1) for v in value]
 
 
@@ -68,7 +69,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def canonical(value: Any) -> bytes:
+def canonical(value: object) -> bytes:
     """Return the one UTF-8 JSON encoding of a JSON value.
 
     Keys are sorted, there is no white space, text is not escaped beyond what JSON needs. Two values are equal
@@ -85,7 +86,7 @@ def canonical(value: Any) -> bytes:
     return text.encode("utf-8", errors="surrogatepass")
 
 
-def _refuse_other_keys(value: Any) -> None:
+def _refuse_other_keys(value: object) -> None:
     pending = [value] if isinstance(value, dict | list | tuple) else []
     while pending:
         item = pending.pop()
@@ -98,17 +99,17 @@ def _refuse_other_keys(value: Any) -> None:
             pending.extend(part for part in item if isinstance(part, dict | list | tuple))
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """Return the SHA-256 of `canonical(value)` as 64 hexadecimal digits."""
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def short_id(*parts: Any, length: int = 16) -> str:
+def short_id(*parts: object, length: int = 16) -> str:
     """Return a stable id for a tuple of JSON values: the first `length` digits of their digest."""
     return digest(list(parts))[:length]
 
 
-def strict_json(text: str) -> Any:
+def strict_json(text: str) -> Json:
     """Return the JSON value that a text is.
 
     Raises:
@@ -116,15 +117,16 @@ def strict_json(text: str) -> Any:
         ValueError: it isn't JSON, which NaN and Infinity aren't either.
         RecursionError: it is nested too deeply.
     """
-    return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    found: Json = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    return found
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> object:
     raise ValueError(name)
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
     for key, value in pairs:
         if key in found:
             raise BadInput(Message('The JSON names "{}" twice in one object; say it once.', one_line(key, 40)))

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
 
+from hitl_tui.core.json_types import Json
+
 MESSAGES = "message_parts"
 """The key, beside the texts of a stored document, of what the messages among them were made of."""
 
@@ -145,13 +147,13 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 # Stored ---------------------------------------------------------------------------------------------------------
 
 
-def with_messages(document: Mapping[str, Any]) -> dict[str, Any]:
+def with_messages(document: Mapping[str, object]) -> dict[str, object]:
     """Return a document as it is stored: its messages are texts, and `MESSAGES` says what they were made of."""
     found = {place: parts_of(message) for place, message in _messages(document, "")}
     return {**document, MESSAGES: found} if found else dict(document)
 
 
-def messages_restored(document: dict[str, Any]) -> dict[str, Any]:
+def messages_restored(document: dict[str, object]) -> dict[str, object]:
     """Return a stored document with its messages, in place of the texts that they are in English.
 
     What is said to be a message and isn't the text at its place stays that text.
@@ -172,13 +174,13 @@ def message_of(parts: Any) -> Message | None:
         return None
 
 
-def parts_of(message: Message) -> list[Any]:
+def parts_of(message: Message) -> list[Json]:
     """Return what a message was made of, as JSON values."""
     named = {name: _stored(value) for name, value in message.named.items()}
     return [message.template, message.plural, [_stored(value) for value in message.values], named]
 
 
-def _messages(value: Any, place: str) -> Iterator[tuple[str, Message]]:
+def _messages(value: object, place: str) -> Iterator[tuple[str, Message]]:
     if isinstance(value, Message):
         yield place, value
     elif isinstance(value, Mapping):
@@ -204,13 +206,13 @@ def _restore(document: Any, place: list[str], message: Message | None) -> None:
         return
 
 
-def _stored(value: Value) -> Any:
+def _stored(value: Value) -> Json:
     if isinstance(value, Message):
         return {"message": parts_of(value)}
     return [_stored(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _revived(value: Any) -> Value:
+def _revived(value: Json) -> Value:
     if isinstance(value, dict):
         return message_of(value["message"]) or ""
     if isinstance(value, list):

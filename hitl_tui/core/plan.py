@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.json_types import Json, JsonObject, ProposalState, ProposedChange, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -37,11 +38,11 @@ class Intent:
     type: str
     confidence: float = 0.0
     keywords: tuple[str, ...] = ()
-    entities: Mapping[str, Any] = field(default_factory=dict)
+    entities: JsonObject = field(default_factory=dict)
     language: str = "en"
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal intent."""
         return {
             "type": self.type,
@@ -93,11 +94,11 @@ class ExecutionStep:
     timeout: float = 0.0
     retry_count: int | None = None
     optional: bool = False
-    input_mapping: Mapping[str, Any] = field(default_factory=dict)
+    input_mapping: JsonObject = field(default_factory=dict)
     purpose: str = ""
     expected_output: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
         return {
             "agent": self.agent,
@@ -133,7 +134,7 @@ class ExecutionPlan:
     estimated_time: float = 0.0
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
         return {
             "steps": [step.to_dict() for step in self.steps],
@@ -170,10 +171,10 @@ class AgentFacts:
     enabled: bool
     max_retries: int
     timeout: float
-    bind: Callable[[str, Mapping[str, Any]], dict[str, Any]]
-    risk_of: Callable[[Mapping[str, Any]], Risk]
+    bind: Callable[[str, JsonObject], dict[str, Json]]
+    risk_of: Callable[[JsonObject], Risk]
     reads_results: bool = True
-    programs: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
+    programs: Callable[[JsonObject], Mapping[str, str]] | None = None
     changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
 
 
@@ -197,7 +198,7 @@ class PlanningState:
     available_agents: tuple[str, ...] = ()
     available_teams: tuple[str, ...] = ()
     todos: tuple[SupervisorTodo, ...] = ()
-    execution_steps: tuple[Mapping[str, Any], ...] = ()
+    execution_steps: tuple[Mapping[str, object], ...] = ()
     strategy: Strategy = Strategy.PIPELINE
     parallel_groups: tuple[tuple[str, ...], ...] = ()
     validation_errors: tuple[str, ...] = ()
@@ -263,16 +264,16 @@ class Proposal:
     id: str
     reason: str
     origin: str
-    changes: tuple[Mapping[str, Any], ...]
+    changes: tuple[ProposedChange, ...]
     text: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ProposalState:
         """Return all fields as JSON values; `from_dict` gives back an equal proposal."""
         return {
             "id": self.id,
             "reason": self.reason,
             "origin": self.origin,
-            "changes": [dict(c) for c in self.changes],
+            "changes": [{**c} for c in self.changes],
             "text": self.text,
         }
 
@@ -288,7 +289,7 @@ class Proposal:
                 id=str(data["id"]),
                 reason=str(data.get("reason", "")),
                 origin=str(data.get("origin", "operator")),
-                changes=tuple(dict(c) for c in data["changes"]),
+                changes=tuple(cast(ProposedChange, dict(c)) for c in data["changes"]),
                 text=str(data.get("text", "")),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -321,7 +322,7 @@ class ExecutionPlanConverter:
         steps = plan.steps
         ids = next_ids(taken, len(steps))
         names = self._names(steps, ids)
-        noted = {"notes": list(plan.notes)} if plan.notes else {}
+        noted: TodoMetadata = {"notes": list(plan.notes)} if plan.notes else {}
         todos = []
         for index, (step, todo_id) in enumerate(zip(steps, ids, strict=True)):
             facts = self._facts(step)
@@ -380,11 +381,11 @@ class ExecutionPlanConverter:
         todo_id: str,
         facts: AgentFacts,
         dependencies: tuple[str, ...],
-        noted: Mapping[str, Any],
+        noted: TodoMetadata,
     ) -> SupervisorTodo:
         arguments = facts.bind(step.task, step.input_mapping)
         retries = facts.max_retries if step.retry_count is None else step.retry_count
-        metadata: dict[str, Any] = {"agent": step.agent, **noted}
+        metadata: TodoMetadata = {"agent": step.agent, **noted}
         if step.id:
             metadata["step"] = step.id
         if step.input_mapping:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from hitl_tui.core.json_text import short_id
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 
 
@@ -53,7 +54,7 @@ class Terms:
     on_deadline: str = "reject"
     veto: bool = True
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values; `from_dict` gives back equal terms."""
         return {
             "quorum": self.quorum,
@@ -97,7 +98,7 @@ class Rule:
     command: str = ""
     terms: Terms = Terms()
     tool: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: JsonObject = field(default_factory=dict)
 
     def matches(self, team: str, risk: Risk, command: str) -> bool:
         """Return whether it is about a TODO."""
@@ -109,7 +110,7 @@ class Rule:
         """Return whether it is about calls of a tool, whatever their arguments."""
         return bool(self.tool) and self.tool == tool and self.team in ("", team) and self.risk in ("", risk.value)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the rule as JSON values, its terms beside its own fields."""
         found = {
             "decision": self.decision.value,

@@ -6,14 +6,14 @@ apart. Times are missing here: whoever opens the request adds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_types import About, DoubtfulEffect, Interrupt, ProposalState, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk, Ruling, Terms
@@ -52,10 +52,10 @@ def asking(board: Board) -> list[str]:
     return [*(name for i, raw in todos for name in _names(i, raw)), *board.control.proposals]
 
 
-def _names(todo_id: str, raw: Mapping[str, Any]) -> list[str]:
-    question = raw.get("question") or {}
-    inside = [f"{todo_id} {i['id']}" for i in question.get("interrupts", ()) if "answer" not in i]
-    alone = raw["status"] != "in_progress" and question.get("kind") != Kind.INTERRUPT.value
+def _names(todo_id: str, raw: TodoState) -> list[str]:
+    question = raw.get("question")
+    inside = [f"{todo_id} {i['id']}" for i in interrupts_of(question) if "answer" not in i]
+    alone = raw["status"] != "in_progress" and (question is None or question["kind"] != Kind.INTERRUPT.value)
     return [todo_id, *inside] if alone else inside
 
 
@@ -65,16 +65,16 @@ MOST_CHANGED = 20
 _WEIGHTS = {priority.value: priority.weight for priority in Priority}
 
 
-def _turn(raw: Mapping[str, Any]) -> tuple[int, float]:
+def _turn(raw: TodoState) -> tuple[int, float]:
     return _WEIGHTS[raw.get("priority", "medium")], float(raw.get("rank", 0.0))
 
 
-def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
+def question_keys(board: Board) -> dict[str, tuple[object, ...]]:
     """Return a cheap key for every question a board asks: while it stays the same, so does the question.
 
     What a question's subject depends on is in the key; everything else about it is only shown.
     """
-    keys: dict[str, tuple[Any, ...]] = {}
+    keys: dict[str, tuple[object, ...]] = {}
     for name in asking(board):
         todo_id, _, interrupt_id = name.partition(" ")
         raw = board.todos.get(todo_id)
@@ -88,7 +88,7 @@ def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
             keys[name] = (board.control.branch, board.control.revision, board.control.plan_asked, shown)
             continue
         inputs = raw.get("dependencies") or raw.get("metadata", {}).get("inputs", ())
-        results = tuple((board.todos.get(i, {}).get("result") or {}).get("digest") for i in inputs)
+        results = tuple(_digest_of(board.todos.get(i)) for i in inputs)
         keys[name] = (
             board.control.branch,
             raw["status"],
@@ -99,6 +99,11 @@ def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
             results,
         )
     return keys
+
+
+def _digest_of(raw: TodoState | None) -> str | None:
+    result = raw.get("result") if raw is not None else None
+    return result.get("digest") if result else None
 
 
 def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:
@@ -128,8 +133,8 @@ _NO_SILENT_APPROVAL = Message(
 )
 
 
-def _about(draft: Draft, todo: SupervisorTodo) -> dict[str, Any]:
-    return {
+def _about(draft: Draft, todo: SupervisorTodo) -> About:
+    about: About = {
         "title": todo.name,
         "task": todo.description,
         "agent": todo.agent_name,
@@ -141,20 +146,22 @@ def _about(draft: Draft, todo: SupervisorTodo) -> dict[str, Any]:
         "missing": list(todo.missing),
         "notes": list(todo.metadata.get("notes", ())),
         "optional": todo.optional,
-        "ran_before": dict(todo.metadata.get("ran_before", {})),
-        **({"changed": list(todo.metadata["changed"])} if todo.metadata.get("changed") else {}),
+        "ran_before": todo.metadata.get("ran_before", {}),
     }
+    if todo.metadata.get("changed"):
+        about["changed"] = list(todo.metadata["changed"])
+    return about
 
 
 def _request(
     draft: Draft,
     kind: Kind,
     todo: SupervisorTodo,
-    subject: dict[str, Any],
-    about: dict[str, Any],
+    subject: Subject,
+    about: About,
     *,
     terms: Terms | None = None,
-    place: tuple[Any, ...] = (),
+    place: tuple[object, ...] = (),
     asked: int = 0,
     options: tuple[Verdict, ...] = (),
 ) -> Request:
@@ -187,8 +194,7 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
     about["rule"] = judged.rule
     if todo.risk is Risk.HIGH and judged.terms.on_deadline == "approve":
         about["notes"].append(_NO_SILENT_APPROVAL)
-    nodes = todo.metadata.get("rewind", {}).get("next")
-    if nodes:
+    if nodes := todo.metadata.get("rewind", {}).get("next"):
         about["again"] = [
             Message("{}: from the start and beyond", ", ".join(nodes)),
             Message("what had finished within that step (nodes beside, tasks, nodes of subgraphs) runs again, too"),
@@ -197,9 +203,9 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
 
 
 def _failure_question(draft: Draft, todo: SupervisorTodo) -> Request:
-    subject = {**subject_of(draft, todo), "run": todo.run_id, "error": todo.error}
-    about = {**_about(draft, todo), "error": todo.error, "attempts": todo.attempt}
-    if (todo.question or {}).get("wedged"):
+    subject: Subject = {**subject_of(draft, todo), "run": todo.run_id, "error": todo.error}
+    about: About = {**_about(draft, todo), "error": todo.error, "attempts": todo.attempt}
+    if todo.question and todo.question.get("wedged"):
         about["wedged"] = True
     ruled = judge(draft, todo)  # to run it again takes what it took to run it; nobody has to say so by a deadline
     options = tuple(v for v in OPTIONS[Kind.FAILURE] if v is not Verdict.RETRY or ruled.ruling is not Ruling.DENY)
@@ -207,11 +213,11 @@ def _failure_question(draft: Draft, todo: SupervisorTodo) -> Request:
     return _request(draft, Kind.FAILURE, todo, subject, about, terms=terms, place=(todo.attempt,), options=options)
 
 
-def _effect_question(draft: Draft, todo: SupervisorTodo, effect: Mapping[str, Any]) -> Request:
-    programs = (todo.question or {}).get("programs")
-    bound = {"programs": dict(programs)} if programs else {}
-    subject = {"session": draft.board.session, "todo": todo.id, "run": todo.run_id, "effect": dict(effect), **bound}
-    about = {**_about(draft, todo), "why": effect.get("why", ""), "effect": dict(effect)}
+def _effect_question(draft: Draft, todo: SupervisorTodo, effect: DoubtfulEffect) -> Request:
+    subject: Subject = {"session": draft.board.session, "todo": todo.id, "run": todo.run_id, "effect": effect}
+    if todo.question and (programs := todo.question.get("programs")):
+        subject["programs"] = programs
+    about: About = {**_about(draft, todo), "why": effect.get("why", ""), "effect": effect}
     options = tuple(v for v in OPTIONS[Kind.EFFECT] if v.value in effect.get("options", OPTIONS[Kind.EFFECT]))
     return _request(draft, Kind.EFFECT, todo, subject, about, place=(str(effect.get("key", "")),), options=options)
 
@@ -227,23 +233,28 @@ def interrupt_questions(draft: Draft, todo: SupervisorTodo) -> list[tuple[str, R
     return [(i["id"], _interrupt_question(draft, todo, i)) for i in waiting]
 
 
-def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[str, Any]) -> Request:
-    subject = {
+def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Interrupt) -> Request:
+    subject: Subject = {
         "session": draft.board.session,
         "todo": todo.id,
         "team": todo.agent_name,
         "path": list(interrupt.get("path", ())),
         "index": interrupt.get("index", 0),
         "value": interrupt.get("value"),
-        **{key: interrupt[key] for key in ("schema", "at", "programs") if key in interrupt},
     }
+    if "schema" in interrupt:
+        subject["schema"] = interrupt["schema"]
+    if "at" in interrupt:
+        subject["at"] = interrupt["at"]
+    if "programs" in interrupt:
+        subject["programs"] = interrupt["programs"]
     terms, policy = judge(draft, todo).terms, draft.rules.policy
     if any(rule.tool for rule in policy.all_rules):
         from hitl_tui.core.interrupts.tool_permissions import terms_for
 
         terms = terms_for(policy, todo.agent_name, todo.risk, terms, subject["value"], subject.get("schema"))
         subject["policy"] = policy.version  # under other rules it is another question
-    about = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
+    about: About = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
     about["number"] = interrupt["number"]
     about.pop("changed", None)  # what changed before the step was approved was said then
     if interrupt.get("changed"):
@@ -259,7 +270,7 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
 def plan_question(draft: Draft) -> Request:
     """Return the question whether a plan may begin (mode `plan`)."""
     todos = sorted((draft.get(t) for t in draft), key=lambda t: t.rank)
-    subject = {
+    subject: Subject = {
         "session": draft.board.session,
         "query": draft.board.query[:2000],
         "revision": draft.control.revision,
@@ -276,7 +287,7 @@ def plan_question(draft: Draft) -> Request:
         ],
     }
     notes = dict.fromkeys(note for t in todos for note in t.metadata.get("notes", ()))
-    about = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
+    about: About = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
     risk = _unasked_risk(draft, todos)
     return _session_request(draft, Kind.PLAN, "planner", subject, about, risk, asked=draft.control.plan_asked)
 
@@ -287,10 +298,10 @@ def _unasked_risk(draft: Draft, todos: Iterable[SupervisorTodo]) -> Risk:
     return max(allowed, key=list(Risk).index, default=Risk.LOW)
 
 
-def proposal_question(draft: Draft, proposal: Mapping[str, Any]) -> Request:
+def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
     """Return the question whether the plan shall change as proposed."""
-    subject = {"session": draft.board.session, "proposal": dict(proposal)}
-    about = {
+    subject: Subject = {"session": draft.board.session, "proposal": proposal}
+    about: About = {
         "title": "proposal",
         "proposal_id": proposal.get("id", ""),
         "reason": proposal.get("reason", ""),
@@ -306,7 +317,7 @@ def proposal_question(draft: Draft, proposal: Mapping[str, Any]) -> Request:
 
 
 def _session_request(
-    draft: Draft, kind: Kind, source: str, subject: dict[str, Any], about: dict[str, Any], risk: Risk, *, asked: int = 0
+    draft: Draft, kind: Kind, source: str, subject: Subject, about: About, risk: Risk, *, asked: int = 0
 ) -> Request:
     seen = digest(subject)
     return Request(

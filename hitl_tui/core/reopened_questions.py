@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from hitl_tui.core.board import Draft
-from hitl_tui.core.interrupts.numbers import interrupts_of
+from hitl_tui.core.interrupts.numbers import asked_anew, interrupts_of
 from hitl_tui.core.questions import interrupt_questions, question_of
 
 
-def ask_closed_anew(draft: Draft, closed: Mapping[str, Any]) -> None:
+def ask_closed_anew(draft: Draft, closed: Mapping[str, str]) -> None:
     """Ask anew what an event should have ended and didn't: its request is superseded for good.
 
     Args:
@@ -24,10 +23,7 @@ def ask_closed_anew(draft: Draft, closed: Mapping[str, Any]) -> None:
         todo = draft.get(todo_id)
         inside = {i for i, request in interrupt_questions(draft, todo) if request.id in closed}
         if inside and todo.question is not None:
-            interrupts = [
-                {**i, "asked": max(todo.asked, int(i.get("asked", 0))) + 1} if i["id"] in inside else i
-                for i in interrupts_of(todo.question)
-            ]
+            interrupts = [asked_anew(i, todo.asked) if i["id"] in inside else i for i in interrupts_of(todo.question)]
             todo = replace(todo, question={**todo.question, "interrupts": interrupts}, asked=todo.asked + 1)
             draft.put(todo)
         asked = question_of(draft, todo)

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity, Proof
 from hitl_tui.core.json_text import short_id
+from hitl_tui.core.json_types import About, Json, Subject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Risk, Terms
@@ -95,12 +96,12 @@ class Request:
     kind: Kind
     todo_id: str
     source: str
-    subject: Mapping[str, Any]
+    subject: Subject
     digest: str
     requester: str = ""
     terms: Terms = Terms()
     options: tuple[Verdict, ...] = ()
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: About = field(default_factory=lambda: About())
     opened_at: str = ""
     deadline: str = ""
     risk: str = ""
@@ -132,7 +133,7 @@ class Request:
         """When it expires, ISO 8601, UTC; empty for never, or while nothing runs because it wasn't shown yet."""
         return "" if self.ends_in_approval and not self.first_shown else self.deadline
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal request."""
         return {
             "id": self.id,
@@ -169,21 +170,17 @@ class Request:
             todo_id=data.get("todo_id", ""),
             source=data.get("source", ""),
             requester=data.get("requester", ""),
-            subject=dict(data["subject"]),
+            subject=cast(Subject, dict(data["subject"])),
             digest=data["digest"],
             terms=Terms.from_dict(data.get("terms", {})),
             options=tuple(Verdict(v) for v in data.get("options", ())),
-            about=dict(data.get("about", {})),
+            about=cast(About, dict(data.get("about", {}))),
             opened_at=data.get("opened_at", ""),
             deadline=data.get("deadline", ""),
             risk=data.get("risk", ""),
             first_shown=data.get("first_shown", ""),
-            superseded=_supersession(data.get("superseded")),
+            superseded=Supersession.from_dict(ended) if (ended := data.get("superseded")) else None,
         )
-
-
-def _supersession(data: Any) -> Supersession | None:
-    return Supersession.from_dict(data) if data else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +214,7 @@ class Decision:
     channel: str = ""
     level: int = 0
     reason: str = ""
-    value: Any = None
+    value: Json = None
     action: str = ""
     person: str = ""
     proof: str = ""
@@ -247,7 +244,7 @@ class Decision:
         known = {"person": self.person, "proof": self.proof, "account": self.account, "claimed": self.claimed}
         return {"by": self.by, **{key: value for key, value in known.items() if value}}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal decision."""
         return {
             **({"action": self.action} if self.action else {}),
@@ -325,7 +322,7 @@ class Resolution:
 
 
 def request_id(
-    session: str, branch: int, todo_id: str, asked: int, place: Sequence[Any], digest: str, lineage: str = ""
+    session: str, branch: int, todo_id: str, asked: int, place: Sequence[object], digest: str, lineage: str = ""
 ) -> str:
     """Return the id of a request: the same question at the same place always has the same id.
 

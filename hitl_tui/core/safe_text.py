@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any, NewType
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 
 SafeText = NewType("SafeText", str)
@@ -375,7 +376,7 @@ def _occurrences(text: str, needle: str | re.Pattern[str]) -> Iterator[tuple[int
             found = needle.search(text, found.start() + 1)
 
 
-def _masked_value(value: Any, needles: Mapping[str | re.Pattern[str], str]) -> Any:
+def _masked_value(value: Json, needles: Mapping[str | re.Pattern[str], str]) -> Json:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -387,7 +388,7 @@ def _masked_value(value: Any, needles: Mapping[str | re.Pattern[str], str]) -> A
     if isinstance(value, list | tuple):
         return [_masked_value(item, needles) for item in value]
     if isinstance(value, dict):
-        out: dict[str, Any] = {}
+        out: dict[str, Json] = {}
         for key, item in value.items():
             name = _mask(str(key), needles)
             while name in out:  # two keys that differ in a secret only: nothing may vanish

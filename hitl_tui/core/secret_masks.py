@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.secret_names import named_in, secret_refused
 
 
-def check_masks(answer: Any, shown: Any, secrets: Mapping[str, str]) -> None:
+def check_masks(answer: Json, shown: Json, secrets: Mapping[str, str]) -> None:
     """Check that every mask of an answer is one that its question shows.
 
     Args:
@@ -34,7 +34,7 @@ def check_masks(answer: Any, shown: Any, secrets: Mapping[str, str]) -> None:
         raise BadInput(secret_refused(Message("The answer"), min(told)))
 
 
-def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) -> Any:
+def put_back(answer: Json, shown: Json, asked: Json, secrets: Mapping[str, str]) -> Json:
     """Return an answer with what the graph asked with in the place of masks.
 
     Args:
@@ -56,7 +56,7 @@ def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) ->
     return found
 
 
-def _hidden(shown: Any, asked: Any) -> Iterator[tuple[str, Any]]:
+def _hidden(shown: Json, asked: Json) -> Iterator[tuple[str, Json]]:
     """Yield each text of a question that a mask is in, with what stands there in truth."""
     if isinstance(shown, str) and shown != asked and "‹" in shown and not isinstance(asked, dict | list):
         yield shown, asked
@@ -68,7 +68,7 @@ def _hidden(shown: Any, asked: Any) -> Iterator[tuple[str, Any]]:
             yield from _hidden(one, other)
 
 
-def _restored(value: Any, leaves: Mapping[str, Any], secrets: Mapping[str, str], asked: str) -> Any:
+def _restored(value: Json, leaves: JsonObject, secrets: Mapping[str, str], asked: str) -> Json:
     if isinstance(value, str):
         return leaves[value] if value in leaves else _unmasked(value, secrets, asked)
     if isinstance(value, Mapping):

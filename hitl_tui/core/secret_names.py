@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
 
 
-def named_in(value: Any, names: Iterable[str]) -> set[str]:
+def named_in(value: Json, names: Iterable[str]) -> set[str]:
     """Return which of these secrets a JSON value names."""
     texts = list(_texts(value))
     return {name for name in names if any(f"‹{name}›" in text for text in texts)}
@@ -40,7 +40,7 @@ def secret_refused(what: str, name: str) -> str:
     )
 
 
-def check_stored(what: str, value: Any, secrets: Mapping[str, str]) -> None:
+def check_stored(what: str, value: Json, secrets: Mapping[str, str]) -> None:
     """Check that something that a graph would store holds no secret, by its value or its name.
 
     Args:
@@ -56,7 +56,7 @@ def check_stored(what: str, value: Any, secrets: Mapping[str, str]) -> None:
         raise BadInput(secret_refused(what, min(told)))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

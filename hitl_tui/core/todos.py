@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from hitl_tui.core.errors import BadInput, IllegalTransition, StorageError, UnknownName
 from hitl_tui.core.events import seconds_between
+from hitl_tui.core.json_types import Approval, JsonObject, ResultReference, TodoMetadata, TodoQuestion, TodoState
 from hitl_tui.core.messages import MESSAGES, Message, messages_restored, with_messages
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
@@ -121,6 +122,11 @@ def parse_priority(text: str) -> Priority:
         raise UnknownName(Message('There is no priority "{}"; a priority is one of {}.', text, known)) from None
 
 
+def without(metadata: TodoMetadata, *names: str) -> TodoMetadata:
+    """Return a TODO's metadata without some keys."""
+    return cast(TodoMetadata, {key: value for key, value in metadata.items() if key not in names})
+
+
 @dataclass(frozen=True, slots=True)
 class SupervisorTodo:
     """One planned step.
@@ -135,8 +141,8 @@ class SupervisorTodo:
         timeout: seconds one attempt may take; 0 for no limit.
         attempt: runs started so far on this branch; names the run's thread.
         run_id: the run in progress, or the last one.
-        approval: who let it run and what was seen: `by`, `at`, `channel`, `digest`, `request_id`, `ahead`.
-        result: reference to what came out: `digest`, `summary`, `found`, `files`.
+        approval: who let it run and what was seen.
+        result: reference to what came out.
         question: what is asked about it when it isn't a plain approval (see `core.questions`).
         asked: how often it was asked anew; makes a repeated question another request.
         duration: seconds that it ran, without those it waited for a person; None until it ended.
@@ -160,20 +166,20 @@ class SupervisorTodo:
     duration: float | None = None
     waited: float = 0.0
     waiting_since: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: TodoMetadata = field(default_factory=lambda: TodoMetadata())
     error: str = ""
     retry_count: int = 0
     max_retries: int = 3
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: JsonObject = field(default_factory=dict)
     risk: Risk = Risk.LOW
     rank: float = 0.0
     optional: bool = False
     timeout: float = 0.0
     attempt: int = 0
     run_id: str = ""
-    approval: Mapping[str, Any] | None = None
-    result: Mapping[str, Any] | None = None
-    question: Mapping[str, Any] | None = None
+    approval: Approval | None = None
+    result: ResultReference | None = None
+    question: TodoQuestion | None = None
     asked: int = 0
     missing: tuple[str, ...] = ()
 
@@ -193,9 +199,14 @@ class SupervisorTodo:
         step = self.metadata.get("rewind", {})
         return str(step.get("thread") or self.metadata.get("threads", {}).get(self.run_id, self.run_id))
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """The digests of the files that its input may execute, by name, as they were when it was asked about."""
+        return programs_of(self.arguments)
+
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal TODO."""
-        data: dict[str, Any] = {}
+        data: dict[str, object] = {}
         for name in _FIELDS:
             value = getattr(self, name)
             if type(value) in _PLAIN:  # most of them, and to look for a Mapping takes longest
@@ -209,15 +220,14 @@ class SupervisorTodo:
             data[name] = value
         return data
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> TodoState:
         """Return only the fields that differ from their defaults: what a checkpoint keeps."""
         data = self.to_dict()
-        return with_messages(
-            {k: v for k, v in data.items() if k in ("id", "status") or v != _DEFAULTS.get(k, _NOTHING)}
-        )
+        kept = {k: v for k, v in data.items() if k in ("id", "status") or v != _DEFAULTS.get(k, _NOTHING)}
+        return cast(TodoState, with_messages(kept))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SupervisorTodo:
+    def from_dict(cls, data: Mapping[str, object]) -> SupervisorTodo:
         """Return the TODO these fields describe; optional fields that are missing or null get their defaults.
 
         Raises:
@@ -252,7 +262,7 @@ class SupervisorTodo:
         return cls(**values)
 
     @classmethod
-    def from_state(cls, data: Mapping[str, Any]) -> SupervisorTodo:
+    def from_state(cls, data: TodoState) -> SupervisorTodo:
         """Return the TODO that `to_state` wrote: like `from_dict` without its checks, for what we wrote ourselves.
 
         Raises:
@@ -265,7 +275,7 @@ class SupervisorTodo:
             raise
 
     @classmethod
-    def _from_state(cls, data: Mapping[str, Any]) -> SupervisorTodo:
+    def _from_state(cls, data: TodoState) -> SupervisorTodo:
         values: dict[str, Any] = messages_restored(dict(data))
         values.pop(MESSAGES, None)
         values["status"] = Status(values["status"])
@@ -329,6 +339,12 @@ _NOTHING = object()
 _DEFAULTS = {k: v for k, v in SupervisorTodo(id="", name="").to_dict().items() if k not in ("id", "name", "status")}
 
 
+def programs_of(arguments: JsonObject) -> Mapping[str, str]:
+    """Return the digests in the exact input of a team of what it may execute, by name."""
+    found = arguments.get("programs")
+    return {name: str(seen) for name, seen in found.items()} if isinstance(found, Mapping) else {}
+
+
 def check_transition(todo: SupervisorTodo, to: Status, by: str = SYSTEM) -> None:
     """Check one status change against the table.
 
@@ -359,7 +375,7 @@ def summarise(statuses: Iterable[str]) -> dict[str, int]:
     return {str(key): value for key, value in counts.items()}
 
 
-def check_known(states: Iterable[Mapping[str, Any]]) -> None:
+def check_known(states: Iterable[Mapping[str, object]]) -> None:
     """Check that TODOs as checkpoints keep them hold nothing that this version doesn't know, and would lose.
 
     Raises:

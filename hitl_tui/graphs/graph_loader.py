@@ -8,7 +8,7 @@ import importlib
 import inspect
 import sqlite3
 import typing
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -24,6 +24,7 @@ from langgraph.checkpoint.base import (
 from typing_extensions import is_typeddict
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_target import GraphError, is_factory, looks_like_graph, raised
@@ -54,7 +55,7 @@ class GraphFacts:
         store: absolute path of the SQLite file that its own saver keeps threads in; empty for none.
     """
 
-    input_schema: Mapping[str, Any]
+    input_schema: JsonObject
     nodes: tuple[str, ...]
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -166,7 +167,7 @@ def _is_kept(saver: object) -> bool:
     return saver not in (None, True, False) and not isinstance(saver, InMemorySaver)
 
 
-def field_schema(kind: Any) -> dict[str, Any]:
+def field_schema(kind: object) -> dict[str, Json]:
     """Return a JSON Schema of a class with annotated fields, made field by field; {} where it has none."""
     try:
         hints = typing.get_type_hints(kind, include_extras=True)
@@ -314,5 +315,5 @@ class ThreadedSaver(BaseCheckpointSaver[Any]):
         async with self._one:
             await asyncio.to_thread(self.saver.delete_thread, thread_id)
 
-    def get_next_version(self, current: Any, channel: None = None) -> Any:
+    def get_next_version(self, current: object, channel: None = None) -> object:
         return self.saver.get_next_version(current, channel)

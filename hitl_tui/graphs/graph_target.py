@@ -166,7 +166,7 @@ class GraphError(BadInput):
     """A graph can't be loaded or used; the message names file and line where there are any."""
 
 
-def load_target(declaration: GraphDeclaration, source: GraphSource) -> Any:
+def load_target(declaration: GraphDeclaration, source: GraphSource) -> object:
     """Return what a declaration names, a graph, a builder of one, or a factory: the same until its source changes.
 
     Args:
@@ -324,7 +324,7 @@ def _is_theirs(file: str) -> bool:
     return not file.startswith(("<", ours, str(Path(os.__file__).parent))) and "site-packages" not in file
 
 
-def looks_like_graph(value: Any) -> bool:
+def looks_like_graph(value: object) -> bool:
     """Tell whether something is a graph or a builder of one, compiled or not, by the functional API too."""
     from langgraph.graph import StateGraph
     from langgraph.pregel import Pregel
@@ -332,8 +332,8 @@ def looks_like_graph(value: Any) -> bool:
     return isinstance(value, Pregel | StateGraph)
 
 
-def _only_graph(module: ModuleType, shown: str) -> Any:
-    graphs: Mapping[str, Any] = {
+def _only_graph(module: ModuleType, shown: str) -> object:
+    graphs: Mapping[str, object] = {
         name: value for name, value in vars(module).items() if not name.startswith("_") and looks_like_graph(value)
     }
     # Of a builder and what it was compiled to, the compiled one is meant.

@@ -13,6 +13,8 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
+from hitl_tui.core.json_types import Json
+
 _DEEPEST = 40
 _MOST_ITEMS = 20_000
 _LONGEST_REPR = 2_000
@@ -32,7 +34,7 @@ class _Plain:
     def __init__(self) -> None:
         self._left = _MOST_ITEMS
 
-    def of(self, value: Any, depth: int, above: frozenset[int]) -> Any:
+    def of(self, value: object, depth: int, above: frozenset[int]) -> Any:
         self._left -= 1
         if value is None or isinstance(value, bool):
             return value
@@ -57,7 +59,7 @@ class _Plain:
         except Exception as error:  # noqa: BLE001 - somebody's __iter__ or model_dump: nothing in it may stop us
             return _foreign(value, f"can't be read: {type(error).__name__}")
 
-    def _composed(self, value: Any, depth: int, above: frozenset[int]) -> Any:
+    def _composed(self, value: Any, depth: int, above: frozenset[int]) -> object:
         if isinstance(value, Mapping):
             return {_key(k): self.of(v, depth, above) for k, v in value.items()}
         if isinstance(value, list | tuple):
@@ -75,20 +77,20 @@ class _Plain:
         return _foreign(value, repr(value)[:_LONGEST_REPR])
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     return key if isinstance(key, str) else str(key.value if isinstance(key, Enum) else key)
 
 
-def _sorted(values: Iterable[Any]) -> list[Any]:
+def _sorted(values: Iterable[object]) -> list[object]:
     return sorted(values, key=lambda v: (type(v).__name__, str(v)))
 
 
-def _foreign(value: Any, shown: str) -> dict[str, str]:
+def _foreign(value: object, shown: str) -> dict[str, str]:
     kind = type(value)
     return {"type": f"{kind.__module__}.{kind.__qualname__}", "repr": shown}
 
 
-def _message(value: Any) -> dict[str, Any] | None:
+def _message(value: object) -> dict[str, Json] | None:
     """Return a chat message as the fields people read; None for anything else."""
     role, content = getattr(value, "type", None), getattr(value, "content", None)
     if not isinstance(role, str) or content is None or not hasattr(value, "additional_kwargs"):
@@ -104,7 +106,7 @@ def _message(value: Any) -> dict[str, Any] | None:
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
-def said(update: Any) -> list[str]:
+def said(update: Json) -> list[str]:
     """Return what a node's update says, as lines for the stream; empty when it says nothing worth one."""
     if not isinstance(update, Mapping):
         return [] if update is None else [_short(plain(update))]
@@ -127,7 +129,7 @@ def _spoken(message: Mapping[str, Any]) -> list[str]:
     return [*said, *(f"{message['role']} calls {c.get('name')} {_short(plain(c.get('args')))}" for c in calls)]
 
 
-def content_text(content: Any) -> str:
+def content_text(content: Json) -> str:
     """Return the text of a message's content, which may be a text or a list of blocks."""
     if isinstance(content, str):
         return content
@@ -137,7 +139,7 @@ def content_text(content: Any) -> str:
     return str(content)
 
 
-def _short(value: Any, limit: int = 300) -> str:
+def _short(value: object, limit: int = 300) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
@@ -145,7 +147,7 @@ def _short(value: Any, limit: int = 300) -> str:
 _ANSWERS = ("answer", "response", "output", "result", "final_answer", "final_response", "final", "report", "summary")
 
 
-def answer_of(values: Any) -> str:
+def answer_of(values: object) -> str:
     """Return what a graph's last state says to a person, as Markdown; the state itself where nothing stands out."""
     if isinstance(values, str):
         return values

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
@@ -36,7 +37,7 @@ class Planner(Protocol):
         self,
         query: str,
         todo: SupervisorTodo,
-        result: Mapping[str, Any],
+        result: JsonObject,
         todos: Sequence[SupervisorTodo],
         agents: Mapping[str, AgentFacts],
     ) -> Proposed | None:
@@ -145,7 +146,7 @@ class PlanningAgent:
         self,
         query: str,
         todo: SupervisorTodo,
-        result: Mapping[str, Any],
+        result: JsonObject,
         todos: Sequence[SupervisorTodo],
         taken: Iterable[str] = (),
     ) -> Proposal | None:

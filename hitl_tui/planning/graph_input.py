@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
@@ -48,7 +49,7 @@ def is_structured(text: str) -> bool:
         return False
 
 
-def _said(value: Any) -> str:
+def _said(value: Json) -> str:
     """Return a JSON value in words; empty for one that says nothing."""
     if isinstance(value, Mapping):
         return _message(value[_MESSAGES]) if _talks(value) else _fields(value)
@@ -57,18 +58,18 @@ def _said(value: Any) -> str:
     return _message(value) or _json(value) if isinstance(value, list) else _json(value)
 
 
-def _talks(value: Mapping[str, Any]) -> bool:
+def _talks(value: JsonObject) -> bool:
     return set(value) == {_MESSAGES} and bool(_message(value[_MESSAGES]))
 
 
-def _fields(value: Mapping[str, Any]) -> str:
+def _fields(value: JsonObject) -> str:
     prose = [_plain(v) for k, v in value.items() if k in _PROSE and isinstance(v, str)]
     if len(value) == 1 and prose:
         return prose[0]
     return ", ".join(f"{_plain(str(key))}={_json(item)}" for key, item in value.items())
 
 
-def _message(value: Any) -> str:
+def _message(value: Json) -> str:
     """Return the words of a message, or of the last one of several that has any; empty where there are none.
 
     Messages are texts, pairs of role and text, or objects with a `content`: a text or a list of parts.
@@ -83,7 +84,7 @@ def _message(value: Any) -> str:
     return ""
 
 
-def _json(value: Any) -> str:
+def _json(value: Json) -> str:
     return _plain(json.dumps(value, ensure_ascii=False))
 
 
@@ -151,7 +152,7 @@ class AttachedPlanner:
         self,
         query: str,
         todo: SupervisorTodo,
-        result: Mapping[str, Any],
+        result: JsonObject,
         todos: Sequence[SupervisorTodo],
         agents: Mapping[str, AgentFacts],
     ) -> Proposed | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hitl_tui.core.errors import PlanError, UnknownName
 from hitl_tui.core.json_text import short_id
+from hitl_tui.core.json_types import Json, ProposedChange, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import (
     Change,
@@ -49,7 +49,7 @@ class AddStep:
 
     step: ExecutionStep
     feeds: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: TodoMetadata = field(default_factory=lambda: TodoMetadata())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def build_proposal(
     origin: str,
     text: str,
     taken: Iterable[str] = (),
-    occasion: Sequence[Any] = (),
+    occasion: Sequence[Json] = (),
 ) -> Proposal:
     """Return the proposal: added TODOs complete, with ids after the highest there is.
 
@@ -154,7 +154,7 @@ def _added(
         unknown = [f for f in addition.feeds if f not in known]
         if unknown:
             raise UnknownName(Message('The proposal feeds the TODO "{}", which doesn\'t exist.', unknown[0]))
-        metadata = {**todo.metadata, **addition.metadata, "added_by": "user" if user else "planner"}
+        metadata: TodoMetadata = {**todo.metadata, **addition.metadata, "added_by": "user" if user else "planner"}
         if user:
             metadata["manual"] = True
         if addition.feeds:
@@ -173,11 +173,11 @@ def _refuse_circular(known: Mapping[str, SupervisorTodo], added: Sequence[Superv
     refuse_cycles(edges)
 
 
-def _change(change: PlanChange, fresh: Iterator[SupervisorTodo]) -> dict[str, Any]:
+def _change(change: PlanChange, fresh: Iterator[SupervisorTodo]) -> ProposedChange:
     if isinstance(change, AddStep):
         return {"kind": Change.ADD.value, "todo": next(fresh).to_dict()}
     if isinstance(change, SkipTodo):
-        skipped: dict[str, Any] = {"kind": Change.SKIP.value, "todo_id": change.todo_id}
+        skipped: ProposedChange = {"kind": Change.SKIP.value, "todo_id": change.todo_id}
         if change.reason:
             skipped["reason"] = change.reason
         return skipped

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed
@@ -64,7 +64,7 @@ class UntrustedPlanner:
         self,
         query: str,
         todo: SupervisorTodo,
-        result: Mapping[str, Any],
+        result: JsonObject,
         todos: Sequence[SupervisorTodo],
         agents: Mapping[str, AgentFacts],
     ) -> Proposed | None:

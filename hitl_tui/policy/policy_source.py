@@ -7,13 +7,14 @@ import time
 from asyncio import to_thread
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, watched_paths
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.policy.trust_book import TrustBook
@@ -336,7 +337,7 @@ def _beyond(trust: WorkspaceTrust) -> frozenset[str]:
     return frozenset((*commands, *trust.declared.graphs))
 
 
-def on_record(law: PolicySource, before: str) -> dict[str, Any]:
+def on_record(law: PolicySource, before: str) -> dict[str, Json]:
     """Return what the ledger keeps of the rules that hold from now on; what was allowed under them names `policy`.
 
     Args:

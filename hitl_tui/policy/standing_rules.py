@@ -20,6 +20,7 @@ from hitl_tui.config.atomic_files import locked, write_atomically
 from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import BY_RULE, Decision, Kind, Request, Verdict
@@ -344,7 +345,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _policy_rule(number: int, table: Mapping[str, Any]) -> Rule:
+def _policy_rule(number: int, table: JsonObject) -> Rule:
     """Return what hitl.toml's own loader makes of a table; whether its command and team are there shows later."""
     from hitl_tui.config.problems import first_problem
     from hitl_tui.config.schema import read

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from hitl_tui.config.declared_commands import CommandDeclaration, command_environment, literal_text
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
@@ -210,7 +209,7 @@ class TrustBook:
         except BadInput:
             return {}
 
-    async def _record(self, kind: str, data: Mapping[str, Any], at: str) -> None:
+    async def _record(self, kind: str, data: Mapping[str, object], at: str) -> None:
         if self._cut:  # what is trusted from now on begins anew
             await self._ledger.record(STREAM, RESET, {}, at)
         await self._ledger.record(STREAM, kind, data, at)

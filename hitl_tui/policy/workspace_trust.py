@@ -10,6 +10,7 @@ from typing import Any
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling
 from hitl_tui.core.safe_text import one_line
@@ -158,7 +159,7 @@ class TrustRecord:
             ) from error
 
 
-def fold_trust(entries: Iterable[tuple[str, Mapping[str, Any], str]]) -> dict[str, TrustRecord]:
+def fold_trust(entries: Iterable[tuple[str, JsonObject, str]]) -> dict[str, TrustRecord]:
     """Return the newest grant for each folder, by real path; one that was taken back says so.
 
     Args:

@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 from urllib.parse import urlsplit
 
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration
 from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling
 from hitl_tui.core.safe_text import safe_text
@@ -104,7 +104,7 @@ def _settings(graph: GraphDeclaration) -> str:
     """Return the names, and the addresses, in what a graph is given as config and context."""
     found: list[str] = []
 
-    def walk(value: Any, path: str) -> None:
+    def walk(value: Json, path: str) -> None:
         if isinstance(value, Mapping):
             for key, item in value.items():
                 walk(item, f"{path}.{key}" if path else str(key))

@@ -52,7 +52,7 @@ async def found_again(team: Team | AgentFacts, todo: SupervisorTodo) -> BoundFil
         now = dict(await asyncio.to_thread(programs, todo.arguments))
     except HitlError:
         return None
-    before = todo.arguments.get("programs", {})
+    before = todo.programs
     if before == now:
         return None
     names = await asyncio.to_thread(changed, before, now)

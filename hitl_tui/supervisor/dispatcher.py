@@ -17,7 +17,9 @@ from langgraph.types import Command, StateSnapshot
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.json_types import EffectResolution
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
@@ -86,7 +88,7 @@ class LedgerEffects:
         todo_id: str,
         branch: int,
         run_id: str,
-        resolutions: Mapping[str, Mapping[str, str]],
+        resolutions: Mapping[str, EffectResolution],
         secrets: Mapping[str, str],
         now: Callable[[], str],
     ) -> None:
@@ -110,7 +112,7 @@ class LedgerEffects:
             self._lineage, self._todo_id, full_name, self._ordinals[full_name], digest(subject), length=32
         )
         effect = Effect(key, self._session, self._todo_id, self._branch, self._run_id, name, subject, "started", {})
-        answer = self._resolutions.get(key, {})
+        answer: EffectResolution = self._resolutions.get(key, {})
         claim = await self._ledger.begin_effect(
             effect, self._now(), resolution=answer.get("verdict", ""), answer_to=answer.get("request_id", "")
         )
@@ -349,7 +351,7 @@ class LocalDispatcher:
         if not found or not began:
             return False
         effect, command = began[-1], command_of(found)
-        answer = todo.metadata.get("resolutions", {}).get(effect.key, {})
+        answer: EffectResolution = todo.metadata.get("resolutions", {}).get(effect.key, {})
         view = await services.ledger.request(str(answer.get("request_id", "")), services.now()) if answer else None
         if view is None or not view.decisions or view.decisions[-1].at < command.since:
             why = Message(
@@ -386,7 +388,7 @@ class LocalDispatcher:
             return
         graph = self._graph(team)
         config: RunnableConfig = {"configurable": {"thread_id": spec.thread, STRICT_RESUME: True}}
-        if spec.step and not (spec.todo.question or {}).get("interrupts"):  # again would drop what it asked since
+        if spec.step and not interrupts_of(spec.todo.question):  # again would drop what it asked since
             at_step: RunnableConfig = {"configurable": dict(spec.step) | {"thread_id": spec.thread}}
             await graph.aupdate_state(at_step, None, as_node="__copy__")
         state = None if spec.fresh else await graph.aget_state(config)
@@ -513,7 +515,7 @@ class LocalDispatcher:
                 for task in state.tasks
                 for n, i in enumerate(task.interrupts)
             ]
-            data["delivered"] = [i["id"] for i in (todo.question or {}).get("interrupts", ()) if "answer" in i]
+            data["delivered"] = [i["id"] for i in interrupts_of(todo.question) if "answer" in i]
             await self._tell(spec, f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)
             return
         values = state.values if isinstance(state.values, Mapping) else {}
@@ -546,7 +548,7 @@ class LocalDispatcher:
 
 def _answers(spec: RunSpec, state: StateSnapshot, secrets: Mapping[str, str]) -> dict[str, Any]:
     held = {i.id: plain(i.value) for i in state.interrupts}
-    asked = (spec.todo.question or {}).get("interrupts", ())
+    asked = interrupts_of(spec.todo.question)
     told = {i["id"]: i for i in asked if "answer" in i and i["id"] in held}
     return {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in told.items()}
 

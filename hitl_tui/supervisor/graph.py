@@ -28,6 +28,7 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.json_types import Refusal, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
@@ -211,7 +212,7 @@ class TeamSupervisor:
         if control.revision + 1 >= MAX_PLAN_REVISIONS:
             message = Message("{} {}", message, LIMIT_REACHED)
         event = f"decided:{plan_question(Draft(board, self._rules())).id}"
-        refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
+        refusal: Refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
         control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, feedback=earlier)
         return {"control": control.refuse([refusal]).to_dict(), "current_phase": s.PLANNING}
 
@@ -352,5 +353,5 @@ def _with_programs(draft: Draft, todo: SupervisorTodo, fresh: BoundFiles) -> Sup
     found = replace(todo, arguments=dict(fresh.arguments))
     if todo.approval is not None and todo.approval.get("channel") == "policy":
         return replace(found, approval={**todo.approval, "digest": digest(b.subject_of(draft, found))})
-    metadata = {**todo.metadata, "changed": list(fresh.changed[:MOST_CHANGED])}
+    metadata: TodoMetadata = {**todo.metadata, "changed": list(fresh.changed[:MOST_CHANGED])}
     return replace(found, metadata=metadata, approval=None, asked=todo.asked + 1)

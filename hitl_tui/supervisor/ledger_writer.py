@@ -8,11 +8,12 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind, after_seconds
 from hitl_tui.core.json_text import check_storable, short_id
+from hitl_tui.core.json_types import EventData
 from hitl_tui.core.requests import Decision, Request, Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_masks import check_masks
@@ -79,7 +80,7 @@ def event_of(posted: Posted) -> Event:
         return Event("unreadable", {"why": error.message}, posted.event_id, posted.seq)
     if "data" in data:
         return replace(Event.from_dict(data), id=posted.event_id, seq=posted.seq)
-    body = {k: v for k, v in data.items() if k != "kind"}
+    body = cast(EventData, {k: v for k, v in data.items() if k != "kind"})
     at, by = str(data.get("at", "")), str(data.get("by", ""))
     return Event(str(data.get("kind", "")), body, posted.event_id, posted.seq, at, by)
 

@@ -11,6 +11,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from hitl_tui.core.board import inputs_of
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_types import EarlierStep
 from hitl_tui.core.plan import Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.protocols import Ledger
@@ -48,9 +49,9 @@ class RunSpec:
     continued: str = ""
 
     @property
-    def step(self) -> Mapping[str, str]:
+    def step(self) -> EarlierStep:
         """The earlier step to go on from: `thread`, and `checkpoint_id` unless it is the last; empty for the start."""
-        return dict(self.todo.metadata.get("rewind", {}))
+        return self.todo.metadata.get("rewind", {})
 
     @property
     def stopped_on(self) -> str:

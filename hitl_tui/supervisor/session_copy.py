@@ -17,7 +17,7 @@ from typing import Any
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.events import EventKind
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
@@ -30,7 +30,7 @@ from hitl_tui.supervisor import session_archive
 from hitl_tui.supervisor.checkpoint_copy import CheckpointPlace, check_rows, go_back, rebind, snapshot
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.ledger_writer import opened
+from hitl_tui.supervisor.ledger_writer import event_of, opened
 from hitl_tui.supervisor.record_check import line_of
 from hitl_tui.supervisor.session_archive import ANCESTORS, ARTIFACTS
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_title, check_workspace, fork_title
@@ -213,7 +213,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
         cursor = Board.from_state(state).control.cursor
         posted = await ledger.after(name, cursor, branch.number)
         events = [
-            Event(str(p.event["kind"]), {k: v for k, v in p.event.items() if k != "kind"}, p.event_id, p.seq, now(), by)
+            replace(event_of(p), at=now(), by=by)
             for p in posted
             if p.event["kind"] == EventKind.RESTORED  # what somebody posted meanwhile is for whoever opens the session
         ]

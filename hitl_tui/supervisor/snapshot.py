@@ -11,6 +11,7 @@ from typing import Any
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
+from hitl_tui.core.json_types import TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.policy import Risk
@@ -154,7 +155,7 @@ class Question:
         return {**found, RESCUE: f"/rescue {todo}"} if self.wedged else found
 
     def to_dict(self) -> dict[str, Any]:
-        request, about = self.view.request, dict(self.view.request.about)
+        request, about = self.view.request, self.view.request.about.copy()
         if self.again:
             about["again"] = self.again
         if self.obstacle:
@@ -182,7 +183,7 @@ class Question:
         }
 
 
-def named(views: Iterable[RequestView], todos: Mapping[str, Mapping[str, Any]]) -> tuple[Question, ...]:
+def named(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -> tuple[Question, ...]:
     """Return open requests as questions; each interrupt has the number that it got when it first appeared.
 
     Args:
@@ -198,19 +199,19 @@ def named(views: Iterable[RequestView], todos: Mapping[str, Mapping[str, Any]]) 
         if view.request.kind is not Kind.INTERRUPT:
             questions.append(Question(view))
             continue
-        todo = todos.get(todo_id, {})
+        todo = todos.get(todo_id)
         number = _number(view.request, todo)
-        lone = number == 1 and asked[todo_id] == 1 and highest_number(todo) <= 1
+        lone = number == 1 and asked[todo_id] == 1 and (todo is None or highest_number(todo) <= 1)
         questions.append(Question(view, number, lone, together[todo_id] - 1))
     return tuple(questions)
 
 
-def _number(request: Request, todo: Mapping[str, Any]) -> int:
+def _number(request: Request, todo: TodoState | None) -> int:
     """Return the number of an interrupt; a request from before they had one is found by what it asks."""
     if "number" in request.about:
         return int(request.about["number"])
     subject = request.subject
-    for interrupt in interrupts_of(todo.get("question")):
+    for interrupt in interrupts_of(todo.get("question") if todo is not None else None):
         if all(interrupt.get(key) == subject.get(key) for key in ("path", "index", "value")):
             return int(interrupt["number"])
     return 1
@@ -259,7 +260,7 @@ class Snapshot:
     branch: int
     cursor: int
     checkpoint_id: str
-    raw: Mapping[str, Mapping[str, Any]]
+    raw: Mapping[str, TodoState]
     questions: tuple[Question, ...] = ()
     proposals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     response: Mapping[str, Any] | None = None

@@ -14,9 +14,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from hitl_tui.core.errors import HitlError, UnknownName
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from hitl_tui.graphs.graph_loader import GraphFacts
     from hitl_tui.graphs.graph_source import GraphSource
     from hitl_tui.policy.executable_files import Bindings, Surroundings
+
+TeamGraph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
+"""The LangGraph graph of a team; its state is the team's own."""
 
 
 def shown_name(path: str) -> str:
@@ -66,7 +70,7 @@ class Citation:
     quote: str
     page: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values; `from_dict` gives back an equal citation."""
         return {
             "path": self.path,
@@ -113,7 +117,7 @@ class TeamResult:
     summary: str = ""
     found: bool = True
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values; `from_dict` gives back an equal result."""
         return {
             "text": self.text,
@@ -159,7 +163,9 @@ class TeamTask:
 class Effects(Protocol):
     """The door to the world outside the session; see `TeamContext.effects`."""
 
-    async def __call__(self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    async def __call__(
+        self, name: str, subject: Json, act: Callable[[], Awaitable[dict[str, Json]]]
+    ) -> dict[str, Json]:
         """Do something to the world at most once.
 
         Writes durably that it starts, calls `act`, keeps what it returned, writes that it is done. When the same
@@ -312,11 +318,11 @@ class Team(ABC):
 
     @property
     @abstractmethod
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of `arguments`."""
 
     @abstractmethod
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return the exact arguments for a task given in words and named parameters.
 
         Pure given the team's declaration: it touches no file. What it returns is what is shown, approved and run.
@@ -326,17 +332,17 @@ class Team(ABC):
         """
 
     @abstractmethod
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Return the team's graph, not compiled.
 
         Its state holds `task` (text) at the start and `result` (a `TeamResult.to_dict()`) at the end.
         """
 
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+    def risk_of(self, arguments: JsonObject) -> Risk:
         """Return the risk class of exactly these arguments."""
         return self.risk
 
-    def programs(self, arguments: Mapping[str, Any]) -> Mapping[str, str]:
+    def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return the digests of what exact arguments may execute, as it is now.
 
         Raises:
@@ -348,13 +354,11 @@ class Team(ABC):
         """Return the names of the files that differ between `programs` that were approved and those of now."""
         return []
 
-    def writes(self, arguments: Mapping[str, Any]) -> str:
+    def writes(self, arguments: JsonObject) -> str:
         """Return the file that exact arguments would make, relative to the workspace; empty for none."""
         return ""
 
-    async def preview(
-        self, arguments: Mapping[str, Any], context: PreviewContext
-    ) -> OutputPreview | FilePreview | None:
+    async def preview(self, arguments: JsonObject, context: PreviewContext) -> OutputPreview | FilePreview | None:
         """Return what exact arguments would touch or write, without touching it; None where that isn't known before.
 
         Raises:
@@ -422,7 +426,7 @@ class Brief:
     absent: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {
             "answer": self.answer,
             "evidence": [{"text": block.text, "label": block.label} for block in self.evidence],
@@ -431,7 +435,7 @@ class Brief:
         }
 
 
-def brief_of(result: Mapping[str, Any]) -> Brief | None:
+def brief_of(result: JsonObject) -> Brief | None:
     """Return the brief in a `TeamResult` dict; None where its team gave none, or something else of that name."""
     data = result.get("data")
     item = data.get(BRIEF) if isinstance(data, Mapping) else None
@@ -446,7 +450,7 @@ def brief_of(result: Mapping[str, Any]) -> Brief | None:
     )
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[Json]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
@@ -475,7 +479,7 @@ class EffectInDoubt(HitlError):
         effect: `key`, `name`, `subject`, `why`.
     """
 
-    def __init__(self, effect: Mapping[str, Any]) -> None:
+    def __init__(self, effect: JsonObject) -> None:
         super().__init__(f"It isn't known whether this has happened already: {effect.get('why', '')}")
         self.effect = dict(effect)
 
@@ -497,7 +501,7 @@ class TeamFailure(HitlError):
 
     kind = "team_failure"
 
-    def __init__(self, message: str, *, data: Mapping[str, Any] | None = None, help: str = "") -> None:
+    def __init__(self, message: str, *, data: JsonObject | None = None, help: str = "") -> None:
         super().__init__(message, help=help)
         self.data: dict[str, Any] = dict(data or {})
 

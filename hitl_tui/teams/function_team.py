@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamResult
+from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamGraph, TeamResult
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
     from langgraph.runtime import Runtime
 
-Function = Callable[[TeamContext], Awaitable[TeamResult | str | dict[str, Any]]]
+Function = Callable[[TeamContext], Awaitable[TeamResult | str | dict[str, Json]]]
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -69,7 +69,7 @@ class FunctionTeam(Team):
         description: str,
         risk: Risk,
         function: Function,
-        input_schema: Mapping[str, Any],
+        input_schema: JsonSchema,
         *,
         text_argument: str = "",
         max_retries: int = 0,
@@ -100,12 +100,12 @@ class FunctionTeam(Team):
         self._text_argument = text_argument
 
     @property
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of `arguments`."""
-        copy: dict[str, Any] = json.loads(canonical(self._schema))
+        copy: dict[str, Json] = json.loads(canonical(self._schema))
         return copy
 
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return the arguments with the schema's defaults filled in, and the task's words where they belong.
 
         Raises:
@@ -115,11 +115,11 @@ class FunctionTeam(Team):
         if self._text_argument and text.strip():
             bound[self._text_argument] = text
         bound.update(arguments)
-        exact: dict[str, Any] = json.loads(canonical(bound))
+        exact: dict[str, Json] = json.loads(canonical(bound))
         refuse_misfit(exact, self._schema)
         return exact
 
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Return a graph of one node."""
         from langgraph.graph import END, START, StateGraph
 
@@ -190,7 +190,7 @@ def refuse_schema(schema: object, where: str = "input schema") -> None:
         refuse_schema(schema["items"], f"{where} of the items")
 
 
-def refuse_misfit(value: Any, schema: Mapping[str, Any], where: str = "the input") -> None:
+def refuse_misfit(value: Json, schema: JsonSchema, where: str = "the input") -> None:
     """Check a JSON value against a schema that `refuse_schema` lets through.
 
     Raises:
@@ -214,7 +214,7 @@ def refuse_misfit(value: Any, schema: Mapping[str, Any], where: str = "the input
             refuse_misfit(item, schema["items"], f"item {number} of {where}")
 
 
-def _refuse_misfit_object(value: Mapping[str, Any], schema: Mapping[str, Any], where: str) -> None:
+def _refuse_misfit_object(value: JsonObject, schema: JsonSchema, where: str) -> None:
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
@@ -232,7 +232,7 @@ def _refuse_misfit_object(value: Mapping[str, Any], schema: Mapping[str, Any], w
             )
 
 
-def _kinds(schema: Mapping[str, Any]) -> list[str]:
+def _kinds(schema: JsonSchema) -> list[str]:
     kind = schema.get("type", [])
     return [kind] if isinstance(kind, str) else [str(k) for k in kind]
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical, strict_json
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
@@ -24,11 +25,9 @@ from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
-from hitl_tui.teams.contract import GO_ON, Team, TeamSources
+from hitl_tui.teams.contract import GO_ON, Team, TeamGraph, TeamSources
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
-
     from hitl_tui.graphs.graph_loader import GraphFacts
 
 _SQLITE = b"SQLite format 3\0"
@@ -79,7 +78,7 @@ class GraphTeam(Team):
         self._facts: tuple[Mapping[str, str], GraphFacts] | None = None
 
     @property
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of `arguments`."""
         shown: dict[str, Any] = dict(self._facts[1].input_schema) if self._facts else {}
         programs = {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True}
@@ -146,7 +145,7 @@ class GraphTeam(Team):
         name = glob.escape(os.path.relpath(store, root).replace(os.sep, "/"))
         return (*self.declaration.pins, *(f"{name}{ending}" for ending in ("", "-wal", "-shm", "-journal")))
 
-    def programs(self, arguments: Mapping[str, Any]) -> Mapping[str, str]:
+    def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what it may execute, as it is now.
 
         Raises:
@@ -181,7 +180,7 @@ class GraphTeam(Team):
         async with AsyncExitStack() as stack:
             return await facts_of(await resolve(self.declaration, load_target(self.declaration, source), stack))
 
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return the exact input for a text: JSON as it is, words put where the graph's input takes them.
 
         Raises:
@@ -206,10 +205,10 @@ class GraphTeam(Team):
             raise BadInput(Message('{} takes "input" and "thread", not "{}".', self.name, one_line(min(unknown), 60)))
         check_input(given, self._facts_of(code).input_schema, self.name)
         bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
-        exact: dict[str, Any] = json.loads(canonical({**bound, **programs}))
+        exact: dict[str, Json] = json.loads(canonical({**bound, **programs}))
         return exact
 
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Not for graphs of others: they may have been compiled with options that a builder knows nothing of."""
         raise GraphError(Message("{} is run as it was compiled.", self.name))
 
@@ -233,7 +232,7 @@ def is_database(path: str) -> bool:
         return False
 
 
-def input_for(text: str, schema: Mapping[str, Any], name: str) -> Any:
+def input_for(text: str, schema: JsonSchema, name: str) -> Json:
     """Return the input that a text means for a graph (see `GraphTeam.bind`).
 
     Args:
@@ -268,14 +267,14 @@ def input_for(text: str, schema: Mapping[str, Any], name: str) -> Any:
     return {chosen[0]: text}
 
 
-def _takes_text(part: Any) -> bool:
+def _takes_text(part: object) -> bool:
     if not isinstance(part, Mapping):
         return False
     kinds = [part, *(p for p in part.get("anyOf", ()) if isinstance(p, Mapping))]
     return any(p.get("type") == "string" and "enum" not in p for p in kinds)
 
 
-def check_input(value: Any, schema: Mapping[str, Any], name: str) -> None:
+def check_input(value: Json, schema: JsonSchema, name: str) -> None:
     """Check what LangGraph wouldn't: fields that the graph doesn't have are dropped by it without a word.
 
     Raises:
@@ -314,13 +313,13 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def _is(value: Any, kind: str) -> bool:
+def _is(value: Json, kind: str) -> bool:
     if isinstance(value, bool) and kind != "boolean":
         return kind not in _KINDS
     return kind not in _KINDS or isinstance(value, _KINDS[kind])
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Json) -> str:
     for kind, types in _KINDS.items():
         if kind != "number" and isinstance(value, types) and (kind == "boolean") == isinstance(value, bool):
             return _article(kind)
@@ -331,7 +330,7 @@ def _article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
-def _shape(schema: Mapping[str, Any]) -> str:
+def _shape(schema: JsonSchema) -> str:
     """Return what an input looks like, in short: `{"topic": string, "count": integer}`."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
@@ -340,7 +339,7 @@ def _shape(schema: Mapping[str, Any]) -> str:
     return f"{{{', '.join(shown)}{', …' if len(properties) > 8 else ''}}}"
 
 
-def _type_name(part: Any) -> str:
+def _type_name(part: object) -> str:
     if not isinstance(part, Mapping):
         return "any"
     if isinstance(part.get("type"), str):
@@ -349,7 +348,7 @@ def _type_name(part: Any) -> str:
     return " or ".join(dict.fromkeys(choices)) if choices else "any"
 
 
-def _example(properties: Mapping[str, Any]) -> str:
+def _example(properties: JsonObject) -> str:
     values = {"string": "…", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
     return json.dumps(
         {key: values.get(_type_name(part).split(" ")[0], "…") for key, part in list(properties.items())[:4]},

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from hitl_tui.teams.number_format import number
 
@@ -89,7 +88,7 @@ class Difference:
         return amount(abs(self.after.value - self.before.value), sized=self.before.sized)
 
 
-def run_of(todo_id: str, result: Mapping[str, Any]) -> Run | None:
+def run_of(todo_id: str, result: Mapping[str, object]) -> Run | None:
     """Return the run in a `TeamResult` dict; None where it is no command's."""
     data = result.get("data")
     if not isinstance(data, Mapping) or not isinstance(data.get("command"), str):

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.safe_text import mask, mask_json
@@ -105,7 +106,7 @@ class TeamRegistry:
         }
 
 
-def _bind(team: Team, secrets: Mapping[str, str], text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _bind(team: Team, secrets: Mapping[str, str], text: str, arguments: JsonObject) -> dict[str, Json]:
     """Return the exact arguments for a team with the names of secrets; see `Team.bind`.
 
     Raises:
@@ -114,7 +115,7 @@ def _bind(team: Team, secrets: Mapping[str, str], text: str, arguments: Mapping[
     bound = team.bind(mask(text, secrets), mask_json(dict(arguments), secrets))
     if team.keeps_input:
         check_stored("The input", bound, secrets)
-    masked: dict[str, Any] = mask_json(bound, secrets)
+    masked: dict[str, Json] = mask_json(bound, secrets)
     return masked
 
 

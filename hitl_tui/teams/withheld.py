@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Team
+from hitl_tui.teams.contract import Team, TeamGraph
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
+    pass
 
 
 class WithheldTeam(Team):
@@ -29,11 +30,11 @@ class WithheldTeam(Team):
         self._refusal = refusal
 
     @property
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of `arguments`: nothing is known of them."""
         return {"type": "object"}
 
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Refuse to take anything.
 
         Raises:
@@ -41,7 +42,7 @@ class WithheldTeam(Team):
         """
         self._refuse()
 
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Refuse to run.
 
         Raises:

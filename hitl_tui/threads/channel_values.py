@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.threads.thread_model import Question, TaskInfo
 from hitl_tui.threads.value_decoder import TYPE, Snapshot
 
@@ -70,7 +71,7 @@ def next_nodes(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(nodes or found))
 
 
-def old_edges(checkpoint: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[str, ...]:
+def old_edges(checkpoint: JsonObject, values: JsonObject) -> tuple[str, ...]:
     """Return the channels that are edges as LangGraph had them before 0.3: named for the node that ran, and holding it.
 
     They don't say where they lead.
@@ -79,7 +80,7 @@ def old_edges(checkpoint: Mapping[str, Any], values: Mapping[str, Any]) -> tuple
     return tuple(channel for channel, value in values.items() if value == channel) if old else ()
 
 
-def told_by(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+def told_by(metadata: Mapping[str, object]) -> tuple[str, ...]:
     """Return the nodes whose step made a checkpoint, as its metadata told before LangGraph 0.5; nothing later."""
     writes = metadata.get("writes")
     return tuple(map(str, writes)) if metadata.get("source") == "loop" and isinstance(writes, Mapping) else ()
@@ -90,7 +91,7 @@ def sent_to(value: Any) -> list[str]:
     return [str(arguments[0]) for arguments in (_send(v) for v in value) if arguments] if _is_list(value) else []
 
 
-def _send(value: Any) -> Sequence[Any]:
+def _send(value: Json) -> Sequence[Json]:
     if not isinstance(value, Mapping):
         return ()
     arguments = value.get("value")
@@ -99,7 +100,7 @@ def _send(value: Any) -> Sequence[Any]:
     return (value["node"],) if "node" in value else ()
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: Json) -> bool:
     return isinstance(value, list)
 
 
@@ -135,7 +136,7 @@ def tasks_of(writes: Iterable[ChannelWrite], sends: Sequence[str] = ()) -> list[
     return found
 
 
-def _error(value: Any) -> str:
+def _error(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -159,13 +160,13 @@ def questions_of(writes: Iterable[ChannelWrite], sends: Sequence[str] = ()) -> l
     return found
 
 
-def _answers(given: Sequence[ChannelWrite], task_id: str) -> list[Any]:
+def _answers(given: Sequence[ChannelWrite], task_id: str) -> list[Json]:
     own = [w.value for w in given if w.task_id == task_id]
     # A task keeps the list of its answers; what comes from outside is one.
     return [a for value in own for a in (value if task_id != NO_TASK and isinstance(value, list) else [value])]
 
 
-def _question(raised: Any, node: str, pending: bool, answers: tuple[Any, ...]) -> Question:
+def _question(raised: Json, node: str, pending: bool, answers: tuple[Json, ...]) -> Question:
     if not isinstance(raised, Mapping):
         return Question("", node, raised, None, pending, answers)
     ident = str(raised.get("id") or raised.get("interrupt_id") or "")
@@ -180,7 +181,7 @@ def _question(raised: Any, node: str, pending: bool, answers: tuple[Any, ...]) -
 _ASKS = ("question", "message", "description", "instruction", "prompt", "text", "title", "action", "type")
 
 
-def asked_words(value: Any) -> str:
+def asked_words(value: Json) -> str:
     """Return what an interrupt asks in a few words, not yet safe to show."""
     if isinstance(value, str):
         return value
@@ -197,7 +198,7 @@ def asked_words(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _named(value: Any) -> Any:
+def _named(value: Json) -> Json:
     if isinstance(value, list) and value:
         return _named(value[0])
     if isinstance(value, Mapping) and isinstance(name := value.get("name") or value.get("action"), str):
@@ -208,7 +209,7 @@ def _named(value: Any) -> Any:
 _SAYS = ("messages", "query", "question", "input", "task", "topic", "prompt", "request", "text", "content")
 
 
-def title_of(values: Mapping[str, Any]) -> str:
+def title_of(values: JsonObject) -> str:
     """Return what a thread seems to be about, not yet safe to show: what a person said first, or the input.
 
     Args:
@@ -218,7 +219,7 @@ def title_of(values: Mapping[str, Any]) -> str:
     return _said(given.value if isinstance(given, Snapshot) else given)
 
 
-def _said(value: Any, depth: int = 0) -> str:
+def _said(value: Json, depth: int = 0) -> str:
     if isinstance(value, str):
         return value
     if depth > 4 or value is None:
@@ -239,7 +240,7 @@ def _said(value: Any, depth: int = 0) -> str:
 _SPEAKERS = frozenset({"user", "human", "system", "assistant", "ai"})
 
 
-def _content(content: Any) -> str:
+def _content(content: Json) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):

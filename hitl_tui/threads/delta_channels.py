@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.store_tables import StoreDatabase, StoredCheckpoint, StoreStatements
@@ -23,7 +24,7 @@ _OURS = ("session_", "todos")
 """How our sessions' threads begin, and their delta channel: see supervisor/state.py."""
 
 
-def delta_channels(values: Mapping[str, Any], metadata: Mapping[str, Any]) -> list[str]:
+def delta_channels(values: JsonObject, metadata: Mapping[str, Any]) -> list[str]:
     """Return the channels of a checkpoint that are delta channels."""
     counters = metadata.get("counters_since_delta_snapshot")
     named = [str(k) for k in counters] if isinstance(counters, Mapping) else []
@@ -51,7 +52,7 @@ class DeltaRebuilder:
         values: Mapping[str, Any],
         channels: Sequence[str],
         notes: list[str],
-    ) -> dict[str, Any]:
+    ) -> dict[str, Json]:
         """Return a checkpoint's values with those of delta channels whole.
 
         Args:
@@ -132,7 +133,7 @@ class DeltaRebuilder:
         return channel in held, value.value if isinstance(value, value_decoder.Snapshot) else value
 
 
-def _held(checkpoint: Any) -> Mapping[str, Any]:
+def _held(checkpoint: object) -> Mapping[str, Any]:
     held = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
     return held if isinstance(held, Mapping) else {}
 
@@ -145,7 +146,7 @@ def _value(stored: StoredCheckpoint) -> Any:
     return value.value if isinstance(value, value_decoder.Snapshot) else value
 
 
-def _together(thread: str, ns: str, channel: str, seed: Any, changes: Sequence[Any], notes: list[str]) -> Any:
+def _together(thread: str, ns: str, channel: str, seed: Any, changes: Sequence[Json], notes: list[str]) -> Any:
     if not changes and seed is not None:
         return seed
     if thread.startswith(_OURS[0]) and not ns and channel == _OURS[1] and _all_todos(seed, changes):
@@ -160,11 +161,11 @@ def _together(thread: str, ns: str, channel: str, seed: Any, changes: Sequence[A
     return {value_decoder.TYPE: Message("delta channel"), "last whole value": seed, "changes since": list(changes)}
 
 
-def _all_todos(seed: Any, changes: Sequence[Any]) -> bool:
+def _all_todos(seed: Json, changes: Sequence[Any]) -> bool:
     return (seed is None or isinstance(seed, Mapping)) and all(isinstance(c, Mapping) for c in changes)
 
 
-def _merged_todos(seed: Mapping[str, Any], changes: Sequence[Any]) -> dict[str, Any]:
+def _merged_todos(seed: JsonObject, changes: Sequence[Any]) -> dict[str, Any]:
     """Return our sessions' TODOs as `supervisor.state.merge_todos` does, which can't be had without LangGraph."""
     merged = dict(seed)
     for change in changes:
@@ -180,7 +181,7 @@ def _messages(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(m, Mapping) and "role" in m and "content" in m for m in value)
 
 
-def _merged_messages(seed: Sequence[Any], changes: Sequence[Sequence[Any]]) -> list[Any]:
+def _merged_messages(seed: Sequence[Json], changes: Sequence[Sequence[Any]]) -> list[Any]:
     merged: list[Any] = list(seed)
     for change in changes:
         for message in change:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
@@ -41,8 +40,8 @@ ORDER = f"CREATE INDEX IF NOT EXISTS {INDEX} ON checkpoints (thread_id, checkpoi
 _KNOWN = frozenset({("table", "checkpoints"), ("table", "writes"), ("index", INDEX)})
 _DO = Message("Put back a copy of the file, or import an export of the session.")
 
-Row = Sequence[Any]
-Check = Callable[[Row, Any], None]
+Row = Sequence[object]
+Check = Callable[[Row, object], None]
 
 
 def checksum(row: Row) -> bytes:
@@ -55,7 +54,7 @@ def checksum(row: Row) -> bytes:
     return hashed.digest()
 
 
-def check(row: Row, kept: Any) -> None:
+def check(row: Row, kept: object) -> None:
     """Check a row against the checksum kept with it.
 
     Raises:
@@ -70,7 +69,7 @@ def check(row: Row, kept: Any) -> None:
         )
 
 
-def check_unless_older(row: Row, kept: Any) -> None:
+def check_unless_older(row: Row, kept: object) -> None:
     """Check a row of a file whose rows may be from before there were checksums.
 
     Raises:

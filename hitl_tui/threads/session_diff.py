@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.threads.state_diff import ValueChange, values_that_differ
 
@@ -74,7 +75,7 @@ class ResultChange:
 
     todo_id: str
     before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
+    after: Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class Difference:
         return bool(self.todos or self.state or self.results)
 
 
-def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
+def compare(before: JsonObject, after: JsonObject) -> Difference:
     """Return what differs between two states; the same state twice gives a difference that is false."""
     old, new = _differing(before, after)
     changes = [TodoChange(old.get(i), todo, _todo_values(old[i], todo) if i in old else ()) for i, todo in new.items()]
@@ -167,8 +168,9 @@ def _todo_values(before: SupervisorTodo, after: SupervisorTodo) -> tuple[ValueCh
     old, new = before.to_dict(), after.to_dict()
     found: list[ValueChange] = []
     for name in old:
-        if name in ("arguments", "metadata"):
-            found += values_that_differ(old[name], new[name], (name,))
+        one, other = old[name], new[name]
+        if isinstance(one, Mapping) and isinstance(other, Mapping) and name in ("arguments", "metadata"):
+            found += values_that_differ(one, other, (name,))
         elif name not in ("status", "result") and old[name] != new[name]:
             found.append(ValueChange((name,), old[name], new[name]))
     if before.status is not after.status:
@@ -176,7 +178,7 @@ def _todo_values(before: SupervisorTodo, after: SupervisorTodo) -> tuple[ValueCh
     return tuple(found)
 
 
-def _state_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ValueChange]:
+def _state_values(before: JsonObject, after: JsonObject) -> Iterator[ValueChange]:
     kept = ("todos", "response")
     old, new = ({k: v for k, v in state.items() if k not in kept} for state in (before, after))
     return values_that_differ(old, new)
@@ -198,7 +200,7 @@ def _results(
         yield ResultChange("", was, now)
 
 
-def _digest(result: Mapping[str, Any] | None) -> Any:
+def _digest(result: Mapping[str, object] | None) -> object:
     return result.get("digest", result) if result is not None else None
 
 

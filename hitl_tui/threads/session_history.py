@@ -37,9 +37,9 @@ class CheckpointRows(Protocol):
         """What to select as a row's checksum."""
         ...
 
-    async def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = (), /) -> list[Any]: ...
+    async def rows(self, sql: str, values: Sequence[object] | Mapping[str, object] = (), /) -> list[Any]: ...
 
-    def check(self, row: Sequence[Any], kept: Any, /) -> None:
+    def check(self, row: Sequence[object], kept: Any, /) -> None:
         """Refuse a row that isn't as it was written.
 
         Raises:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from hitl_tui.core.json_types import Json
 from hitl_tui.threads.thread_reader import Capability, HistoryForm, Obstacle
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class ReadableSession(Protocol):
 
     def reading(self) -> AbstractAsyncContextManager[SessionHistory]: ...
 
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]: ...
+    async def state_at(self, checkpoint_id: str) -> dict[str, Json]: ...
 
 
 class OwnThread:
@@ -77,7 +78,7 @@ class OwnThread:
         async with self._history() as history:
             return await history.place(checkpoint_id)
 
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+    async def state_at(self, checkpoint_id: str) -> dict[str, Json]:
         async with self._history() as history:
             return await history.values(checkpoint_id)
 
@@ -102,7 +103,7 @@ class SessionThread(OwnThread):
         """Return the history of a run's thread in the same place."""
         return TeamThread(self.session, thread)
 
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+    async def state_at(self, checkpoint_id: str) -> dict[str, Json]:
         return await self.session.state_at(checkpoint_id)
 
     async def events(self, branch: int, after: int = 0) -> list[Posted]:

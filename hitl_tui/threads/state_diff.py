@@ -9,6 +9,8 @@ from difflib import SequenceMatcher
 from enum import Enum
 from typing import Any
 
+from hitl_tui.core.json_types import Json, JsonObject
+
 LONGEST = 2_000
 """Elements of a list that are compared one by one; of a longer one only its beginning and its end are."""
 
@@ -33,7 +35,7 @@ class ValueChange:
 
     path: tuple[str, ...]
     before: Any
-    after: Any
+    after: object
 
     @property
     def name(self) -> str:
@@ -42,7 +44,7 @@ class ValueChange:
 
 
 def values_that_differ(
-    before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...] = ()
+    before: Mapping[str, object], after: Mapping[str, object], path: tuple[str, ...] = ()
 ) -> Iterator[ValueChange]:
     """Yield what differs between two JSON objects: objects within them key by key, anything else as a whole."""
     for key in (*before, *(k for k in after if k not in before)):
@@ -53,7 +55,7 @@ def values_that_differ(
             yield ValueChange((*path, str(key)), old, new)
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[ValueChange]:
+def differences(before: JsonObject, after: JsonObject) -> list[ValueChange]:
     """Return what differs between two states, in the order of the first and then of the second."""
     return list(_differing(before, after, ()))
 
@@ -83,7 +85,7 @@ def _differing(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[ValueChang
         yield ValueChange(path, old, new)
 
 
-def _listed(old: Sequence[Any], new: Sequence[Any], path: tuple[str, ...]) -> Iterator[ValueChange]:
+def _listed(old: Sequence[Json], new: Sequence[Any], path: tuple[str, ...]) -> Iterator[ValueChange]:
     for tag, a, b, c, d in _blocks(old, new):
         if tag == "equal":
             continue
@@ -96,7 +98,7 @@ def _listed(old: Sequence[Any], new: Sequence[Any], path: tuple[str, ...]) -> It
             yield ValueChange((*path, str(n)), ABSENT, new[n])
 
 
-def _blocks(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[str, int, int, int, int]]:
+def _blocks(old: Sequence[Json], new: Sequence[Json]) -> list[tuple[str, int, int, int, int]]:
     """Return how one list becomes the other, as `SequenceMatcher.get_opcodes` does."""
     first = 0
     while first < min(len(old), len(new)) and same(old[first], new[first]):
@@ -108,7 +110,7 @@ def _blocks(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[str, int, int,
     return [(tag, i + first, j + first, k + first, m + first) for tag, i, j, k, m in matcher.get_opcodes()]
 
 
-def same(old: Any, new: Any) -> bool:
+def same(old: Json, new: Json) -> bool:
     """Return whether two JSON values are the same; true is not 1, as Python has it."""
     if type(old) is not type(new):
         return False
@@ -117,5 +119,5 @@ def same(old: Any, new: Any) -> bool:
     return bool(old == new)
 
 
-def _text(value: Any) -> str:
+def _text(value: Json) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)

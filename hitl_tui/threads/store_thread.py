@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hitl_tui.core.json_types import Json
 from hitl_tui.threads.thread_reader import Capability, HistoryForm, LastRead, Obstacle
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class StoreThread:
     async def request(self, request_id: str) -> Request | None:
         return None
 
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+    async def state_at(self, checkpoint_id: str) -> dict[str, Json]:
         return dict((await self.moment(checkpoint_id)).values)
 
     async def moment(self, checkpoint_id: str, *, fresh: bool = False) -> FullCheckpoint:

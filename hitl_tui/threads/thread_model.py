@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 
 _UUID6 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -51,7 +52,7 @@ class ThreadInfo:
     waiting: bool = False
     subgraphs: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {
             "thread_id": self.thread_id,
             "head": self.head,
@@ -112,7 +113,7 @@ class Namespace:
         """The nodes that lead to it from outside in."""
         return tuple(part.rpartition(":")[0] or part for part in self.ns.split("|")) if self.ns else ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {
             "ns": self.ns,
             "nodes": list(self.nodes),
@@ -139,11 +140,11 @@ class Question:
     id: str
     node: str
     value: Any
-    schema: Any = None
+    schema: Json = None
     pending: bool = True
-    answers: tuple[Any, ...] = ()
+    answers: tuple[Json, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         found = {"id": self.id, "node": self.node, "value": self.value, "pending": self.pending}
         return {
             **found,
@@ -168,7 +169,7 @@ class TaskInfo:
     writes: tuple[tuple[str, Any], ...] = ()
     error: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         found: dict[str, Any] = {"id": self.id, "node": self.node}
         found["writes"] = [{"channel": channel, "value": value} for channel, value in self.writes]
         return {**found, **({"error": self.error} if self.error else {})}
@@ -192,7 +193,7 @@ class FullCheckpoint:
 
     checkpoint_id: str
     values: Mapping[str, Any]
-    internal: Mapping[str, Any] = field(default_factory=dict)
+    internal: JsonObject = field(default_factory=dict)
     next: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     tasks: tuple[TaskInfo, ...] = ()
@@ -200,7 +201,7 @@ class FullCheckpoint:
     at: str = ""
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {
             "checkpoint_id": self.checkpoint_id,
             "at": self.at,
@@ -258,7 +259,7 @@ class CheckpointInfo:
     outcome: str = ""
     cursor: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {
             "checkpoint_id": self.checkpoint_id,
             "parent_id": self.parent_id,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.requests import Request
 from hitl_tui.ledger.records import Posted
 from hitl_tui.threads.thread_model import CheckpointInfo
@@ -64,7 +65,7 @@ class ThreadReader(Protocol):
     async def place(self, checkpoint_id: str) -> int:
         """Return which of all checkpoints this is, counted from 1 in the order of writing."""
 
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+    async def state_at(self, checkpoint_id: str) -> dict[str, Json]:
         """Return the state at a checkpoint. Raises HitlError: there is none, or it can't be read."""
 
     async def events(self, branch: int, after: int = 0) -> list[Posted]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import ormsgpack
 
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 
 TYPE = "$type"
@@ -83,7 +84,7 @@ def load(kind: str | None, data: bytes | str | None) -> Any:
         raise Unreadable(Message("it is broken: {}", error)) from error
 
 
-def object_name(value: Any) -> str:
+def object_name(value: object) -> str:
     """Return the name of the type that a plain value stands for, empty when it is plain itself."""
     return str(value.get(TYPE, "")) if isinstance(value, Mapping) else ""
 
@@ -95,15 +96,15 @@ def _guessed(raw: bytes) -> str:
     return "json" if raw.lstrip()[:1] in (b"{", b"[", b'"') or raw in (b"null", b"true", b"false") else "msgpack"
 
 
-def _msgpack(raw: bytes) -> Any:
+def _msgpack(raw: bytes) -> object:
     return _top(ormsgpack.unpackb(raw, ext_hook=_hook(0), option=ormsgpack.OPT_NON_STR_KEYS))
 
 
-def _json(raw: bytes) -> Any:
+def _json(raw: bytes) -> object:
     return _top(json.loads(raw))
 
 
-def _top(value: Any) -> Any:
+def _top(value: object) -> object:
     """Return a value as plain JSON, but for snapshots that are the value itself or lie in `channel_values`."""
     if isinstance(value, Snapshot):
         return Snapshot(_plain(value.value, 1))
@@ -113,11 +114,11 @@ def _top(value: Any) -> Any:
     return _plain(value, 0)
 
 
-def _top_value(value: Any) -> Any:
+def _top_value(value: object) -> object:
     return Snapshot(_plain(value.value, 2)) if isinstance(value, Snapshot) else _plain(value, 2)
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: object, depth: int) -> Json:
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, str):
@@ -139,23 +140,23 @@ def _plain(value: Any, depth: int) -> Any:
     return {TYPE: type(value).__name__, "why": Message("no JSON form")}
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     if isinstance(key, str):
         return key
     return json.dumps(key) if isinstance(key, (bool, int, float)) or key is None else str(key)
 
 
-def _bytes(raw: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = {TYPE: "bytes", "length": len(raw)}
+def _bytes(raw: bytes) -> dict[str, Json]:
+    found: dict[str, Json] = {TYPE: "bytes", "length": len(raw)}
     if len(raw) <= _LONGEST_BYTES:
         found["base64"] = base64.b64encode(raw).decode()
     return found
 
 
-def _hook(level: int) -> Callable[[int, bytes], Any]:
+def _hook(level: int) -> Callable[[int, bytes], object]:
     """Return what reads msgpack extensions: their data, never an object."""
 
-    def read(code: int, data: bytes) -> Any:
+    def read(code: int, data: bytes) -> object:
         if level > _DEEPEST_OBJECTS:
             return {TYPE: Message("left out"), "why": Message("objects nested deeper than {}", _DEEPEST_OBJECTS)}
         if code not in _OBJECTS and code not in (_DELTA_SNAPSHOT, _NUMPY):
@@ -176,7 +177,7 @@ def _hook(level: int) -> Callable[[int, bytes], Any]:
     return read
 
 
-def _object(module: str, name: str, data: Any) -> Any:
+def _object(module: str, name: str, data: object) -> object:
     """Return an object of which the name of the type and the data are known."""
     if (module, name) in _LISTS and isinstance(data, (list, tuple)):
         return sorted(data, key=_order) if name in _SETS else list(data)
@@ -196,13 +197,13 @@ def _object(module: str, name: str, data: Any) -> Any:
     return {TYPE: f"{module}.{name}", "value": data}
 
 
-def _order(value: Any) -> tuple[bool, float, str]:
+def _order(value: object) -> tuple[bool, float, str]:
     if isinstance(value, (int, float)):
         return False, float(value), ""
     return True, 0.0, value if isinstance(value, str) else repr(value)
 
 
-def _text(module: str, name: str, data: Any) -> Any:
+def _text(module: str, name: str, data: object) -> object:
     if isinstance(data, (list, tuple)) and module.startswith("pathlib"):
         return "/".join(str(part) for part in data).replace("//", "/", 1)
     if name == "UUID" and isinstance(data, str) and len(data) == 32:
@@ -214,7 +215,7 @@ def _text(module: str, name: str, data: Any) -> Any:
     return data if isinstance(data, str) else {TYPE: f"{module}.{name}", "value": data}
 
 
-def _message(name: str, data: Mapping[Any, Any]) -> dict[str, Any]:
+def _message(name: str, data: Mapping[object, object]) -> dict[str, object]:
     """Return a message: who said what first, then whatever else is set."""
     kind = str(data.get("type") or name.removesuffix("Chunk").removesuffix("Message").lower())
     role = str(data.get("role") or "") if kind == "chat" else _ROLES.get(kind, kind)
@@ -224,7 +225,7 @@ def _message(name: str, data: Mapping[Any, Any]) -> dict[str, Any]:
     return {"role": role, "content": data.get("content"), **rest}
 
 
-def _constructor(value: Mapping[str, Any]) -> Any:
+def _constructor(value: Mapping[str, Any]) -> object:
     """Return an object as older stores and LangGraph.js keep it: `{"lc": …, "id": [module…, name], "kwargs": …}`."""
     *module, name = [str(part) for part in value["id"]] or [""]
     kwargs, arguments = value.get("kwargs"), value.get("args")

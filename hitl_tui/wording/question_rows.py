@@ -267,7 +267,7 @@ def _said(question: Question) -> Iterable[Row]:
     if said:
         origin = str(about.get("origin") or question.view.request.source)
         if origin == "operator":  # a person's own words, which stand above, are no claim of an agent's
-            own = str((question.view.request.subject.get("proposal") or {}).get("text", ""))
+            own = question.view.request.subject["proposal"].get("text", "")
             if said != own:
                 yield labelled(_("in short"), safe_text(translate(said)), "$text-muted")
             return

@@ -358,7 +358,8 @@ class EditDialog(FormDialog[Edited | None]):
             self._unread = text
             return self.not_json(error)
         names = {box.field.name: box for box in self.query(FieldInput)}
-        strange = [name for name in found if name not in names] if isinstance(found, dict) else [""]
+        values = found if isinstance(found, dict) else {"": None}
+        strange = [name for name in values if name not in names]
         if strange:
             self._unread = text
             known = ", ".join(names) or _("none")
@@ -371,7 +372,7 @@ class EditDialog(FormDialog[Edited | None]):
             return keymap_of(self.app).named(told).format(said=said, known=known)
         self._unread = ""
         for box in names.values():
-            box.value = field_text(box.field, found)
+            box.value = field_text(box.field, values)
         return ""
 
     def told(self, said: str) -> None:

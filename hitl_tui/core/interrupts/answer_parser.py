@@ -24,6 +24,7 @@ from hitl_tui.core.interrupts.shape import (
     same,
 )
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
@@ -67,7 +68,7 @@ class Reading:
     """
 
     action: str
-    value: Any
+    value: Json
 
 
 def read(shape: Shape, text: str) -> Reading:
@@ -109,7 +110,7 @@ def _action_named(shape: Shape, word: str) -> str:
 # Batches ---------------------------------------------------------------------------------------------------------
 
 
-def _parts(shape: Shape, text: str) -> list[tuple[str, Any]] | None:
+def _parts(shape: Shape, text: str) -> list[tuple[str, Json]] | None:
     """Return what `1 approve 2 reject why` says of each part; None when it isn't written like that.
 
     Raises:
@@ -154,7 +155,7 @@ def _parts(shape: Shape, text: str) -> list[tuple[str, Any]] | None:
 # What an action needs ----------------------------------------------------------------------------------------------
 
 
-def _payload(shape: Shape, action: Action, rest: str) -> Any:
+def _payload(shape: Shape, action: Action, rest: str) -> Json:
     """Return what the words after an action's name give it.
 
     Raises:
@@ -187,7 +188,7 @@ def _words(text: str) -> str:
     return shlex.split(text)[0]
 
 
-def typed_value(text: str) -> Any:
+def typed_value(text: str) -> Json:
     """Return a typed value: `30` is a number, `"30"` a text, what isn't JSON is text as it stands.
 
     Raises:
@@ -197,7 +198,7 @@ def typed_value(text: str) -> Any:
     return text if found is None and text.strip() != "null" else found
 
 
-def _json(text: str) -> Any:
+def _json(text: str) -> Json:
     """Return the JSON that a text is; None when it isn't any, and for null.
 
     Raises:
@@ -209,7 +210,7 @@ def _json(text: str) -> Any:
         return None
 
 
-def _fields(action: Action, rest: str) -> dict[str, Any]:
+def _fields(action: Action, rest: str) -> dict[str, Json]:
     """Return the fields that `name=value …` or a JSON object gives.
 
     Pairs change those fields and keep the others, `+name=value` adds one; an object is all of them.
@@ -253,7 +254,7 @@ def _names(action: Action) -> list[str]:
     return list(dict.fromkeys([*named, *(present if isinstance(present, Mapping) else {})]))
 
 
-def _as_declared(action: Action, name: str, text: str) -> Any:
+def _as_declared(action: Action, name: str, text: str) -> Json:
     """Return a field's value: a text where one is declared or there now, else JSON where it is any."""
     schema, present = action.wants.schema, action.wants.present
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
@@ -264,7 +265,7 @@ def _as_declared(action: Action, name: str, text: str) -> Any:
     return typed_value(text)
 
 
-def _option(action: Action, text: str) -> Any:
+def _option(action: Action, text: str) -> Json:
     """Return the value of the option that a text names: its value, its words, or its number.
 
     Raises:
@@ -308,7 +309,7 @@ def _plain(shape: Shape, text: str) -> Reading | None:
     return None
 
 
-def declared_value(action: Action, text: str) -> Any:
+def declared_value(action: Action, text: str) -> Json:
     """Return a typed value; where the schema wants a text, what isn't a quoted text is one as it stands.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.json_schema import check_against, why_unusable
@@ -36,6 +36,7 @@ from hitl_tui.core.interrupts.shape import (
     whole,
     words_of,
 )
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
@@ -55,7 +56,7 @@ _YES_OR_NO = frozenset(
 )
 
 
-def is_text(value: Any) -> bool:
+def is_text(value: Json) -> TypeGuard[str]:
     """Return whether a value is a text with something in it."""
     return isinstance(value, str) and bool(value.strip())
 
@@ -66,17 +67,17 @@ class OptionShape(Shape):
 
     options: tuple[Option, ...] = ()
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         return action.wants.present if action.name == APPROVE else payload
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         if not any(same(value, option.value) for option in self.options):
             listed = ", ".join(one_line(json_words(option.value), 40) for option in self.options[:8])
             more = ", …" if len(self.options) > 8 else ""
             raise refuse(Message("one of {}{}", listed, more), value)
 
 
-def option_shape(value: Any) -> OptionShape | None:
+def option_shape(value: object) -> OptionShape | None:
     """Return the shape of an option selector, None for anything else."""
     if not isinstance(value, Mapping) or not isinstance(value.get("options"), list) or not value["options"]:
         return None
@@ -94,11 +95,11 @@ def option_shape(value: Any) -> OptionShape | None:
 
 
 def options_of(
-    question: Any,
+    question: Json,
     options: Sequence[Option],
     details: Sequence[Detail] = (),
     *,
-    default: Any = None,
+    default: Json = None,
     notes: tuple[str, ...] = (),
 ) -> OptionShape:
     """Return the shape of a choice.
@@ -139,7 +140,7 @@ def listed_options(options: Sequence[Option]) -> list[Detail]:
     ]
 
 
-def choice_shape(value: Any) -> OptionShape | None:
+def choice_shape(value: object) -> OptionShape | None:
     """Return the shape of a choice among texts under `choices` or `allowed_…`, None for anything else.
 
     The answer is the chosen text, bare.
@@ -157,7 +158,7 @@ def choice_shape(value: Any) -> OptionShape | None:
     return options_of(question, options, (*whole(question), *details_of(value, listed[0], key)))
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: Json) -> bool:
     return isinstance(value, list) and bool(value) and all(is_text(item) for item in value)
 
 
@@ -175,10 +176,10 @@ def _option(item: Any) -> Option:
 class ActionShape(Shape):
     """A tool that asks for itself: the answer names an action, with the fields that shall be different."""
 
-    fields: Mapping[str, Any] | None = None
+    fields: JsonSchema | None = None
     tool: str = ""
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         if action.name == EDIT:
             given, present = fields_of(payload), self.fields or {}
             changed = {k: v for k, v in given.items() if k not in present or not same(v, present[k])}
@@ -188,7 +189,7 @@ class ActionShape(Shape):
             return {"action": text.strip()}
         return {"action": action.name, **({"reason": text} if text else {})}
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         if not isinstance(value, Mapping) or not is_text(value.get("action")):
             raise refuse(Message('an object with "action" (approve, reject, …) and the fields that change'), value)
         if value["action"] != "approve":
@@ -201,7 +202,7 @@ class ActionShape(Shape):
         check_types(present, changed)
 
 
-def action_shape(value: Any) -> ActionShape | None:
+def action_shape(value: object) -> ActionShape | None:
     """Return the shape of an action with fields, None for anything else."""
     if not isinstance(value, Mapping) or not is_text(value.get("action")) or not is_text(value.get("message")):
         return None
@@ -254,9 +255,9 @@ class ListedActionShape(Shape):
 
     words: Mapping[str, str] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: JsonSchema = field(default_factory=dict)
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         if action.wants.form is Form.OPTIONS:
             return {"action": payload}
         named = {"action": self.words[action.name]}
@@ -275,7 +276,7 @@ class ListedActionShape(Shape):
         check_types(self.fields, {k: v for k, v in value.items() if k != "action"})
 
 
-def listed_action_shape(value: Any) -> ListedActionShape | None:
+def listed_action_shape(value: object) -> ListedActionShape | None:
     """Return the shape of a question that lists its actions, None for anything else."""
     if not isinstance(value, Mapping) or not _texts(value.get("actions")):
         return None
@@ -322,7 +323,7 @@ _LISTED_WANTS: Mapping[str, Wants] = {
 }
 
 
-def _listed_wants(name: str, fields: Mapping[str, Any]) -> Wants:
+def _listed_wants(name: str, fields: JsonObject) -> Wants:
     if name == EDIT and fields:
         return Wants(Form.FIELDS, None, dict(fields), hint=Message("Only what you change is sent, with the action."))
     return _LISTED_WANTS[name]
@@ -332,17 +333,17 @@ def _listed_wants(name: str, fields: Mapping[str, Any]) -> Wants:
 class ReviewShape(Shape):
     """Something to edit: the answer is the edited content itself."""
 
-    content: Any = None
+    content: Json = None
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         return self.content if action.name == APPROVE else payload
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         if self.content is not None and typed(value) != typed(self.content):
             raise refuse(Message("{}, as the content is", typed(self.content)), value)
 
 
-def review_shape(value: Any) -> ReviewShape | None:
+def review_shape(value: Json) -> ReviewShape | None:
     """Return the shape of a review, None for anything else."""
     if not isinstance(value, Mapping) or not is_text(value.get("instruction")) or "content" not in value:
         return None
@@ -367,7 +368,7 @@ def review_shape(value: Any) -> ReviewShape | None:
 class YesNoShape(Shape):
     """Yes or no: the answer is true or false. Another value only goes with `respond`, meant as such."""
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         if action.name != RESPOND:
             return action.name == APPROVE
         if isinstance(payload, str) and payload.strip().casefold() in _YES_OR_NO:
@@ -375,7 +376,7 @@ class YesNoShape(Shape):
             raise BadInput(Message('The text "{}" would count as true for a program: answer yes or no instead.', word))
         return payload
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         if name != RESPOND and not isinstance(value, bool):
             raise BadInput(
                 Message(
@@ -399,7 +400,7 @@ def yes_no_shape(value: Any) -> Shape | None:
     return yes_no_of(question, details)
 
 
-def yes_no_of(question: Any, details: Sequence[Detail] = (), notes: tuple[str, ...] = ()) -> YesNoShape:
+def yes_no_of(question: Json, details: Sequence[Detail] = (), notes: tuple[str, ...] = ()) -> YesNoShape:
     """Return the shape of a question that takes yes or no."""
     other = Wants(Form.VALUE, hint=Message("Instead of yes or no: JSON is sent as JSON, anything else as text."))
     actions = (
@@ -414,16 +415,16 @@ def yes_no_of(question: Any, details: Sequence[Detail] = (), notes: tuple[str, .
 class ValueShape(Shape):
     """A value is asked for; with a schema it has to fit that."""
 
-    wanted: Mapping[str, Any] | None = None
+    wanted: JsonObject | None = None
 
     @property
-    def schema(self) -> Mapping[str, Any] | None:
+    def schema(self) -> JsonSchema | None:
         return self.wanted
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         return payload
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         check_against(self.wanted, value)
 
 
@@ -432,7 +433,7 @@ def prompt_shape(question: str, details: Sequence[Detail] = ()) -> ValueShape:
     return _value(ShapeKind.PROMPT, question_line(question), tuple(details) or whole(question))
 
 
-def other_shape(value: Any, notes: tuple[str, ...] = ()) -> ValueShape:
+def other_shape(value: Json, notes: tuple[str, ...] = ()) -> ValueShape:
     """Return the shape of any other JSON: shown whole, answered with text or JSON."""
     details = details_of(value) if isinstance(value, Mapping) else ()
     return _value(ShapeKind.OTHER, Message("The team wants an answer"), details or (Detail("value", value),), notes)
@@ -449,9 +450,9 @@ def _value(kind: ShapeKind, question: str, details: tuple[Detail, ...], notes: t
 class ElicitationShape(Shape):
     """A form that a Model Context Protocol server asks for."""
 
-    fields: Mapping[str, Any] | None = None
+    fields: JsonSchema | None = None
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         if action.name == EDIT:
             return {"action": "accept", "content": fields_of(payload)}
         return {"action": "decline" if action.name == REJECT else "cancel"}
@@ -467,7 +468,7 @@ class ElicitationShape(Shape):
             check_against(self.fields, content)
 
 
-def elicitation_shape(value: Any) -> ElicitationShape | None:
+def elicitation_shape(value: object) -> ElicitationShape | None:
     """Return the shape of an elicitation, None for anything else."""
     if not isinstance(value, Mapping) or value.get("method") != "elicitation/create":
         return None

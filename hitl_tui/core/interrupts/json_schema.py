@@ -20,10 +20,12 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.schema_fields import pointed
 from hitl_tui.core.interrupts.shape import json_words, said, typed
 from hitl_tui.core.json_text import check_storable
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 if TYPE_CHECKING:
+    from jsonschema import FormatChecker
     from jsonschema.protocols import Validator
 
 _MOST_NODES = 5_000
@@ -34,14 +36,14 @@ _REPEATED = 16
 """A repetition up to this often counts as bounded."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _MOVED = ("$id", "id", "$anchor", "$dynamicAnchor")
-_PROBES: tuple[Any, ...] = (None, True, 0, "", [], {})
+_PROBES: tuple[Json, ...] = (None, True, 0, "", [], {})
 
 
 class _Endless(Exception):
     """A schema takes too long."""
 
 
-def why_unusable(schema: Any) -> str:
+def why_unusable(schema: Json) -> str:
     """Return why a schema can't be used, in words that follow `it`; empty when it can."""
     if not isinstance(schema, Mapping):
         return Message("has to be an object and is {}", typed(schema))
@@ -69,8 +71,8 @@ def why_unusable(schema: Any) -> str:
     return ""
 
 
-def _why_refused(schema: Mapping[str, Any]) -> str:
-    pending: list[tuple[Any, int]] = [(schema, 0)]
+def _why_refused(schema: JsonObject) -> str:
+    pending: list[tuple[Json, int]] = [(schema, 0)]
     nodes = 0
     while pending:
         item, depth = pending.pop()
@@ -88,7 +90,7 @@ def _why_refused(schema: Mapping[str, Any]) -> str:
     return ""
 
 
-def problem(schema: Mapping[str, Any], value: Any) -> str:
+def problem(schema: JsonObject, value: Json) -> str:
     """Return what is wrong with a value in one sentence; empty when nothing is, or when it can't be found out.
 
     Args:
@@ -108,7 +110,7 @@ def problem(schema: Mapping[str, Any], value: Any) -> str:
         return ""
 
 
-def check_against(schema: Mapping[str, Any] | None, value: Any) -> None:
+def check_against(schema: JsonObject | None, value: Json) -> None:
     """Check a value against a schema that can be used; None takes anything.
 
     Raises:
@@ -140,13 +142,13 @@ def _broken() -> tuple[type[Exception], ...]:
     )
 
 
-def _class_for(schema: Mapping[str, Any]) -> Any:
+def _class_for(schema: JsonObject) -> Any:
     from jsonschema.validators import Draft202012Validator, validator_for
 
     return validator_for(dict(schema), default=Draft202012Validator)
 
 
-def _validator(schema: Mapping[str, Any]) -> Validator:
+def _validator(schema: JsonSchema) -> Validator:
     from jsonschema.validators import extend
     from referencing import Registry
 
@@ -156,7 +158,7 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
     def counted(name: str) -> Any:
         follow = base.VALIDATORS[name]
 
-        def checked(validator: Any, target: Any, instance: Any, within: Any) -> Iterator[Any]:
+        def checked(validator: Validator, target: Json, instance: Json, within: Json) -> Iterator[Any]:
             nonlocal left
             left -= 1
             if left < 0:
@@ -172,14 +174,14 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
     return validator
 
 
-def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
+def _pattern(validator: Validator, pattern: Json, instance: Json, schema: Json) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
     if isinstance(instance, str) and found_in(pattern, instance) is False:
         yield ValidationError(Message("has to match the pattern {}", pattern))
 
 
-def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[Any]:
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Json) -> Iterator[Json]:
     if not validator.is_type(instance, "object"):
         return
     for pattern, below in patterns.items():
@@ -224,7 +226,7 @@ def _open_repeats(tree: Any, *, within: bool) -> int:
     return found
 
 
-def _inner(argument: Any) -> Iterator[Any]:
+def _inner(argument: Json) -> Iterator[Json]:
     """Yield the patterns inside one operation's arguments."""
     if type(argument).__name__ == "SubPattern":
         yield argument
@@ -235,7 +237,7 @@ def _inner(argument: Any) -> Iterator[Any]:
 
 
 @cache
-def _formats() -> Any:
+def _formats() -> FormatChecker:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(("email", "idn-email", "date", "ipv4", "ipv6", "uuid"))
@@ -288,12 +290,12 @@ def _sentence(error: Any) -> str:
     return Message("{} can't be used: {}.", subject, one_line(error.message, 160))
 
 
-def _listed(values: Sequence[Any]) -> str:
+def _listed(values: Sequence[Json]) -> str:
     shown = ", ".join(one_line(json_words(v), 40) for v in list(values)[:8])
     return shown + (", …" if len(values) > 8 else "")
 
 
-def expects(schema: Mapping[str, Any] | None) -> str:
+def expects(schema: JsonSchema | None) -> str:
     """Return in a few safe words what a schema wants: `a whole number`, `an object with to, body`."""
     schema = schema or {}
     kind = schema.get("type")
@@ -329,7 +331,7 @@ _MOST_TYPE_STEPS = 10_000
 _DEEPEST_TYPE = 6
 
 
-def is_strange(schema: Mapping[str, Any], value: Any) -> bool:
+def is_strange(schema: JsonObject, value: Json) -> bool:
     """Return whether anything in a value is of a type that a schema doesn't speak about at its place.
 
     A whole number is a number, too; what isn't whole is strange where only whole numbers are spoken of. A schema that
@@ -339,7 +341,7 @@ def is_strange(schema: Mapping[str, Any], value: Any) -> bool:
         schema: JSON Schema of the value.
         value: JSON.
     """
-    pending: list[tuple[Sequence[Any], Any]] = [((schema,), value)]
+    pending: list[tuple[Sequence[Json], Json]] = [((schema,), value)]
     steps = 0
     while pending:
         given, item = pending.pop()
@@ -356,7 +358,7 @@ def is_strange(schema: Mapping[str, Any], value: Any) -> bool:
     return False
 
 
-def _alongside(schemas: Sequence[Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _alongside(schemas: Sequence[Json], root: JsonObject) -> Iterator[JsonObject]:
     """Yield all that speaks about the same place: the schemas, and what they refer to or are combined of."""
     pending, seen = list(schemas), set[int]()
     while pending:
@@ -367,14 +369,14 @@ def _alongside(schemas: Sequence[Any], root: Mapping[str, Any]) -> Iterator[Mapp
             pending += _combined(one, root)
 
 
-def _combined(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
+def _combined(schema: JsonSchema, root: Mapping[str, object]) -> list[Any]:
     found = [schema[name] for name in _WITHIN if name in schema]
     for name in _BESIDE:
         found += schema[name] if isinstance(schema.get(name), list) else []
     return [*found, pointed(root, schema["$ref"])] if isinstance(schema.get("$ref"), str) else found
 
 
-def _parts(schemas: Sequence[Mapping[str, Any]], value: Any) -> Iterator[tuple[Any, Sequence[Any]]]:
+def _parts(schemas: Sequence[JsonSchema], value: Json) -> Iterator[tuple[Json, Sequence[Json]]]:
     """Yield the parts of a value, each with the schemas that speak about it."""
     if isinstance(value, Mapping):
         for name, part in value.items():
@@ -393,12 +395,12 @@ def _parts(schemas: Sequence[Mapping[str, Any]], value: Any) -> Iterator[tuple[A
         yield from ((part, below) for part in value)
 
 
-def _mapping(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _mapping(schema: JsonObject, name: str) -> JsonObject:
     found = schema.get(name)
     return found if isinstance(found, Mapping) else {}
 
 
-def _spoken(schema: Any, root: Mapping[str, Any], depth: int = 0) -> frozenset[str]:
+def _spoken(schema: object, root: Mapping[str, object], depth: int = 0) -> frozenset[str]:
     """Return the types that a schema speaks about; empty for all. What it says itself goes before what is within."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST_TYPE:
         return frozenset()
@@ -417,7 +419,7 @@ def _with_whole(kinds: set[str]) -> frozenset[str]:
     return frozenset(kinds | {"integer"} if "number" in kinds else kinds)
 
 
-def _kinds(value: Any) -> frozenset[str]:
+def _kinds(value: Json) -> frozenset[str]:
     """Return the names that JSON Schema has for a value's type."""
     if value is None:
         return frozenset({"null"})

@@ -25,6 +25,7 @@ from hitl_tui.core.interrupts.schema_fields import branches, choices, resolved
 from hitl_tui.core.interrupts.schema_shapes import any_shape, break_shape, declared_shape
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, IGNORE, REJECT, RESPOND, Detail, Shape, ShapeKind
 from hitl_tui.core.interrupts.tool_shapes import INBOX, LANGCHAIN, BatchShape, CallShape, ToolCall
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind, Request
 
@@ -56,7 +57,7 @@ def tool_batch(value: Any) -> tuple[ToolCall, ...]:
     return tuple(found)
 
 
-def _config(configs: Sequence[Mapping[str, Any]], name: Any, place: int) -> Mapping[str, Any]:
+def _config(configs: Sequence[JsonObject], name: Json, place: int) -> Mapping[str, Any]:
     """Return what is configured for a call: the entry at its place when it bears its name, else one that does."""
     if place < len(configs) and configs[place].get("action_name") == name:
         return configs[place]
@@ -82,7 +83,9 @@ def inbox_call(value: Any) -> ToolCall | None:
     return _call(asked.get("action"), asked.get("args", {}), value.get("description"), allowed, INBOX)
 
 
-def _call(name: Any, args: Any, description: Any, allowed: frozenset[str], words: Mapping[str, str]) -> ToolCall | None:
+def _call(
+    name: Json, args: Json, description: Json, allowed: frozenset[str], words: Mapping[str, str]
+) -> ToolCall | None:
     if not isinstance(name, str) or not isinstance(args, Mapping):
         return None
     return ToolCall(name, args, description if isinstance(description, str) else "", allowed, words)
@@ -92,7 +95,7 @@ _LONGEST_TEXT = 1_000_000
 """Characters of a text that may be an agent-inbox request; a longer one is a prompt."""
 
 
-def recognise(value: Any, schema: Any = None) -> Shape:
+def recognise(value: Json, schema: Json = None) -> Shape:
     """Return the form of an interrupt.
 
     Args:
@@ -103,7 +106,7 @@ def recognise(value: Any, schema: Any = None) -> Shape:
     if schema is None or schema == {}:
         return _undeclared(value)
     why = why_unusable(schema)
-    if why:
+    if why or not isinstance(schema, Mapping):
         note = Message("The graph's schema of the answer {}; it isn't used and any JSON is taken.", why)
         shape = _undeclared(value)
         if shape.kind in (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX):
@@ -122,7 +125,7 @@ def title_of(request: Request) -> str:
     return str(request.about.get("title", "")) or request.kind.value
 
 
-def _approval(call: ToolCall, schema: Mapping[str, Any]) -> Shape:
+def _approval(call: ToolCall, schema: JsonSchema) -> Shape:
     """Return the form of a tool call whose schema says what is allowed, and what its arguments have to be."""
     known = {branch.name: branch for branch in branches(resolved(schema, schema), schema) if branch.key == "type"}
     allowed = frozenset(name for name, word in LANGCHAIN.items() if word in known)
@@ -138,7 +141,7 @@ def _approval(call: ToolCall, schema: Mapping[str, Any]) -> Shape:
     return CallShape.of(call, ShapeKind.TOOL_APPROVAL, answers=schema)
 
 
-def _undeclared(value: Any) -> Shape:
+def _undeclared(value: Json) -> Shape:
     """Return the form of a payload that has no schema that can be used."""
     if (cut := _cut(value)) is not None:
         return cut
@@ -162,13 +165,15 @@ def _undeclared(value: Any) -> Shape:
     return prompt_shape(value) if is_text(value) else other_shape(value)
 
 
-def _cut(value: Any) -> Shape | None:
+def _cut(value: Json) -> Shape | None:
     """Return the form of what was too large to be kept whole, where its answers need none of the parts that were cut.
 
     Those are a yes or no, and tool calls, which can be approved and refused but not edited. Without it a "no" would be
     sent as a text, which a graph that only looks whether there is an answer takes for a yes.
     """
-    shown = value["shown"] if isinstance(value, Mapping) and set(value) == {"cut", "shown", "sha256"} else None
+    if not isinstance(value, Mapping) or set(value) != {"cut", "shown", "sha256"}:
+        return None
+    shown = value["shown"]
     if isinstance(shown, Mapping) and ("…" in shown or set(shown) >= {"cut", "shown", "sha256"}):
         return None
     if not isinstance(shown, Mapping | list):
@@ -191,7 +196,7 @@ def _uneditable(call: ToolCall) -> ToolCall:
     return replace(call, allowed=call.allowed - {EDIT}, cut=True)
 
 
-def _inbox(value: Any) -> Shape | None:
+def _inbox(value: Json) -> Shape | None:
     if isinstance(value, str):
         value = _parsed(value)
     if isinstance(value, list):
@@ -202,11 +207,12 @@ def _inbox(value: Any) -> Shape | None:
     return CallShape.of(call, ShapeKind.AGENT_INBOX, listed=True) if call is not None else None
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> Json:
     """Return what a JSON text stands for, None when it is no object or list."""
     if len(text) > _LONGEST_TEXT or text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(text)
+        found: Json = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return found

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
+
 _FARTHEST = 16
 
 
-def resolved(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
+def resolved(schema: Any, root: JsonObject) -> dict[str, Json]:
     """Return a schema with its own reference followed and a choice between something and null made.
 
     Args:
@@ -40,7 +42,7 @@ def resolved(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
     return dict(found)
 
 
-def pointed(root: Mapping[str, Any], reference: str) -> Any:
+def pointed(root: Mapping[str, object], reference: str) -> object:
     """Return what a local reference points to, None when it points nowhere."""
     found: Any = root
     for step in reference.removeprefix("#").split("/")[1:]:
@@ -54,7 +56,7 @@ def pointed(root: Mapping[str, Any], reference: str) -> Any:
     return found
 
 
-def _but_null(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _but_null(schema: JsonObject) -> JsonObject | None:
     """Return the one thing besides null that a schema allows, None when it isn't like that."""
     for name in ("anyOf", "oneOf"):
         members = schema.get(name)
@@ -65,7 +67,7 @@ def _but_null(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def fields_schema(schema: Mapping[str, Any], root: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def fields_schema(schema: JsonObject, root: JsonObject | None = None) -> dict[str, Json]:
     """Return an object schema whose properties can be made a form, each with its reference followed.
 
     Args:
@@ -85,14 +87,14 @@ def fields_schema(schema: Mapping[str, Any], root: Mapping[str, Any] | None = No
     }
 
 
-def is_object(schema: Mapping[str, Any]) -> bool:
+def is_object(schema: JsonObject) -> bool:
     """Return whether a resolved schema describes an object with fields."""
     return schema.get("type") == "object" or (
         "type" not in schema and isinstance(schema.get("properties"), Mapping) and bool(schema["properties"])
     )
 
 
-def choices(schema: Mapping[str, Any]) -> list[Any] | None:
+def choices(schema: JsonObject) -> list[Json] | None:
     """Return the values that a resolved schema enumerates, None when it doesn't."""
     listed = schema.get("enum")
     if isinstance(listed, list) and listed:
@@ -104,7 +106,7 @@ def choices(schema: Mapping[str, Any]) -> list[Any] | None:
     return None
 
 
-def choice_titles(schema: Mapping[str, Any]) -> list[str]:
+def choice_titles(schema: JsonObject) -> list[str]:
     """Return what a schema calls the values it enumerates, empty texts where it doesn't."""
     for name in ("oneOf", "anyOf"):
         members = schema.get(name)
@@ -126,10 +128,10 @@ class Branch:
 
     key: str
     name: str
-    fields: Mapping[str, Any]
+    fields: JsonSchema
 
 
-def branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> tuple[Branch, ...]:
+def branches(schema: JsonObject, root: JsonObject) -> tuple[Branch, ...]:
     """Return the branches of a choice between objects that one text property tells apart; empty for anything else."""
     members = schema.get("oneOf", schema.get("anyOf"))
     if not isinstance(members, list):
@@ -142,7 +144,7 @@ def branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> tuple[Branch
     return ()
 
 
-def _branch(fields: Mapping[str, Any], key: str) -> Branch | None:
+def _branch(fields: JsonSchema, key: str) -> Branch | None:
     said = fields["properties"].get(key)
     if not isinstance(said, Mapping):
         return None
@@ -155,19 +157,19 @@ def _branch(fields: Mapping[str, Any], key: str) -> Branch | None:
     return Branch(key, value, {**fields, "properties": rest, "required": required})
 
 
-def defaults(fields: Mapping[str, Any]) -> dict[str, Any]:
+def defaults(fields: JsonSchema) -> dict[str, Json]:
     """Return the values that a form's schema gives by itself."""
     named = fields.get("properties", {})
     found = {k: v["default"] for k, v in named.items() if isinstance(v, Mapping) and v.get("default") is not None}
     return {**found, **{k: v["const"] for k, v in named.items() if isinstance(v, Mapping) and "const" in v}}
 
 
-def inferred(present: Mapping[str, Any]) -> dict[str, Any]:
+def inferred(present: JsonObject) -> dict[str, Json]:
     """Return an object schema that fits the values there are, for a form where none was given."""
     return {"type": "object", "properties": {k: {"type": _kind(v)} for k, v in present.items()}, "required": []}
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Json) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):

@@ -39,6 +39,7 @@ from hitl_tui.core.interrupts.shape import (
     whole,
     words_of,
 )
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
@@ -56,15 +57,15 @@ class SchemaShape(Shape):
         consent: the property that says yes or no; empty for none.
     """
 
-    answers: Mapping[str, Any] | None = None
+    answers: JsonObject | None = None
     branch: Mapping[str, Branch] | None = None
     consent: str = ""
 
     @property
-    def schema(self) -> Mapping[str, Any] | None:
+    def schema(self) -> JsonSchema | None:
         return self.answers
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         chosen = (self.branch or {}).get(action.name)
         if chosen is not None:
             return {chosen.key: chosen.name, **self._fields(action, payload)}
@@ -74,7 +75,7 @@ class SchemaShape(Shape):
             return action.name == APPROVE
         return payload
 
-    def _fields(self, action: Action, payload: Any) -> dict[str, Any]:
+    def _fields(self, action: Action, payload: Json) -> dict[str, Any]:
         if action.wants.form is Form.NONE:
             return {}
         if action.wants.form is Form.TEXT:
@@ -83,11 +84,11 @@ class SchemaShape(Shape):
             return {name: text} if text else {}
         return fields_of(payload)
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         check_against(self.answers, value)
 
 
-def declared_shape(value: Any, schema: Mapping[str, Any]) -> Shape:
+def declared_shape(value: Json, schema: JsonSchema) -> Shape:
     """Return the shape of an interrupt with a schema that can be used."""
     question, details = _asked(value)
     top = resolved(schema, schema)
@@ -112,20 +113,20 @@ def declared_shape(value: Any, schema: Mapping[str, Any]) -> Shape:
 class BreakShape(Shape):
     """A static breakpoint: the graph goes on, to its end or by one node."""
 
-    answers: Mapping[str, Any] | None = None
+    answers: JsonObject | None = None
 
     @property
-    def schema(self) -> Mapping[str, Any] | None:
+    def schema(self) -> JsonSchema | None:
         return self.answers
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         return {"action": "step" if action.name == STEP else "continue"}
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         check_against(self.answers, value)
 
 
-def break_shape(value: Any, schema: Mapping[str, Any]) -> BreakShape | None:
+def break_shape(value: Json, schema: JsonObject) -> BreakShape | None:
     """Return the shape of a static breakpoint, None for anything else."""
     named = schema.get("properties")
     kinds = choices(resolved(named.get("action"), schema)) if isinstance(named, Mapping) else None
@@ -144,7 +145,7 @@ def break_shape(value: Any, schema: Mapping[str, Any]) -> BreakShape | None:
     return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, answers=schema)
 
 
-def any_shape(value: Any, notes: tuple[str, ...]) -> Shape:
+def any_shape(value: Json, notes: tuple[str, ...]) -> Shape:
     """Return the shape of an interrupt whose schema can't be used: any JSON answers it."""
     shape = other_shape(value, notes)
     question, details = _asked(value)
@@ -170,7 +171,7 @@ _YES_NO = (
 )
 
 
-def _titled(top: Mapping[str, Any], listed: list[Any]) -> tuple[Option, ...]:
+def _titled(top: JsonObject, listed: list[Json]) -> tuple[Option, ...]:
     titles = choice_titles(top)
     titles = titles if len(titles) == len(listed) else [""] * len(listed)
     return tuple(
@@ -183,7 +184,7 @@ def _titled(top: Mapping[str, Any], listed: list[Any]) -> tuple[Option, ...]:
     )
 
 
-def _options(top: Mapping[str, Any], listed: list[Any]) -> tuple[Action, ...]:
+def _options(top: JsonObject, listed: list[Json]) -> tuple[Action, ...]:
     wants = Wants(Form.OPTIONS, options=_titled(top, listed))
     return (Action(RESPOND, "Choose", wants, Message("Sends the value of the option you choose.")),)
 
@@ -199,7 +200,7 @@ def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:
     return found
 
 
-def _branch_actions(chosen: tuple[Branch, ...], value: Any) -> tuple[Action, ...]:
+def _branch_actions(chosen: tuple[Branch, ...], value: Json) -> tuple[Action, ...]:
     found = [
         Action(name, one_line(branch.name.capitalize(), 16), _form(branch.fields, value))
         for name, branch in _places(chosen).items()
@@ -207,7 +208,7 @@ def _branch_actions(chosen: tuple[Branch, ...], value: Any) -> tuple[Action, ...
     return tuple(sorted(found, key=lambda action: action.place))
 
 
-def _form(fields: Mapping[str, Any], value: Any) -> Wants:
+def _form(fields: JsonSchema, value: Any) -> Wants:
     """Return what the fields of a schema want: nothing, one text, or a form."""
     named: Mapping[str, Any] = fields["properties"]
     if not named:
@@ -219,13 +220,13 @@ def _form(fields: Mapping[str, Any], value: Any) -> Wants:
     return Wants(Form.FIELDS, fields, _present(fields, value), hint=Message("The answer is what you fill in."))
 
 
-def _present(fields: Mapping[str, Any], value: Any) -> dict[str, Any]:
+def _present(fields: JsonSchema, value: Json) -> dict[str, Json]:
     """Return what stands in a form: the schema's own values, and what the payload has under the same names."""
     known = value if isinstance(value, Mapping) else {}
     return {**defaults(fields), **{k: known[k] for k in fields["properties"] if k in known}}
 
 
-def _object_actions(fields: Mapping[str, Any], value: Any, consent: str) -> tuple[Action, ...]:
+def _object_actions(fields: JsonSchema, value: Json, consent: str) -> tuple[Action, ...]:
     wants = Wants(Form.FIELDS, fields, _present(fields, value), hint=Message("The answer is what you fill in."))
     fill = Action(EDIT, Message("Fill in"), wants, Message("Sends what you fill in."))
     if not consent:
@@ -241,7 +242,7 @@ def _object_actions(fields: Mapping[str, Any], value: Any, consent: str) -> tupl
     )
 
 
-def _consent(fields: Mapping[str, Any]) -> str:
+def _consent(fields: JsonSchema) -> str:
     """Return the property that says yes or no, when nothing else has to be given."""
     named = fields["properties"]
     for name in _CONSENT:

@@ -15,6 +15,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import ELLIPSIS, one_line, safe_text
 
@@ -89,7 +90,7 @@ class Option:
     """
 
     text: str
-    value: Any
+    value: Json
     given: Any = None
 
 
@@ -107,8 +108,8 @@ class Wants:
     """
 
     form: Form = Form.NONE
-    schema: Mapping[str, Any] | None = None
-    present: Any = None
+    schema: JsonSchema | None = None
+    present: Json = None
     options: tuple[Option, ...] = ()
     required: bool = False
     hint: str = ""
@@ -146,7 +147,7 @@ class Detail:
     """
 
     label: str
-    value: Any
+    value: Json
     claim: bool = False
 
 
@@ -176,7 +177,7 @@ class Shape(ABC):
         return ()
 
     @property
-    def schema(self) -> Mapping[str, Any] | None:
+    def schema(self) -> JsonSchema | None:
         """JSON Schema of the whole answer, None when there is none."""
         return None
 
@@ -198,7 +199,7 @@ class Shape(ABC):
             raise BadInput(found.why_not)
         return found
 
-    def answer(self, name: str, payload: Any = None) -> Any:
+    def answer(self, name: str, payload: Json = None) -> Json:
         """Return the JSON value that an action resumes with.
 
         Args:
@@ -214,11 +215,11 @@ class Shape(ABC):
         return value
 
     @abstractmethod
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         """Return the answer of a possible action; `answer` checks it."""
 
     @abstractmethod
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         """Check a JSON value that shall be sent as it is.
 
         Args:
@@ -230,7 +231,7 @@ class Shape(ABC):
         """
 
 
-def question_line(text: Any) -> str:
+def question_line(text: Json) -> str:
     """Return a question in one safe line: of several lines the first, with a sign that it goes on."""
     if isinstance(text, Message):
         return one_line(text, _QUESTION_CELLS)
@@ -245,19 +246,19 @@ def label_line(text: str) -> str:
     return safe_text(json.dumps(text, ensure_ascii=False) if doubtful else text, multiline=False)
 
 
-def details_of(value: Mapping[str, Any], *without: str) -> tuple[Detail, ...]:
+def details_of(value: JsonObject, *without: str) -> tuple[Detail, ...]:
     """Return what a payload holds besides what is shown elsewhere."""
     return tuple(Detail(label_line(str(k)), v) for k, v in value.items() if k not in without)
 
 
-def whole(text: Any, label: str = "message") -> tuple[Detail, ...]:
+def whole(text: Json, label: str = "message") -> tuple[Detail, ...]:
     """Return a text as a detail when one line couldn't hold it; a line that shows all of it is not repeated."""
     if not isinstance(text, str) or question_line(text) == safe_text(text.strip()):
         return ()
     return (Detail(label, text),)
 
 
-def json_words(value: Any) -> str:
+def json_words(value: Json) -> str:
     """Return a JSON value as text on one line, whatever it is; what JSON can't hold is named instead."""
     try:
         return canonical(value).decode("utf-8", "surrogatepass")
@@ -265,12 +266,12 @@ def json_words(value: Any) -> str:
         return f"({type(value).__name__})"
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: Json, other: Json) -> bool:
     """Return whether two values are the same JSON: `1` isn't `true`, and `30` isn't `"30"`."""
     return json_words(one) == json_words(other)
 
 
-def typed(value: Any) -> str:
+def typed(value: Json) -> str:
     """Return what kind of JSON value this is: `a text`, `a number`, `a list`."""
     if value is None:
         return "null"
@@ -298,12 +299,12 @@ def said(value: Any, cells: int = _SAID_CELLS) -> str:
     return f"{typed(value).replace('a ', 'the ', 1).replace('an ', 'the ', 1)} {shown}"
 
 
-def json_line(value: Any, cells: int = _SAID_CELLS) -> str:
+def json_line(value: Json, cells: int = _SAID_CELLS) -> str:
     """Return a JSON value on one safe line, its keys in the order they came."""
     return one_line(_in_order(value), cells)
 
 
-def _in_order(value: Any) -> str:
+def _in_order(value: Json) -> str:
     """Return a JSON value on one line with its keys in the order they came."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -311,12 +312,12 @@ def _in_order(value: Any) -> str:
         return json_words(value)
 
 
-def refuse(expected: str, found: Any) -> BadInput:
+def refuse(expected: str, found: Json) -> BadInput:
     """Return the error for a value that isn't what was expected."""
     return BadInput(Message("The answer has to be {}, but it is {}.", expected, said(found, 80)))
 
 
-def check_types(present: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def check_types(present: JsonObject, given: JsonObject) -> None:
     """Check that fields keep the types that they have now, where no schema says which they may have.
 
     Raises:
@@ -342,7 +343,7 @@ def words_of(payload: Any, action: Action) -> str:
     return text
 
 
-def fields_of(payload: Any) -> dict[str, Any]:
+def fields_of(payload: Json) -> dict[str, Any]:
     """Return the fields that a payload gives.
 
     Raises:
@@ -382,7 +383,7 @@ def _tail(shape: Shape, action: Action, *, lone: bool) -> str:
     return f"{action.name} {needs}".strip()
 
 
-def shape_document(shape: Shape) -> dict[str, Any]:
+def shape_document(shape: Shape) -> dict[str, Json]:
     """Return a form as JSON: `shape`, `question`, `actions`, `schema`, `risk`, `notes`, and the `parts` of a batch."""
     return {
         "shape": shape.kind.value,
@@ -395,7 +396,7 @@ def shape_document(shape: Shape) -> dict[str, Any]:
     }
 
 
-def _action(action: Action) -> dict[str, Any]:
+def _action(action: Action) -> dict[str, Json]:
     wants = action.wants
     found: dict[str, Any] = {
         "name": action.name,
@@ -416,5 +417,5 @@ def _action(action: Action) -> dict[str, Any]:
     return found
 
 
-def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(schema: JsonObject) -> dict[str, Json]:
     return {k: v for k, v in schema.items() if k not in ("$defs", "definitions")}

@@ -27,12 +27,13 @@ from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, Form, Shape, same
 from hitl_tui.core.interrupts.tool_shapes import BatchShape, CallShape, ToolCall
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Request
 from hitl_tui.core.safe_text import ELLIPSIS, one_line
 
-Call = tuple[str, Mapping[str, Any] | None]
+Call = tuple[str, JsonObject | None]
 """A tool's name and its arguments; None where they aren't known."""
 
 _NAMES = frozenset({"name", "tool", "toolname", "action", "actionname", "function", "functionname", "call", "toolcall"})
@@ -41,7 +42,7 @@ _LONGEST_TEXT = 1_000_000
 _MORE = re.compile(r"… \d[\d,]* more")
 
 
-def named_calls(value: Any, tools: Set[str]) -> Iterator[Call]:
+def named_calls(value: Json, tools: Set[str]) -> Iterator[Call]:
     """Yield the calls of these tools that a value names anywhere.
 
     A tool is named by its name under `name`, `tool`, `action`, `function`, `call` or the like, one or several, or by
@@ -69,7 +70,7 @@ def named_calls(value: Any, tools: Set[str]) -> Iterator[Call]:
             pending.append(_parsed(item))
 
 
-def hidden_calls(shown: Any, tools: Set[str]) -> Iterator[Call]:
+def hidden_calls(shown: Json, tools: Set[str]) -> Iterator[Call]:
     """Yield calls that a question which was cut may be about besides those that it still shows.
 
     Of a JSON text that was cut, of an object with more fields, and of a list of calls that goes on, nothing is known:
@@ -91,7 +92,7 @@ def hidden_calls(shown: Any, tools: Set[str]) -> Iterator[Call]:
             pending += item
 
 
-def _hides(item: Any, *, whole: bool) -> bool:
+def _hides(item: Json, *, whole: bool) -> bool:
     """Return whether calls may stand in what was cut from one part of a question, or from the whole of it."""
     if isinstance(item, str):
         return item.lstrip()[:1] in ("{", "[") and (whole or item.endswith(" characters)"))
@@ -103,12 +104,12 @@ def _hides(item: Any, *, whole: bool) -> bool:
     return False
 
 
-def _is_call(value: Any) -> bool:
+def _is_call(value: Json) -> bool:
     inside = value.get("action_request", value) if isinstance(value, Mapping) else {}
     return isinstance(inside, Mapping) and any(_plain(key) in _NAMES for key in inside)
 
 
-def _arguments(beside: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _arguments(beside: JsonObject) -> JsonObject | None:
     found = [part for key, part in beside.items() if _plain(key) in _ARGUMENTS]
     given = found[0] if len(found) == 1 else None
     given = _parsed(given) if isinstance(given, str) else given
@@ -125,7 +126,7 @@ def _is_object(text: str) -> bool:
     return len(text) <= _LONGEST_TEXT and text.lstrip()[:1] in ("{", "[")
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> Json:
     """Return what a JSON text stands for; None when that can't be told."""
     try:
         return strict_json(text) if _is_object(text) else None
@@ -144,12 +145,12 @@ _CONSENTS = frozenset({"approved", "approve", "accepted", "accept", "confirmed",
 _COMMENTS = frozenset({"message", "reason", "comment", "note", "feedback", "why", "explanation"})
 
 
-def is_cut(value: Any) -> bool:
+def is_cut(value: Json) -> bool:
     """Return whether a question was too large to be kept: how its parts begin stands in `shown`."""
     return isinstance(value, Mapping) and set(value) == {"cut", "shown", "sha256"}
 
 
-def asked_calls(value: Any, schema: Any, tools: Set[str]) -> Iterator[Call]:
+def asked_calls(value: Json, schema: Json, tools: Set[str]) -> Iterator[Call]:
     """Yield the calls that a question is about, as it takes to decide them.
 
     Arguments are None where an answer says what they are (a form with fields, any JSON), or where they were cut.
@@ -165,7 +166,7 @@ def asked_calls(value: Any, schema: Any, tools: Set[str]) -> Iterator[Call]:
     yield from calls if plain else ((name, None) for name, _ in calls)
 
 
-def calls_let_run(value: Any, schema: Any, answer: Any, tools: Set[str]) -> Iterator[Call]:
+def calls_let_run(value: Json, schema: Json, answer: Json, tools: Set[str]) -> Iterator[Call]:
     """Yield the calls that an answer lets run, with the arguments that they would run with; None for any.
 
     Args:
@@ -201,7 +202,7 @@ def _calls_of(value: Any, tools: Set[str]) -> tuple[list[Call], bool]:
     return list(named_calls(value, tools)), False
 
 
-def _exact(value: Any, schema: Any, answer: Any) -> Shape | None:
+def _exact(value: Json, schema: Json, answer: Json) -> Shape | None:
     """Return the form that an answer is read in; None when it isn't one of a call, or the answer isn't of that form.
 
     A schema of the graph's own changes nothing where the answer is a decision all the same.
@@ -221,7 +222,7 @@ def _exact(value: Any, schema: Any, answer: Any) -> Shape | None:
     return plain
 
 
-def _run_of(shape: Shape, answer: Any) -> Iterator[Call]:
+def _run_of(shape: Shape, answer: Json) -> Iterator[Call]:
     match shape:
         case CallShape():
             yield from _run(shape.call, answer[0] if shape.listed and isinstance(answer, list) and answer else answer)
@@ -256,7 +257,7 @@ def _run(call: ToolCall, decision: Any) -> Iterator[Call]:
         yield str(edited.get("action" if call.inbox else "name")), args if isinstance(args, Mapping) else None
 
 
-def _loosely(calls: Sequence[Call], answer: Any, tools: Set[str]) -> Iterator[Call]:
+def _loosely(calls: Sequence[Call], answer: Json, tools: Set[str]) -> Iterator[Call]:
     runs, more = _says(answer)
     if not runs:
         return
@@ -269,7 +270,7 @@ def _loosely(calls: Sequence[Call], answer: Any, tools: Set[str]) -> Iterator[Ca
             yield name, {**(args or {}), **(more or {})} if known else None
 
 
-def _says(answer: Any) -> tuple[bool, Mapping[str, Any] | None]:
+def _says(answer: Json) -> tuple[bool, JsonObject | None]:
     """Return whether an answer may let something run, and what it says besides: None for what nobody can tell.
 
     Only false refuses, and an object whose every decision is a no, or a list of such objects.
@@ -286,9 +287,9 @@ def _says(answer: Any) -> tuple[bool, Mapping[str, Any] | None]:
     return _object_says(answer) if isinstance(answer, Mapping) else (True, None)
 
 
-def _object_says(answer: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any] | None]:
+def _object_says(answer: JsonObject) -> tuple[bool, JsonObject | None]:
     decided: list[tuple[bool, Mapping[str, Any] | None]] = []
-    rest: dict[str, Any] = {}
+    rest: dict[str, Json] = {}
     for key, part in answer.items():
         if key in _DECIDES and isinstance(part, str):
             word = part.strip().casefold()
@@ -302,7 +303,7 @@ def _object_says(answer: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any] | N
     return True, None if any(more is None or more for _, more in decided) else rest
 
 
-def terms_for(policy: Policy, team: str, risk: Risk, terms: Terms, value: Any, schema: Any) -> Terms:
+def terms_for(policy: Policy, team: str, risk: Risk, terms: Terms, value: Json, schema: Json) -> Terms:
     """Return what it takes to answer a question: its TODO's terms, and those of the rules its calls fall under.
 
     Args:
@@ -319,7 +320,7 @@ def terms_for(policy: Policy, team: str, risk: Risk, terms: Terms, value: Any, s
     return terms
 
 
-def why_refused(policy: Policy, risk: Risk, request: Request, answer: Any) -> str:
+def why_refused(policy: Policy, risk: Risk, request: Request, answer: Json) -> str:
     """Return why an answer may not let run what it lets run, in one sentence; empty when it may.
 
     Args:

@@ -32,6 +32,7 @@ from hitl_tui.core.interrupts.shape import (
     typed,
     words_of,
 )
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
@@ -88,7 +89,7 @@ class ToolCall:
     description: str
     allowed: frozenset[str]
     words: Mapping[str, str] = field(default_factory=lambda: LANGCHAIN)
-    args_schema: Mapping[str, Any] | None = None
+    args_schema: JsonSchema | None = None
     others: tuple[str, ...] = ()
     cut: bool = False
 
@@ -120,7 +121,7 @@ class ToolCall:
             return _INBOX_TEXT
         return _TEXT.get(name, Wants())
 
-    def decision(self, action: Action, payload: Any) -> dict[str, Any]:
+    def decision(self, action: Action, payload: Json) -> dict[str, Any]:
         """Return the decision that an action makes."""
         kind = self.words[action.name]
         if action.name == EDIT:
@@ -134,7 +135,7 @@ class ToolCall:
             return {"type": kind, "message": text} if text else {"type": kind}
         return {"type": kind, "args": None} if self.inbox else {"type": kind}
 
-    def check(self, decision: Any, subject: str = Message("The decision")) -> None:
+    def check(self, decision: Json, subject: str = Message("The decision")) -> None:
         """Check one decision.
 
         Raises:
@@ -154,7 +155,7 @@ class ToolCall:
         else:
             self._check_langchain(name, decision, subject)
 
-    def _check_langchain(self, name: str, decision: Mapping[str, Any], subject: str) -> None:
+    def _check_langchain(self, name: str, decision: JsonObject, subject: str) -> None:
         if name == EDIT:
             edited = decision.get("edited_action")
             if not isinstance(edited, Mapping):
@@ -167,7 +168,7 @@ class ToolCall:
         elif name == REJECT and not isinstance(decision.get("message", ""), str):
             raise BadInput(Message("{} has to have a text as message, or none.", subject))
 
-    def _check_inbox(self, name: str, decision: Mapping[str, Any], subject: str) -> None:
+    def _check_inbox(self, name: str, decision: JsonObject, subject: str) -> None:
         args = decision.get("args")
         if name == EDIT:
             if not isinstance(args, Mapping):
@@ -181,7 +182,7 @@ class ToolCall:
                 Message("{} changes nothing, so its args have to be null; to change them it has to be edit.", subject)
             )
 
-    def _check_call(self, call: Mapping[str, Any], key: str, subject: str) -> None:
+    def _check_call(self, call: JsonObject, key: str, subject: str) -> None:
         name, args = call.get(key), call.get("args")
         if name != self.name and name not in self.others:
             wanted = said(self.name, 60)
@@ -218,7 +219,7 @@ class CallShape(Shape):
 
     call: ToolCall = field(default_factory=lambda: ToolCall("", {}, "", frozenset()))
     listed: bool = False
-    answers: Mapping[str, Any] | None = None
+    answers: JsonObject | None = None
 
     @classmethod
     def of(
@@ -227,21 +228,21 @@ class CallShape(Shape):
         kind: ShapeKind,
         *,
         listed: bool = False,
-        answers: Mapping[str, Any] | None = None,
+        answers: JsonSchema | None = None,
         notes: tuple[str, ...] = (),
     ) -> CallShape:
         """Return the shape of one call."""
         return cls(kind, call.question(), call.details(), call.actions(), "high", notes, call, listed, answers)
 
     @property
-    def schema(self) -> Mapping[str, Any] | None:
+    def schema(self) -> JsonSchema | None:
         return self.answers
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         decision = self.call.decision(action, payload)
         return [decision] if self.listed else decision
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         if self.listed:
             (value,) = _decisions(value, 1, Message("a list with one response"))
         self.call.check(value)
@@ -281,14 +282,14 @@ class BatchShape(Shape):
     def parts(self) -> tuple[Shape, ...]:
         return tuple(CallShape.of(call, self.kind) for call in self.calls) if len(self.calls) > 1 else ()
 
-    def _made(self, action: Action, payload: Any) -> Any:
+    def _made(self, action: Action, payload: Json) -> Json:
         if action.name == EACH:
             decisions = self._each(payload)
         else:
             decisions = [call.decision(action, payload) for call in self.calls]
         return {self.key: decisions} if self.key else decisions
 
-    def gathered(self, answers: Sequence[Any]) -> Any:
+    def gathered(self, answers: Sequence[Json]) -> Json:
         """Return the whole answer made of the answers to the parts, in their order.
 
         Raises:
@@ -298,7 +299,7 @@ class BatchShape(Shape):
         self.check(value)
         return value
 
-    def _each(self, payload: Any) -> list[Any]:
+    def _each(self, payload: Json) -> list[Json]:
         pairs = payload if isinstance(payload, list | tuple) else ()
         if len(pairs) != len(self.calls) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
             raise BadInput(Message("Each of the {} calls needs a decision of its own.", len(self.calls)))
@@ -312,7 +313,7 @@ class BatchShape(Shape):
                 ) from error
         return made
 
-    def check(self, value: Any, name: str = "") -> None:
+    def check(self, value: Json, name: str = "") -> None:
         count = len(self.calls)
         listed = (
             Message("a list of {} decisions, one for each call in order", count)
@@ -331,7 +332,7 @@ class BatchShape(Shape):
             )
 
 
-def _decisions(value: Any, count: int, expected: str) -> Sequence[Any]:
+def _decisions(value: Json, count: int, expected: str) -> Sequence[Json]:
     if not isinstance(value, list | tuple):
         raise refuse(expected, value)
     if len(value) != count:

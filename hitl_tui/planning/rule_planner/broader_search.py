@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Final
 
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.plan_edit import Scene, fed_by
@@ -86,10 +87,10 @@ def synonyms_of(term: str, rules: Rules) -> list[str]:
     return [word for group in rules.broader.synonyms if lower in group for word in group if word != lower]
 
 
-FOLLOW_UP_OF = "follow_up_of"
+FOLLOW_UP_OF: Final = "follow_up_of"
 
 
-def hits_of(result: Mapping[str, Any]) -> int | None:
+def hits_of(result: Mapping[str, object]) -> int | None:
     """Return how many passages a search found; None when its result doesn't say, or nothing could be searched."""
     data = result.get("data")
     if isinstance(data, Mapping):
@@ -103,7 +104,7 @@ def hits_of(result: Mapping[str, Any]) -> int | None:
     return 0 if result.get("found") is False else None
 
 
-def follow_up_search(scene: Scene, todo: SupervisorTodo, result: Mapping[str, Any]) -> Proposed | None:
+def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> Proposed | None:
     """Propose a broader search after one that found too little, once per TODO and never after a follow-up.
 
     It is proposed only where it can help: the words are there, but not together. Where a word that makes the question

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.parameter_words import PAIR, bind, refuse_missing
@@ -152,7 +152,7 @@ class Call:
     """
 
     command: str
-    parameters: Mapping[str, Any]
+    parameters: JsonObject
     start: int
     end: int
     unread: tuple[str, ...] = ()

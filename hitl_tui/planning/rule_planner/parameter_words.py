@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import PlanError
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.query_reader import Span
 from hitl_tui.planning.rule_planner.rule_file import CommandRules
@@ -38,7 +39,7 @@ class Bound:
         used: the places that gave them.
     """
 
-    parameters: Mapping[str, Any]
+    parameters: JsonObject
     used: tuple[Span, ...]
 
 
@@ -218,7 +219,7 @@ def _measured(clause: str, at: int, rules: CommandRules) -> bool:
     return rules.measured.match(clause, at) is not None
 
 
-def _typed(value: str, parameter: ParameterFacts) -> Any:
+def _typed(value: str, parameter: ParameterFacts) -> Json:
     # What doesn't read as its type stays as written: the team's own check says what it expected.
     if parameter.type == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", value):
         return int(value)

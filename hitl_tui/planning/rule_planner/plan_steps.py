@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hitl_tui.core.errors import PlanError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, clip
@@ -380,9 +381,7 @@ def _write(wanted: Wanted, rules: Rules) -> ExecutionStep:
     return write_step(wanted.query, wanted.reading.language, rules)
 
 
-def _step(
-    need: Need, query: str, language: str, rules: Rules, title: str, inputs: Mapping[str, object]
-) -> ExecutionStep:
+def _step(need: Need, query: str, language: str, rules: Rules, title: str, inputs: JsonObject) -> ExecutionStep:
     rule = rules.steps[need]
     wording = rule.wording[language]
     return ExecutionStep(
@@ -417,5 +416,5 @@ def write_step(query: str, language: str, rules: Rules, title: str = "") -> Exec
 
 def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
     """Return the run of a declared command with exactly these parameters."""
-    inputs = {"command": call.command, "parameters": dict(call.parameters)}
+    inputs: JsonObject = {"command": call.command, "parameters": dict(call.parameters)}
     return _step(Need.RUN, call.said, language, rules, call.command, inputs)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, SupervisorTodo
@@ -80,7 +80,7 @@ class RulePlanner:
         self,
         query: str,
         todo: SupervisorTodo,
-        result: Mapping[str, Any],
+        result: JsonObject,
         todos: Sequence[SupervisorTodo],
         agents: Mapping[str, AgentFacts],
     ) -> Proposed | None:

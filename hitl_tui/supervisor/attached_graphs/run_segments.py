@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
+from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
 from hitl_tui.ledger.records import Effect
@@ -110,8 +111,7 @@ class Told:
 
     @classmethod
     def of(cls, spec: RunSpec, stretches: Sequence[Effect]) -> Told:
-        question = spec.todo.question or {}
-        return cls(spec.run_id, question.get("interrupts", ()), stretches)
+        return cls(spec.run_id, interrupts_of(spec.todo.question), stretches)
 
     @property
     def unsure(self) -> set[str]:

@@ -20,7 +20,9 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id, storable
+from hitl_tui.core.json_types import EffectResolution
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
@@ -265,7 +267,7 @@ class GraphRunner:
         loaded, config = await self._loaded(team), self.place(spec, team)
         graph = loaded.graph
         told = Told.of(spec, past.own)
-        approved = spec.todo.arguments.get("programs") or loaded.programs  # of old sessions nothing is known
+        approved = spec.todo.programs or loaded.programs  # of old sessions nothing is known
         changed = await asyncio.to_thread(team.changed, approved, loaded.programs)
         by_policy = (spec.todo.approval or {}).get("channel") == "policy"  # which lets it pass whatever files hold
         if changed and not told.began and not by_policy:
@@ -322,7 +324,7 @@ class GraphRunner:
     async def _bound(self, spec: RunSpec, team: GraphSpec, asks: Asks, approved: Mapping[str, str]) -> Asks:
         """Return questions with what answering them lets run, as it is now: an answer stands for that."""
         now = dict((await asyncio.to_thread(team.source)).programs)
-        before = {i["id"]: i.get("programs") or approved for i in (spec.todo.question or {}).get("interrupts", ())}
+        before = {i["id"]: i.get("programs") or approved for i in interrupts_of(spec.todo.question)}
         interrupts = []
         for interrupt in asks.interrupts:
             known = approved if interrupt["id"] in asks.delivered else before.get(interrupt["id"], approved)
@@ -343,7 +345,7 @@ class GraphRunner:
             return
         before = await graph.aget_state(place)
         try:
-            await graph.aupdate_state(place, values, as_node=step.get("as_node") or None)
+            await graph.aupdate_state(place, values, as_node=None)
         except Exception as error:
             raise TeamFailure(
                 Message("The state can't be changed like this: {}.", one_line(str(error), 300))
@@ -418,7 +420,7 @@ class GraphRunner:
             EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
         """
         services = self._services
-        said: Mapping[str, str] = spec.todo.metadata.get("resolutions", {}).get(effect.key, {})
+        said: EffectResolution = spec.todo.metadata.get("resolutions", {}).get(effect.key, {})
         if team.risk is Risk.LOW:  # it is known to change nothing
             said = {"verdict": "repeatable", "request_id": f"low risk {services.now()}"}
         verdict, answer = said.get("verdict", ""), said.get("request_id", "")

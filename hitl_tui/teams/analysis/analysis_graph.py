@@ -23,7 +23,7 @@ from hitl_tui.teams.analysis.csv_tables import Table, TableSummary, parse_table
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
 from hitl_tui.teams.analysis.table_steps import measured_steps
 from hitl_tui.teams.analysis.table_summary import summarise
-from hitl_tui.teams.contract import BRIEF, TeamContext, TeamResult, TeamTask, language_of
+from hitl_tui.teams.contract import BRIEF, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
 from hitl_tui.teams.number_format import rounded
 from hitl_tui.teams.printed_figures import Run, run_of
 
@@ -124,9 +124,9 @@ class AnalysisState(TypedDict, total=False):
     result: dict[str, Any]
 
 
-def graph() -> StateGraph[Any, Any, Any, Any]:
+def graph() -> TeamGraph:
     """Return the graph, not compiled."""
-    built: StateGraph[Any, Any, Any, Any] = StateGraph(AnalysisState, context_schema=TeamContext)
+    built: TeamGraph = StateGraph(AnalysisState, context_schema=TeamContext)
     built.add_node("prepare", prepare)
     built.add_node("preprocess", preprocess)
     built.add_node("analyse", analyse)

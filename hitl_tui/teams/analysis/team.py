@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
-from hitl_tui.teams.contract import Team, TeamSources
+from hitl_tui.teams.contract import Team, TeamGraph, TeamSources
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
+    pass
 
 
 class AnalysisTeam(Team):
@@ -30,7 +30,7 @@ class AnalysisTeam(Team):
     timeout = 60.0
 
     @property
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of the arguments."""
         return {
             "type": "object",
@@ -42,7 +42,7 @@ class AnalysisTeam(Team):
             "additionalProperties": False,
         }
 
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return `query` and `analysis_type`; an empty query stands for the session's question.
 
         Raises:
@@ -63,7 +63,7 @@ class AnalysisTeam(Team):
             )
         return {"query": query.strip(), "analysis_type": kind}
 
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Return the graph of six stages: prepare, preprocess, analyse, generate_insights, create_report, finalise."""
         from hitl_tui.teams.analysis.analysis_graph import graph
 

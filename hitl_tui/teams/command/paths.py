@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_commands import parse_template
 from hitl_tui.core.errors import BadInput
@@ -15,12 +15,12 @@ from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import one
 
 if TYPE_CHECKING:
-    from hitl_tui.config.declared_commands import CommandDeclaration
+    from hitl_tui.config.declared_commands import CommandDeclaration, Value
 
 _SEPARATORS = re.compile(r"[=:,]")
 
 
-def refuse_outside(declared: CommandDeclaration, values: Mapping[str, Any], workspace: Path) -> None:
+def refuse_outside(declared: CommandDeclaration, values: Mapping[str, Value], workspace: Path) -> None:
     """Check that path parameters stay in the workspace, links followed, as they stand in their arguments.
 
     In `data/{name}` it is `data/` and the name that is followed. Where a declaration itself points out of the

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.command.bounded_output import NOTES, Bounded, Lines, Masker, Notes
 from hitl_tui.teams.command_init import GRACE, INIT, KILL_WAIT
@@ -55,7 +56,7 @@ class CommandOutcome:
     timed_out: bool
     stdout_lines: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values."""
         return {
             "exit_code": self.exit_code,

@@ -8,10 +8,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 
 from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced
@@ -30,6 +31,7 @@ from hitl_tui.teams.contract import (
     Team,
     TeamContext,
     TeamFailure,
+    TeamGraph,
     TeamResult,
     TeamSources,
     language_of,
@@ -38,10 +40,9 @@ from hitl_tui.teams.contract import (
 )
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
     from langgraph.runtime import Runtime
 
-    from hitl_tui.config.declared_commands import CommandDeclaration
+    from hitl_tui.config.declared_commands import CommandDeclaration, Value
 
 PREVIEW_TIMEOUT = 20.0
 PREVIEW_LIMIT = 64 * 1024
@@ -92,6 +93,18 @@ class CommandState(TypedDict, total=False):
     result: dict[str, Any]
 
 
+class CommandArguments(TypedDict, total=False):
+    """The exact input of one run of a declared command."""
+
+    command: Required[str]
+    parameters: Required[Mapping[str, Value]]
+    argv: Required[list[str]]
+    preview: Required[list[str] | None]
+    timeout: Required[float]
+    exit_codes: Required[list[int]]
+    programs: Mapping[str, str]
+
+
 class CommandTeam(Team):
     """Runs declared commands.
 
@@ -123,7 +136,7 @@ class CommandTeam(Team):
         self.timeout = 0.0 if 0.0 in limits else max(limits) + STOP_MARGIN
 
     @property
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of `arguments`; what follows from the declaration is read-only."""
         texts = {"type": "array", "items": {"type": "string"}}
         return {
@@ -141,7 +154,7 @@ class CommandTeam(Team):
             "additionalProperties": False,
         }
 
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return the exact argument vector for a declared command.
 
         Args:
@@ -166,8 +179,9 @@ class CommandTeam(Team):
             self._declared(name)
             parameters = {**command_parameters(name, words), **given}
         bound = self._bound(self._declared(name), parameters)
+        exact = cast(dict[str, Json], bound)
         for key in _DERIVED:
-            if key in arguments and arguments[key] != bound[key]:
+            if key in arguments and arguments[key] != exact[key]:
                 raise BadInput(
                     Message(
                         '"{0}" follows from the declaration of "{1}" and can\'t be set; change "parameters" and '
@@ -176,29 +190,28 @@ class CommandTeam(Team):
                         name,
                     )
                 )
-        return bound
+        return exact
 
-    def programs(self, arguments: Mapping[str, Any]) -> Mapping[str, str]:
+    def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what a bound command may execute, as it is now.
 
         Raises:
             UnknownName: it isn't declared any more; BadInput: it can't be bound or read.
         """
         given = {key: arguments[key] for key in ("command", "parameters") if key in arguments}
-        found: Mapping[str, str] = self.bind("", given).get("programs", {})
-        return found
+        return cast(CommandArguments, self.bind("", given)).get("programs", {})
 
     def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
         """Return the names of the files that differ between `programs` that were asked about and those of now."""
         return self._bindings.changed(approved, now)
 
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+    def risk_of(self, arguments: JsonObject) -> Risk:
         """Return the declared risk; high for a command that isn't declared (any more)."""
         name = arguments.get("command")
         declared = self.commands.get(name) if isinstance(name, str) else None
         return declared.risk if declared else Risk.HIGH
 
-    async def preview(self, arguments: Mapping[str, Any], context: PreviewContext) -> OutputPreview | None:
+    async def preview(self, arguments: JsonObject, context: PreviewContext) -> OutputPreview | None:
         """Run the declared preview of bound arguments: read-only by its declaration, never an effect.
 
         At most 64 KiB of each stream are kept.
@@ -210,7 +223,7 @@ class CommandTeam(Team):
         declared = await asyncio.to_thread(self._check, arguments, workspace, secrets)
         if declared.preview is None:
             return None
-        argv = [str(part) for part in arguments["preview"]]
+        argv = list(cast(CommandArguments, arguments)["preview"] or ())
         outcome = await run_command(
             [with_values(part, secrets) for part in argv],
             workspace,
@@ -228,7 +241,7 @@ class CommandTeam(Team):
             "timed_out": outcome.timed_out,
         }
 
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Return the graph check → run → report."""
         from langgraph.graph import END, START, StateGraph
 
@@ -249,16 +262,16 @@ class CommandTeam(Team):
 
     async def _run_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
         context = runtime.context
-        arguments = context.task.arguments
-        argv = [str(part) for part in arguments["argv"]]
+        arguments = cast(CommandArguments, context.task.arguments)
+        argv = list(arguments["argv"])
 
-        async def act() -> dict[str, Any]:
+        async def act() -> dict[str, Json]:
             # Once more: days may lie between the check and this, and links may have changed.
-            await asyncio.to_thread(self._check, arguments, context.workspace, context.secrets)
+            await asyncio.to_thread(self._check, context.task.arguments, context.workspace, context.secrets)
             outcome = await run_command(
                 [with_values(part, context.secrets) for part in argv],
                 context.workspace,
-                float(arguments["timeout"]),
+                arguments["timeout"],
                 command_environment(context.secrets, os.environ),
                 on_line=lambda _, line: context.progress(line.expandtabs()),
                 lock_fd=context.lock_fd,
@@ -273,7 +286,9 @@ class CommandTeam(Team):
 
     async def _report_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
         context = runtime.context
-        result = report(context.task.arguments, state["outcome"], context.secrets, _language(context))
+        result = report(
+            cast(CommandArguments, context.task.arguments), state["outcome"], context.secrets, _language(context)
+        )
         return {"outcome": {}, "result": result.to_dict()}
 
     def _declared(self, name: object) -> CommandDeclaration:
@@ -284,18 +299,18 @@ class CommandTeam(Team):
             raise unknown_name(Message("declared command"), name, self.commands)
         return declared
 
-    def _bound(self, declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def _bound(self, declared: CommandDeclaration, parameters: JsonObject) -> CommandArguments:
         exact = self._exact(declared, parameters)
         programs = self._programs(declared, exact, Path(declared.folder)) if declared.folder else {}
-        return {**({"programs": programs} if programs else {}), **exact}
+        return {"programs": programs, **exact} if programs else exact
 
-    def _programs(self, declared: CommandDeclaration, exact: Mapping[str, Any], workspace: Path) -> dict[str, str]:
+    def _programs(self, declared: CommandDeclaration, exact: CommandArguments, workspace: Path) -> dict[str, str]:
         argvs = [argv for argv in (exact["argv"], exact["preview"]) if argv]
         path = command_environment({}, os.environ)["PATH"]
         return self._bindings.command(declared, argvs, workspace, path, self._around)
 
     @staticmethod
-    def _exact(declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def _exact(declared: CommandDeclaration, parameters: JsonObject) -> CommandArguments:
         expanded = declared.expand(parameters)
         return {
             "command": declared.name,
@@ -306,7 +321,7 @@ class CommandTeam(Team):
             "exit_codes": list(declared.exit_codes),
         }
 
-    def _check(self, arguments: Mapping[str, Any], workspace: Path, secrets: Mapping[str, str]) -> CommandDeclaration:
+    def _check(self, arguments: JsonObject, workspace: Path, secrets: Mapping[str, str]) -> CommandDeclaration:
         """Return the declaration when the approved arguments are still what it says.
 
         Raises:
@@ -317,14 +332,15 @@ class CommandTeam(Team):
         if declared is None:
             raise BadInput(Message('hitl.toml no longer declares the command "{}", so it was not run.', one(str(name))))
         parameters = arguments.get("parameters") or {}
-        exact = self._exact(declared, parameters)
-        if any(exact[key] != arguments.get(key) for key in ("argv", "preview")):
+        exact = self._exact(declared, parameters if isinstance(parameters, Mapping) else {})
+        if exact["argv"] != arguments.get("argv") or exact["preview"] != arguments.get("preview"):
             raise BadInput(
                 Message('The declaration of "{}" changed since it was approved, so it was not run; ask again.', name)
             )
         values = {k: with_values(v, secrets) if isinstance(v, str) else v for k, v in exact["parameters"].items()}
         refuse_outside(declared, values, workspace)
-        self._refuse_changed(arguments.get("programs") or {}, self._programs(declared, exact, workspace), declared)
+        approved = cast(CommandArguments, arguments).get("programs") or {}
+        self._refuse_changed(approved, self._programs(declared, exact, workspace), declared)
         return declared
 
     def _refuse_changed(
@@ -393,7 +409,7 @@ def command_parameters(name: str, words: Sequence[str]) -> dict[str, str]:
     return parameters
 
 
-def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secrets: Mapping[str, str]) -> None:
+def refuse_failure(arguments: CommandArguments, outcome: CommandOutcome, secrets: Mapping[str, str]) -> None:
     """Check that a command ended as declared.
 
     Raises:
@@ -404,7 +420,7 @@ def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secret
     lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
     name, last = arguments["command"], one(lines[-1], 200).rstrip(".") if lines else ""
     if outcome.timed_out:
-        seconds = f"{float(arguments['timeout']):g}"
+        seconds = f"{arguments['timeout']:g}"
         message = (
             Message('The command "{}" was stopped because its time, {} s, was up: {}.', name, seconds, last)
             if last
@@ -422,12 +438,12 @@ def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secret
             if last
             else Message('The command "{}" ended with exit code {}.', name, outcome.exit_code)
         )
-    data = {"argv": [mask(str(part), secrets) for part in arguments["argv"]], **outcome.to_dict()}
+    data = {"argv": [mask(part, secrets) for part in arguments["argv"]], **outcome.to_dict()}
     raise TeamFailure(message, data=data)
 
 
 def report(
-    arguments: Mapping[str, Any], outcome: Mapping[str, Any], secrets: Mapping[str, str], language: str = "en"
+    arguments: CommandArguments, outcome: Mapping[str, Any], secrets: Mapping[str, str], language: str = "en"
 ) -> TeamResult:
     """Return what a person and other teams get of a command that ended well.
 
@@ -438,7 +454,7 @@ def report(
         language: of what a person reads, `ko` or `en`.
     """
     name, words = arguments["command"], _WORDS[language]
-    argv = [mask(str(part), secrets) for part in arguments["argv"]]
+    argv = [mask(part, secrets) for part in arguments["argv"]]
     line = fenced(shlex.join(argv))
     if outcome.get("declared_done"):
         text = f"{line}\n\n{words['declared_done']}\n"

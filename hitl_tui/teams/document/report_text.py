@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.teams.contract import Citation, TeamResult, language_of
@@ -60,7 +61,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def gather(inputs: Mapping[str, TeamResult]) -> list[dict[str, Any]]:
+def gather(inputs: Mapping[str, TeamResult]) -> list[dict[str, Json]]:
     """Return what a report needs of earlier results as JSON, bounded, in plan order.
 
     All of it was written by others, so it passes `safe_text` here, once.
@@ -68,7 +69,7 @@ def gather(inputs: Mapping[str, TeamResult]) -> list[dict[str, Any]]:
     return [_gathered(todo_id, result) for todo_id, result in inputs.items()]
 
 
-def _gathered(todo_id: str, result: TeamResult) -> dict[str, Any]:
+def _gathered(todo_id: str, result: TeamResult) -> dict[str, Json]:
     data = result.data
     passages = [p for p in _list(data.get("passages")) if isinstance(p, Mapping) and p.get("path")]
     return {
@@ -85,7 +86,7 @@ def _gathered(todo_id: str, result: TeamResult) -> dict[str, Any]:
     }
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[object]:
     """Return a list of what may be a list, one thing, or nothing."""
     if isinstance(value, list | tuple):
         return list(value)
@@ -96,7 +97,7 @@ def _line(value: object, limit: int) -> str:
     return safe_text(" ".join(str(value).split()), multiline=False, limit=limit)
 
 
-def _place(data: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _place(data: JsonObject, text: str) -> dict[str, Json]:
     line, end, page = (_number(data.get(key)) for key in ("line", "end_line", "page"))
     return {
         "path": str(data["path"]).encode("utf-8", "replace").decode("utf-8"),

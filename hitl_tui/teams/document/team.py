@@ -10,11 +10,12 @@ import os
 import posixpath
 import secrets
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import (
@@ -26,6 +27,7 @@ from hitl_tui.teams.contract import (
     Team,
     TeamContext,
     TeamFailure,
+    TeamGraph,
     TeamResult,
     TeamSources,
     language_of,
@@ -34,7 +36,6 @@ from hitl_tui.teams.contract import (
 from hitl_tui.teams.document.report_text import compose, gather
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
     from langgraph.runtime import Runtime
 
 IF_EXISTS = "a number is added"
@@ -76,7 +77,7 @@ class DocumentTeam(Team):
         self.timeout = 60.0
 
     @property
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of `arguments`."""
         return {
             "type": "object",
@@ -92,7 +93,7 @@ class DocumentTeam(Team):
             "additionalProperties": False,
         }
 
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return title and path of the report.
 
         Args:
@@ -109,13 +110,13 @@ class DocumentTeam(Team):
                 raise BadInput(Message('"{}" of a report has to be a text.', key))
         if arguments.get("if_exists", IF_EXISTS) != IF_EXISTS:
             raise BadInput(Message("A report is never written over another file; if_exists can't be changed."))
-        first = next((line for line in (arguments.get("title") or text).splitlines() if line.strip()), "")
+        first = next((line for line in str(arguments.get("title") or text).splitlines() if line.strip()), "")
         title = " ".join(first.split())[:_TITLE] or "Report"
         path = arguments.get("path")
         if path is None:
             dated = f"{arguments['date']} {title}" if arguments.get("date") else title
             path = posixpath.join(self.folder, f"{slug(dated)}.md")
-        return {"title": title, "path": self._checked(path), "if_exists": IF_EXISTS}
+        return {"title": title, "path": self._checked(str(path)), "if_exists": IF_EXISTS}
 
     def _checked(self, path: str) -> str:
         folder, name = posixpath.split(path)
@@ -128,10 +129,10 @@ class DocumentTeam(Team):
             )
         return posixpath.join(self.folder, name)
 
-    def writes(self, arguments: Mapping[str, Any]) -> str:
+    def writes(self, arguments: JsonObject) -> str:
         return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
 
-    async def preview(self, arguments: Mapping[str, Any], context: PreviewContext) -> FilePreview | None:
+    async def preview(self, arguments: JsonObject, context: PreviewContext) -> FilePreview | None:
         """Compose the report as a run would, and write nothing."""
         if not (path := self.writes(arguments)):
             return None
@@ -141,7 +142,7 @@ class DocumentTeam(Team):
         )
         return FilePreview(path, content, await asyncio.to_thread(os.path.lexists, context.workspace / path))
 
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Return the graph gather → compose → write."""
         from langgraph.graph import END, START, StateGraph
 
@@ -185,7 +186,7 @@ async def _write_node(state: DocumentState, runtime: Runtime[TeamContext]) -> Do
     content = state["content"].encode("utf-8")
     sha256 = hashlib.sha256(content).hexdigest()
 
-    async def act() -> dict[str, Any]:
+    async def act() -> dict[str, Json]:
         written = await _uninterrupted(lambda: write_report(context.workspace, path, content))
         return {"path": written, "bytes": len(content), "sha256": sha256}
 
@@ -207,9 +208,7 @@ async def _uninterrupted(work: Callable[[], str]) -> str:
         raise
 
 
-def written_result(
-    path: str, done: Mapping[str, Any], citations: tuple[Citation, ...], language: str = "en"
-) -> TeamResult:
+def written_result(path: str, done: JsonObject, citations: tuple[Citation, ...], language: str = "en") -> TeamResult:
     """Return the team's result for what the write effect answered, its sentences in `ko` or `en`."""
     korean = language == "ko"
     if done.get("declared_done"):

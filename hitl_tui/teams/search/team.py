@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Team, TeamSources
+from hitl_tui.teams.contract import Team, TeamGraph, TeamSources
 from hitl_tui.teams.search.file_walk import clean_patterns
 
 if TYPE_CHECKING:
-    from langgraph.graph import StateGraph
+    pass
 
 DEFAULT_LIMIT = 8
 MAX_LIMIT = 20
@@ -40,7 +41,7 @@ class SearchTeam(Team):
         self.documents = clean_patterns(documents)
 
     @property
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> JsonSchema:
         """JSON Schema of the arguments."""
         return {
             "type": "object",
@@ -70,7 +71,7 @@ class SearchTeam(Team):
             "additionalProperties": False,
         }
 
-    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return query, limit and documents; the text is the query unless one is given.
 
         Raises:
@@ -87,7 +88,7 @@ class SearchTeam(Team):
             "documents": _documents(arguments.get("documents", self.documents)),
         }
 
-    def build(self) -> StateGraph[Any, Any, Any, Any]:
+    def build(self) -> TeamGraph:
         """Return the graph refresh → find → report, not compiled."""
         from hitl_tui.teams.search.search_graph import search_graph
 

@@ -1,0 +1,372 @@
+"""Types of JSON values, and of the JSON that checkpoints, events and requests hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Required, TypeAlias, TypedDict
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""Any JSON value: what comes from outside is one until somebody looks."""
+
+JsonObject: TypeAlias = Mapping[str, Json]
+"""A JSON object, to be read."""
+
+JsonSchema: TypeAlias = "Mapping[str, Any]"
+"""A JSON Schema: the standard says what its parts are, and who reads one has checked it."""
+
+# TODOs ------------------------------------------------------------------------------------------------------------
+
+
+class Approval(TypedDict, total=False):
+    """Who let a TODO run, and what was seen."""
+
+    by: str
+    people: Sequence[Mapping[str, str]]
+    at: str
+    channel: str
+    digest: str
+    request_id: str
+    ahead: bool
+
+
+class ResultReference(TypedDict, total=False):
+    """What came out of a TODO: the digest of the whole result, and what lists show of it."""
+
+    digest: str
+    summary: str
+    found: bool
+    files: Sequence[str]
+
+
+class InterruptAnswer(TypedDict, total=False):
+    """What was answered to an interrupt, and which request asked."""
+
+    value: Json
+    by: str
+    request_id: str
+
+
+class Interrupt(TypedDict, total=False):
+    """One question that a run asks from inside; `EventKind.INTERRUPTED` says what its parts are."""
+
+    id: Required[str]
+    path: Sequence[str]
+    index: int
+    value: Json
+    schema: JsonObject
+    at: str
+    again: Sequence[str]
+    programs: Mapping[str, str]
+    changed: Sequence[str]
+    asked: int
+    number: int
+    answer: InterruptAnswer
+
+
+class DoubtfulEffect(TypedDict, total=False):
+    """An effect that started and whose end isn't known."""
+
+    key: Required[str]
+    name: str
+    subject: Json
+    why: str
+    options: Sequence[str]
+
+
+class TodoQuestion(TypedDict, total=False):
+    """What is asked about a TODO when it isn't a plain approval; see `core.questions`."""
+
+    kind: Required[str]
+    wedged: bool
+    effect: DoubtfulEffect
+    programs: Mapping[str, str]
+    interrupts: Sequence[Interrupt]
+
+
+class EarlierStep(TypedDict, total=False):
+    """The step of its team's thread that a TODO goes on from; `values` is changed there first, `next` stands there."""
+
+    thread: str
+    checkpoint_id: str
+    values: JsonObject
+    next: Sequence[str]
+
+
+class EffectResolution(TypedDict, total=False):
+    """What was decided about an effect in doubt."""
+
+    verdict: str
+    request_id: str
+
+
+class Breakpoints(TypedDict, total=False):
+    """The nodes before and after which an attached graph stops."""
+
+    before: Sequence[str]
+    after: Sequence[str]
+
+
+class RunBefore(TypedDict, total=False):
+    """How a TODO stood on the branch that a restore left."""
+
+    status: str
+    branch: int
+
+
+class TodoMetadata(TypedDict, total=False):
+    """What is known of a TODO besides its fields.
+
+    Args:
+        agent, step, input_mapping, notes: from its step of the plan.
+        added_by, manual, alone: who added it beside the plan, that a person did, and that it reads no results.
+        feeds: TODOs that shall use its result, until it is added.
+        follow_up_of: the TODO whose result led to it.
+        event: the event that added it.
+        inputs: the TODOs whose results it gets, where it has no dependencies.
+        held: an operator blocked it.
+        skip_reason, skipped_by, rejected: how it ended without running.
+        resolutions: what was decided about its effects in doubt, by their keys.
+        rewind, stopped_on: where it goes on.
+        changed: files it may execute that aren't what they were when it was asked about last.
+        breaks: where its graph stops.
+        threads: the threads that runs were on, where these aren't named as the runs are.
+        entered: how often each node of its graph was entered.
+        ran_before: how it stood before a restore.
+        interrupts: the highest number that one of its interrupts ever had, on any branch.
+    """
+
+    agent: str
+    step: str
+    input_mapping: JsonObject
+    notes: Sequence[str]
+    added_by: str
+    manual: bool
+    alone: bool
+    feeds: Sequence[str]
+    follow_up_of: str
+    event: str
+    inputs: Sequence[str]
+    held: bool
+    skip_reason: str
+    skipped_by: str
+    rejected: bool
+    resolutions: Mapping[str, EffectResolution]
+    rewind: EarlierStep
+    stopped_on: str
+    changed: Sequence[str]
+    breaks: Breakpoints
+    threads: Mapping[str, str]
+    entered: Mapping[str, int]
+    ran_before: RunBefore
+    interrupts: int
+
+
+class TodoState(TypedDict, total=False):
+    """A TODO as a checkpoint keeps it: the fields that differ from their defaults."""
+
+    id: Required[str]
+    name: str
+    description: str
+    agent_name: str
+    agent_purpose: str
+    expected_output: str
+    status: Required[str]
+    priority: str
+    dependencies: Sequence[str]
+    created_at: str
+    started_at: str
+    completed_at: str
+    duration: float
+    waited: float
+    waiting_since: str
+    metadata: TodoMetadata
+    error: str
+    retry_count: int
+    max_retries: int
+    arguments: JsonObject
+    risk: str
+    rank: float
+    optional: bool
+    timeout: float
+    attempt: int
+    run_id: str
+    approval: Approval
+    result: ResultReference
+    question: TodoQuestion
+    asked: int
+    missing: Sequence[str]
+
+
+# Plans and sessions -----------------------------------------------------------------------------------------------
+
+
+class ProposedChange(TypedDict, total=False):
+    """One change that a proposal would make; `kind` is a `core.plan.Change`."""
+
+    kind: Required[str]
+    todo: Mapping[str, object]
+    todo_id: str
+    priority: str
+    reason: str
+
+
+class ProposalState(TypedDict, total=False):
+    """A proposal as `core.plan.Proposal` writes it."""
+
+    id: Required[str]
+    reason: str
+    origin: str
+    changes: Required[Sequence[ProposedChange]]
+    text: str
+
+
+class Refusal(TypedDict):
+    """An event that could not take effect, and why."""
+
+    event: str
+    kind: str
+    message: str
+    reason: str
+
+
+class EventData(TypedDict, total=False):
+    """What an event says. Anybody may have written it: `core.fold` refuses what isn't of these types.
+
+    `EventKind` has what each kind of event needs.
+    """
+
+    todo_id: str
+    run_id: str
+    request_id: str
+    asked: str
+    verdict: str
+    outcome: str
+    by: str
+    people: Sequence[Mapping[str, str]]
+    at: str
+    channel: str
+    digest: str
+    reason: str
+    value: Json
+    action: str
+    result: ResultReference
+    proposal: ProposalState
+    entered: Mapping[str, int]
+    thread: str
+    error: str
+    final: bool
+    wedged: bool
+    interrupts: Sequence[Interrupt]
+    delivered: Sequence[str]
+    effect: DoubtfulEffect
+    programs: Mapping[str, str]
+    changed: Sequence[str]
+    todo: Mapping[str, object]
+    status: str
+    priority: str
+    where: str
+    anchor: str
+    arguments: JsonObject
+    risk: str
+    description: str
+    checkpoint_id: str
+    values: JsonObject
+    next: Sequence[str]
+    before: Sequence[str]
+    after: Sequence[str]
+    mode: str
+    policy_version: str
+    concurrency: int
+    risks: Mapping[str, str]
+    branch: int
+    ran: Mapping[str, RunBefore]
+    highest: int
+    numbers: Mapping[str, int]
+    closed: Mapping[str, str]
+    why: str
+
+
+# Requests ---------------------------------------------------------------------------------------------------------
+
+
+class PlannedStep(TypedDict):
+    """One TODO in the subject of a question about the plan."""
+
+    todo: str
+    team: str
+    task: str
+    arguments: JsonObject
+    dependencies: Sequence[str]
+    risk: str
+
+
+class Subject(TypedDict, total=False):
+    """Exactly what a request would let run; its digest is what a decision is bound to."""
+
+    session: str
+    todo: str
+    asked: int
+    team: str
+    task: str
+    arguments: JsonObject
+    inputs: Mapping[str, str | None]
+    missing: Sequence[str]
+    timeout: float
+    policy: str
+    from_step: EarlierStep
+    run: str
+    error: str
+    effect: DoubtfulEffect
+    programs: Mapping[str, str]
+    path: Sequence[str]
+    index: int
+    value: Json
+    schema: JsonObject
+    at: str
+    query: str
+    revision: int
+    steps: Sequence[PlannedStep]
+    proposal: ProposalState
+
+
+class DependencyStatus(TypedDict):
+    """A TODO that another one depends on, and its status."""
+
+    id: str
+    status: str
+
+
+class About(TypedDict, total=False):
+    """What else is shown of a request."""
+
+    title: str
+    task: str
+    agent: str
+    purpose: str
+    expected_output: str
+    priority: str
+    risk: str
+    dependencies: Sequence[DependencyStatus]
+    missing: Sequence[str]
+    notes: list[str]
+    optional: bool
+    ran_before: RunBefore
+    changed: Sequence[str]
+    ahead: bool
+    rule: int
+    again: Sequence[str]
+    error: str
+    attempts: int
+    wedged: bool
+    why: str
+    effect: DoubtfulEffect
+    value: Json
+    number: int
+    entered: Mapping[str, int]
+    revision: int
+    count: int
+    proposal_id: str
+    reason: str
+    origin: str
+    text: str
+    says: str
