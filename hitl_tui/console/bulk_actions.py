@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from hitl_tui.console.dialogs.option_dialog import Picking
+from hitl_tui.console.dialogs.answer_dialog import Picking
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.session_handle import SessionHandle
@@ -173,10 +173,8 @@ class BulkActions:
         await self._each(link, title, command, [todo.id for todo in todos], said)
 
     async def _level(self, title: str, shown: Sequence[str]) -> Priority | None:
-        app, levels = self._console, list(Priority)
-        options = tuple(Option(_(level.value), level.value) for level in levels)
-        content = Content("\n".join(shown))
-        chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.guard))
+        options = tuple(Option(_(level.value), level) for level in Priority)
+        chosen = await self._console.push_screen_wait(Picking(title, Content("\n".join(shown)), options))
         return chosen if isinstance(chosen, Priority) else None
 
     async def _each(self, link: SessionHandle, title: str, command: str, ids: Sequence[str], said: str) -> None:

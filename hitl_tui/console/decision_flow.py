@@ -93,12 +93,12 @@ class DecisionFlow:
 
     async def _inner(self, link: SessionHandle, question: Question, answer: Answer) -> None:
         """Answer what a team asks from inside, in the dialog that the answer needs."""
-        from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
+        from hitl_tui.console.dialogs.answer_dialog import NOTHING_SAID
         from hitl_tui.console.dialogs.interrupt_answer import answer_of
 
         app = self._console
         async with told_when_gone(app, link, question):
-            value = await answer_of(app, app.guard, question, answer.action)
+            value = await answer_of(app, question, answer.action)
         if value is NOTHING_SAID:
             return
         self._show_result(link, await link.handler.answer(question, value, answer.action))
@@ -157,7 +157,7 @@ class DecisionFlow:
         app, workspace = self._console, link.face.snapshot.workspace
         key = app.keymap.shown("question.6")
         items = [(q, body(q, workspace, key, [*graph_rows(link, q), *await draft_of(link, q, None)])) for q in marked]
-        dialog = ReviewDialog(items, app.guard, partial(self._approve_marked, link))
+        dialog = ReviewDialog(items, partial(self._approve_marked, link))
         async with told_when_some_gone(dialog, link, marked):
             await app.push_screen_wait(dialog)
 
@@ -183,7 +183,7 @@ class DecisionFlow:
     async def _always(self, link: SessionHandle, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""
         app = self._console
-        result = await allow_always(app, link, question, app.guard)
+        result = await allow_always(app, link, question)
         if result is not None:
             self._report(result)
 

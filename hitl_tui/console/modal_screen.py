@@ -61,12 +61,20 @@ class SingleResultScreen(KeyScreen[Answered], Generic[Answered]):
 
 
 class Modal(SingleResultScreen[Answered], ModalScreen[Answered], Generic[Answered]):
-    """A dialog that gives one answer."""
+    """A dialog that gives one answer.
+
+    Args:
+        title: one line, safe.
+    """
 
     LEFT: ClassVar[Any] = None
     """Its answer when it is left without one."""
     over = ""
     """Why nothing can be sent any more, safe: somebody else decided. It stays, as does what was typed."""
+
+    def __init__(self, title: str = "") -> None:
+        super().__init__()
+        self._heading = title
 
     def overtaken(self, words: str) -> None:
         """Say at once that what it is about was decided elsewhere; from now on it can only be left.

@@ -14,8 +14,8 @@ from hitl_tui.commands.on_behalf import on_behalf
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
 from hitl_tui.console.decision_flow import DecisionFlow
-from hitl_tui.console.dialogs.option_dialog import Picking
-from hitl_tui.console.dialogs.prompt_dialogs import TokenDialog, confirm
+from hitl_tui.console.dialogs.answer_dialog import Picking
+from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.history_actions import checkpoint_rows, go_back, show_steps
@@ -120,7 +120,7 @@ class SessionActions:
 
         app = self._console
         trust = await app.engine.trust(Path(str(result.data["workspace"])))
-        if trust.asks and await app.push_screen_wait(TrustScreen(trust, app.guard)):
+        if trust.asks and await app.push_screen_wait(TrustScreen(trust)):
             self._report(await handler.handle_command(f"/trust --digest {trust.digest}"))
 
     async def _approver(self, name: str) -> Identity | None:
@@ -137,7 +137,7 @@ class SessionActions:
             )
         said = Content(_("Their token isn't shown. It counts for this one command."))
         title = _("Token of {name}").format(name=safe_text(name, multiline=False))
-        token = await self._console.push_screen_wait(TokenDialog(title, said, _("decides")))
+        token = await self._console.push_screen_wait(LineDialog(title, said, _("decides"), hidden=True))
         return operator.by_token(name, token) if token else None
 
     def _report(self, result: CommandResult) -> None:
@@ -174,7 +174,7 @@ class SessionActions:
             display.show_pane("plan")
         elif "rules" in data:
             app = self._console
-            await list_rules(app, link, self._report, app.guard, app.options.by)
+            await list_rules(app, link, self._report, app.options.by)
         elif result.status == "renamed":
             display.renamed(str(data["title"]))
         elif "todo" in data and result.status == "ok":
@@ -201,7 +201,6 @@ class SessionActions:
 
     async def _mode_chosen(self, link: SessionHandle, freed: Mapping[str, int]) -> str | None:
         """Ask before a key makes steps run that nobody has said yes to; None for no other mode."""
-        app, modes = self._console, list(MODES)
         going = await link.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
         todos = [todo for i in going if (todo := link.face.snapshot.todo(i)) is not None]
         shown = [f"{number_of(todo.id)}  {one_line(todo.name, 60)}" for todo in todos[:_FREED]]
@@ -211,14 +210,12 @@ class SessionActions:
         options = tuple(
             Option(
                 mode_words(mode) + (" · " + _running(freed[mode]) if freed[mode] else ""),
-                mode_words(mode),
+                mode,
             )
-            for mode in modes
+            for mode in MODES
         )
         title = _("Mode · now {mode}").format(mode=mode_words(link.face.snapshot.mode))
-        chosen = await app.push_screen_wait(
-            Picking(title, Content(said), options, lambda number: modes[int(number) - 1], app.guard)
-        )
+        chosen = await self._console.push_screen_wait(Picking(title, Content(said), options))
         return chosen if isinstance(chosen, str) else None
 
     async def _set_mode(self, link: SessionHandle, mode: str) -> None:

@@ -117,7 +117,7 @@ class SessionSwitcher:
             return
         from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 
-        if await app.push_screen_wait(TrustScreen(trust, app.guard)):
+        if await app.push_screen_wait(TrustScreen(trust)):
             await app.engine.grant(folder, trust.digest)
         else:
             self._untrusted.add(trust.digest)

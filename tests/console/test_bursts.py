@@ -10,8 +10,8 @@ from test_known_failures import burst, undecided
 from test_shapes_console import asking
 from textual.widgets import TextArea
 
+from hitl_tui.console.dialogs.answer_dialog import TextAnswer
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, WordsInput
-from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
 from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long
@@ -101,9 +101,9 @@ async def test_an_answer_in_words_waits_for_a_pause_too(tmp_path: Path) -> None:
         await c.to_question()
         await c.read_on()
         await c.press("w")
-        await c.until(lambda: isinstance(c.app.screen, TextAnswerDialog), "the answer")
+        await c.until(lambda: isinstance(c.app.screen, TextAnswer), "the answer")
         await typed(c, *"ell", "enter")
-        assert isinstance(c.app.screen, TextAnswerDialog) and c.app.screen.query_one(TextArea).text == "ell"
+        assert isinstance(c.app.screen, TextAnswer) and c.app.screen.query_one(TextArea).text == "ell"
         assert str(c.app.screen.query(".dialog").first().border_subtitle) == SOON
 
 

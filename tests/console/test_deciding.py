@@ -9,10 +9,10 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Static
 
+from hitl_tui.console.dialogs.answer_dialog import OptionAnswer
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
-from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
-from hitl_tui.console.dialogs.option_dialog import OptionDialog
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
@@ -225,7 +225,7 @@ async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) 
         assert header.mode == "ASK EVERY STEP"
         for key in ("enter", "escape"):
             await c.press("f4")
-            await c.until(lambda: isinstance(c.app.screen, OptionDialog), "what would run")
+            await c.until(lambda: isinstance(c.app.screen, OptionAnswer), "what would run")
             said = c.app.screen.query_one(".dialog-text", Static).content
             assert "001" in str(said) and "002" in str(said)
             c.clock.rest()
@@ -234,7 +234,7 @@ async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) 
             assert (header.mode, c.status("todo_001")) == ("ASK EVERY STEP", Status.WAITING_APPROVAL)
         await c.until(lambda: c.app.screen is c.session, "the session")
         await c.press("f4")
-        await c.until(lambda: isinstance(c.app.screen, OptionDialog), "what would run")
+        await c.until(lambda: isinstance(c.app.screen, OptionAnswer), "what would run")
         c.clock.rest()
         await c.press("3")
         await c.until(lambda: header.mode == "ASK RISKY STEPS ONLY", "the mode")

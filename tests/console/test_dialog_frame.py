@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 from textual.widgets._tooltip import Tooltip
 
-from hitl_tui.console.dialogs.form_dialog import EditArea
+from hitl_tui.console.dialogs.form_fields import EditArea
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.widgets.action_bar import ReplayAction
@@ -24,6 +24,14 @@ LONG = "\n".join(f"What would happen, part {n}." for n in range(40))
 KOREAN = (
     "문서에서 다음 물음에 답이 되는 구절을 찾습니다: 집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 )
+
+
+class Guarded(App[None]):
+    """An app with a guard of the keyboard."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.guard = KeyGuard(Unheard(), time.monotonic)
 
 
 def drawn(app: App[None]) -> list[str]:
@@ -41,9 +49,9 @@ def test_rows_are_shared_out(wanted: tuple[int, ...], room: int, found: list[int
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (40, 12), (30, 9)])
 async def test_a_long_text_never_hides_the_buttons(size: tuple[int, int]) -> None:
-    app: App[None] = App()
+    app = Guarded()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(ConfirmDialog("Restore", Content(LONG), "Restore all", KeyGuard(Unheard(), time.monotonic)))
+        app.push_screen(ConfirmDialog("Restore", Content(LONG), "Restore all"))
         await pilot.pause()
         rows = drawn(app)
         dialog = app.screen.query_one("#confirm")
@@ -53,11 +61,9 @@ async def test_a_long_text_never_hides_the_buttons(size: tuple[int, int]) -> Non
 
 
 async def test_a_short_text_makes_a_low_dialog() -> None:
-    app: App[None] = App()
+    app = Guarded()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.push_screen(
-            ConfirmDialog("Restore", Content("Nothing is executed."), "Restore", KeyGuard(Unheard(), time.monotonic))
-        )
+        app.push_screen(ConfirmDialog("Restore", Content("Nothing is executed."), "Restore"))
         await pilot.pause()
         assert app.screen.query_one("#confirm").size.height == len(["the text", "", "the buttons"])
         assert app.screen.query_one(Static).size.height == 1

@@ -71,7 +71,7 @@ async def test_words_and_pastes_at_a_confirmation_decide_nothing(tmp_path: Path)
         prompt = c.prompt
         prompt.focus()
         answers: list[bool | None] = []
-        c.app.push_screen(ConfirmDialog("Delete?", Content("Gone for good."), "Yes", c.app.guard), answers.append)
+        c.app.push_screen(ConfirmDialog("Delete?", Content("Gone for good."), "Yes"), answers.append)
         await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the dialog")
         c.clock.rest()
         await words(c, "my yes is 1")

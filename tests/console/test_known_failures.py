@@ -170,7 +170,7 @@ async def test_enter_on_the_yes_of_a_confirmation_is_no(tmp_path: Path) -> None:
         from textual.content import Content
 
         found: list[bool | None] = []
-        dialog = ConfirmDialog("Title", Content("What would happen"), "Do it", c.app.guard)
+        dialog = ConfirmDialog("Title", Content("What would happen"), "Do it")
         c.app.push_screen(dialog, found.append)
         await c.pilot.pause()
         c.clock.rest()

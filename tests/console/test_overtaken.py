@@ -10,8 +10,9 @@ from textual.widgets import Input, Static
 
 from hitl_tui.console.dialogs.decided_elsewhere import gone_words
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
-from hitl_tui.console.dialogs.form_dialog import FieldInput
-from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog, WordsDialog
+from hitl_tui.console.dialogs.form_fields import FieldInput
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
+from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.dialogs.review_dialog import ReviewDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer, ViewerText
 from hitl_tui.console.modal_screen import Modal

@@ -8,7 +8,7 @@ import pytest
 from console_support import RISE, command_workspace, console
 from textual import events
 
-from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, WordsInput
 from hitl_tui.core.todos import Status
 

@@ -12,7 +12,7 @@ from textual.app import App
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
-from hitl_tui.console.dialogs.option_dialog import OptionDialog
+from hitl_tui.console.dialogs.answer_dialog import OptionAnswer
 from hitl_tui.console.dialogs.review_dialog import Outcome, ReviewDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.row_layout import layout_lines
@@ -154,7 +154,7 @@ async def test_a_long_option_is_shown_whole_before_its_digit_sends_it() -> None:
     got: list[Any] = []
     options = shape.possible(RESPOND).wants.options
     async with app.run_test(size=(80, 24)) as pilot:
-        dialog = OptionDialog("Choose", Content("Which?"), options, lambda n: options[int(n) - 1].value, app.guard)
+        dialog = OptionAnswer("Choose", Content("Which?"), options, lambda value: value)
         app.push_screen(dialog, got.append)
         await pilot.pause()
         clock.now += 5
@@ -173,7 +173,7 @@ async def test_a_long_option_is_shown_whole_before_its_digit_sends_it() -> None:
 
 async def to_review(c: Console, approve: Any) -> ReviewDialog:
     question = c.snapshot.questions[0]
-    dialog = ReviewDialog([(question, ()), (c.snapshot.questions[-1], ())], c.app.guard, approve)
+    dialog = ReviewDialog([(question, ()), (c.snapshot.questions[-1], ())], approve)
     c.app.push_screen(dialog)
     await c.until(lambda: c.app.screen is dialog and dialog.read, "the review")
     c.clock.rest()

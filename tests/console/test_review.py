@@ -10,7 +10,7 @@ from people import write_approvers
 from textual import events
 
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
-from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.dialogs.review_dialog import ReviewDialog
 from hitl_tui.console.row_layout import layout

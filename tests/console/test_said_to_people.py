@@ -13,7 +13,7 @@ from console_support import COMMANDS, command_workspace, console
 from people import write_approvers
 
 from hitl_tui.console.answer_actions import Answer, spots
-from hitl_tui.console.dialogs.form_dialog import text_from_editor
+from hitl_tui.console.dialogs.own_editor import text_from_editor
 from hitl_tui.console.help_rows import palette
 from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
 from hitl_tui.console.widgets.plan_list import HEADS, needs_words, title_words

@@ -16,12 +16,10 @@ from textual.widgets import OptionList, Static, TextArea
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.answer_actions import Answer, spots
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.dialogs.fields_dialog import FieldsDialog
-from hitl_tui.console.dialogs.form_dialog import FieldArea, FieldInput
+from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer, OptionAnswer, TextAnswer
+from hitl_tui.console.dialogs.form_fields import FieldArea, FieldInput
 from hitl_tui.console.dialogs.interrupt_answer import Gathered, Part
-from hitl_tui.console.dialogs.option_dialog import OptionDialog
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
-from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
 from hitl_tui.console.widgets.action_bar import Place
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
@@ -131,11 +129,11 @@ async def test_yes_and_no_are_two_keys_and_another_value_is_never_taken_for_one(
         await to_answer(c)
         assert [p for p in row(c)[:5] if not p.startswith("(")] == ["1 Yes", "3 No", "5 Other"]
         await c.press("5")
-        await dialog(c, TextAnswerDialog)
+        await dialog(c, TextAnswer)
         await c.press(*"no")
         assert "would count as true" in sends(c)
         await c.press("enter")
-        assert isinstance(c.app.screen, TextAnswerDialog), "it isn't sent"
+        assert isinstance(c.app.screen, TextAnswer), "it isn't sent"
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "back")
         c.clock.rest()
@@ -151,7 +149,7 @@ async def test_the_type_of_a_value_is_shown_before_it_is_sent(tmp_path: Path) ->
         assert "it takes 3 Stop step, 5 Answer" in c.message
         c.clock.rest()
         await c.press("5")
-        await dialog(c, TextAnswerDialog)
+        await dialog(c, TextAnswer)
         await c.press(*"30")
         assert sends(c) == "Sends: the number 30"
         c.clock.rest()
@@ -165,12 +163,12 @@ async def test_a_paste_of_several_lines_is_kept_whole_and_not_sent(tmp_path: Pat
     async with asking(tmp_path, "other") as c:
         await to_answer(c)
         await c.press("5")
-        screen = await dialog(c, TextAnswerDialog)
+        screen = await dialog(c, TextAnswer)
         screen.query_one(TextArea).post_message(Paste("one\ntwo\n"))
         await c.until(lambda: screen.written == "one\ntwo\n", "the text")
         c.clock.rest()
         await c.press("ctrl+j", *"three")
-        assert isinstance(c.app.screen, TextAnswerDialog)
+        assert isinstance(c.app.screen, TextAnswer)
         await c.press("enter")
         assert await said(c) == {"other": "one\ntwo\n\nthree"}
 
@@ -179,7 +177,7 @@ async def test_options_are_chosen_by_digits_that_wait_for_the_list(tmp_path: Pat
     async with asking(tmp_path, "options") as c:
         await to_answer(c)
         await c.press("5")
-        screen = await dialog(c, OptionDialog)
+        screen = await dialog(c, OptionAnswer)
         await c.press("2")
         assert c.app.screen is screen, "typed before the list was there to be read"
         assert screen.query_one(OptionList).highlighted == 1
@@ -196,7 +194,7 @@ async def test_a_form_from_a_schema_checks_before_it_sends(tmp_path: Path) -> No
         await to_answer(c)
         assert row(c)[1] == "2 Fill in"
         await c.press("2")
-        screen = await dialog(c, FieldsDialog)
+        screen = await dialog(c, FieldsAnswer)
         fields = {box.field.name: box for box in screen.query(FieldInput)}
         assert fields["guests"].value == "4" and fields["guests"].has_focus
         fields["guests"].value = "40"
@@ -212,7 +210,7 @@ async def test_a_mail_is_edited_with_its_line_breaks(tmp_path: Path) -> None:
     async with asking(tmp_path, "action") as c:
         await to_answer(c)
         await c.press("2")
-        screen = await dialog(c, FieldsDialog)
+        screen = await dialog(c, FieldsAnswer)
         body = screen.query_one(FieldArea)
         assert body.text.startswith("Dear Kim,\n\nthe offer")
         body.focus()
@@ -231,11 +229,11 @@ async def test_a_text_under_review_is_edited_line_by_line(tmp_path: Path) -> Non
     async with asking(tmp_path, "review") as c:
         await to_answer(c)
         await c.press("2")
-        screen = await dialog(c, TextAnswerDialog)
+        screen = await dialog(c, TextAnswer)
         area = screen.query_one(TextArea)
         area.move_cursor((0, 0))
         await c.press(*"30 ", "enter")
-        assert isinstance(c.app.screen, TextAnswerDialog), "Enter begins a line in a text"
+        assert isinstance(c.app.screen, TextAnswer), "Enter begins a line in a text"
         c.clock.rest()
         await c.press("ctrl+s")
         assert await said(c) == {"review": "30 \nDear Kim,\n\nthe offer is attached.\n\nYours\nOps"}
@@ -245,7 +243,7 @@ async def test_reject_says_why_and_respond_warns(tmp_path: Path) -> None:
     async with asking(tmp_path, "approval") as c:
         await to_answer(c)
         await c.press("5")
-        screen = await dialog(c, TextAnswerDialog)
+        screen = await dialog(c, TextAnswer)
         assert "becomes its successful result" in str(screen.query_one(".dialog-text Static", Static).render())
         await c.press("enter")
         assert c.app.screen is screen, "an empty answer is none"
@@ -253,7 +251,7 @@ async def test_reject_says_why_and_respond_warns(tmp_path: Path) -> None:
         await c.until(lambda: c.app.screen is c.session, "back")
         c.clock.rest()
         await c.press("3")
-        await dialog(c, TextAnswerDialog)
+        await dialog(c, TextAnswer)
         c.clock.rest()
         await c.press(*"no", "enter")
         assert await said(c) == {"approval": {"type": "reject", "message": "no"}}
@@ -277,7 +275,7 @@ async def test_a_batch_is_decided_call_by_call_and_sent_after_a_review(tmp_path:
         assert c.app.screen is part, "this one can't be approved"
         c.clock.rest()
         await c.press("5")
-        await dialog(c, TextAnswerDialog)
+        await dialog(c, TextAnswer)
         c.clock.rest()
         await c.press(*"blue", "enter")
         review = await dialog(c, Gathered)
@@ -289,7 +287,7 @@ async def test_a_batch_is_decided_call_by_call_and_sent_after_a_review(tmp_path:
         await dialog(c, Part)
         c.clock.rest()
         await c.press("5")
-        await dialog(c, TextAnswerDialog)
+        await dialog(c, TextAnswer)
         c.clock.rest()
         await c.press(*"red", "enter")
         review = await dialog(c, Gathered)
@@ -351,12 +349,12 @@ async def test_several_questions_of_one_step_are_answered_one_by_one(tmp_path: P
                 await c.press("1")
             elif node == "prompt":
                 await c.press("5")
-                await dialog(c, TextAnswerDialog)
+                await dialog(c, TextAnswer)
                 c.clock.rest()
                 await c.press(*"30", "enter")
             else:
                 await c.press("5")
-                await dialog(c, OptionDialog)
+                await dialog(c, OptionAnswer)
                 c.clock.rest()
                 await c.press("1")
             await c.until(partial(fewer, left), f"{left} left")
@@ -382,7 +380,7 @@ async def test_a_question_that_was_answered_elsewhere_says_so(tmp_path: Path) ->
     async with asking(tmp_path, "prompt") as c:
         await to_answer(c)
         await c.press("5")
-        screen = await dialog(c, TextAnswerDialog)
+        screen = await dialog(c, TextAnswer)
         assert c.session.link is not None
         await c.session.link.handler.handle_command("/answer 1 31")
         await c.until(lambda: c.app.screen.query(".dialog-over"), "who answered")

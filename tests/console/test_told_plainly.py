@@ -13,9 +13,8 @@ from textual.widgets import Input
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.dialogs.option_dialog import OptionDialog
+from hitl_tui.console.dialogs.answer_dialog import OptionAnswer, TextAnswer
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog
-from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
 from hitl_tui.console.help_rows import KeyRow, help_rows, placed
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -30,7 +29,7 @@ async def test_an_option_has_no_digit_beside_keys_that_mean_something_else(tmp_p
         assert "option 1" not in shown(c) and shown(c).count("option ") >= 2
         await to_answer(c)
         await c.press("5")
-        await dialog(c, OptionDialog)
+        await dialog(c, OptionAnswer)
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.app.screen is c.session and c.status("todo_001") == "completed", "the graph's end")
@@ -47,7 +46,7 @@ async def test_half_typed_json_is_named_as_such(tmp_path: Path) -> None:
     async with asking(tmp_path, "other") as c:
         await to_answer(c)
         await c.press("5")
-        saying = await dialog(c, TextAnswerDialog)
+        saying = await dialog(c, TextAnswer)
         await c.press(*'{"ok": true')
         assert "isn't valid JSON" in sends(c) and "the text" in sends(c)
         await c.press("}")

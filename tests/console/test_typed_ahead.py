@@ -12,10 +12,10 @@ from textual.events import Key, Paste
 from textual.keys import _character_to_key
 from textual.widgets import TextArea
 
+from hitl_tui.console.dialogs.answer_dialog import TextAnswer
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
-from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, WordsInput
-from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
 from hitl_tui.core.todos import Status
 
 REASON = "1 bad idea: 6 of 9 jokes, 7 well-known; u do x"  # most of these do something in the panel
@@ -88,7 +88,7 @@ async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path)
         await ready(c)
         await c.press("5")
         burst(c, REASON)
-        await c.until(lambda: isinstance(c.app.screen, TextAnswerDialog), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, TextAnswer), "the dialog")
         await c.until(lambda: c.app.screen.query_one("#say", TextArea).text == REASON, "all of it")
         assert c.panel.question is not None and not c.panel.question.view.decisions
 

@@ -21,7 +21,7 @@ from trusting import trust_workspace
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.config.sandbox import make_sandbox
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.dialogs.prompt_dialogs import ReadingText
+from hitl_tui.console.dialogs.reading_dialog import ReadingText
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.store_screen import StoreScreen

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.events import Key, Resize
+from textual.events import Key
 from textual.timer import Timer
 from textual.widgets import Static
 
 from hitl_tui.commands.todo_input import retold
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.form_dialog import PAGES, EditArea, FieldInput, FormDialog, problem
-from hitl_tui.console.dialogs.form_model import declared_fields, editable, field_text, schema_fields
-from hitl_tui.console.keyguard.guard import guard_of
+from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer
+from hitl_tui.console.dialogs.form_fields import PAGES, EditArea, FieldInput
+from hitl_tui.console.dialogs.form_model import Field, Form, declared_fields, editable, schema_fields
+from hitl_tui.console.dialogs.guarded_dialog import KeyButton
+from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
 from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.question_preview import QuestionPreviews
 from hitl_tui.console.widgets.dialog_frame import Dialog, Flow
-from hitl_tui.console.widgets.virtual_rows import Readable, Rows
-from hitl_tui.core.errors import BadInput, HitlError
-from hitl_tui.core.json_text import strict_json
-from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
+from hitl_tui.console.widgets.virtual_rows import Rows
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, translate
-from hitl_tui.wording.rows import Row, labelled, text_row
+from hitl_tui.wording.rows import Row, labelled
 from hitl_tui.wording.subject_rows import limits, runs
 
 if TYPE_CHECKING:
@@ -60,27 +59,12 @@ class Edited:
 
     task: str
     given: Mapping[str, Any]
-    bound: Mapping[str, Any]
+    bound: dict[str, Any]
     seen: Sequence[Row]
-    approve: bool
+    approve: bool = False
 
 
-class Shown(Readable, can_focus=False):
-    """What would run; its dialog looks where its end is."""
-
-    def on_resize(self, event: Resize) -> None:
-        self._look()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self._look()
-
-    def _look(self) -> None:
-        if self.is_attached and isinstance(self.screen, EditDialog):
-            self.call_after_refresh(self.screen.look_for_end)
-
-
-class EditDialog(FormDialog[Edited | None]):
+class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
     """The dialog. Approving counts for exactly what is shown, once that and its preview were read to the end.
 
     Args:
@@ -94,10 +78,6 @@ class EditDialog(FormDialog[Edited | None]):
         parameters: what the declared command takes, where one runs.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    DEFAULT_CSS = """
-    #edit-task { height: auto; max-height: 5; min-height: 1; margin: 0 0 1 0; }
-    """
     LEFT = None
 
     def __init__(
@@ -111,98 +91,63 @@ class EditDialog(FormDialog[Edited | None]):
         ahead: QuestionPreviews,
         parameters: Mapping[str, Parameter] | None = None,
     ) -> None:
-        super().__init__()
-        self._heading = title
+        present = editable(arguments, schema)
+        fields = schema_fields(schema, present) if parameters is None else declared_fields(parameters)
+        super().__init__(title, Form(fields, present, empties=False), self._edited)
         self._wanted = task
         self._arguments = arguments
         self._bind = bind
         self._workspace = workspace
         self._command = "argv" in arguments
-        self._present = editable(arguments, schema)
-        if parameters is not None:
-            self._fields = declared_fields(parameters)
-        else:
-            self._fields = schema_fields(schema, self._present)
-        self._unread = ""
-        """What came back from the editor and couldn't be read."""
         self._foresight = ahead
         self._seen: Sequence[Row] = ()
         self._waiting: Timer | None = None
         self._wished: tuple[str, dict[str, Any]] | None = None
         """The task and the exact arguments that are shown."""
-        self._pending, self._failed, self._end, self._told = False, False, False, ""
+        self._pending, self._failed, self._told = False, False, ""
 
     def compose(self) -> ComposeResult:
-        with Dialog(classes="dialog -large", id="edit") as box:
-            box.border_title = Content(self._heading)
+        with Dialog(self._heading, large=True, id="edit"):
             if not self._command:
                 yield Static(Content(_("Task in words")), classes="dialog-label")
                 yield EditArea(safe_text(self._wanted), id="edit-task", compact=True, tab_behavior="focus")
-            yield from self.field_rows(
-                FieldInput(field, field_text(field, self._present), number) for number, field in enumerate(self._fields)
-            )
+            yield from self.field_rows()
             yield Static(Content(_("Will run")), classes="dialog-label")
-            with Shown(id="edit-shown", classes="dialog-shown"):
+            with ReadingText(id="edit-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="edit-result")
-            with Flow(classes="dialog-row"):
-                yield self.button("form.send", _("Ask again"))
-                approve = self.button("form.approve", _("Approve it"))
-                approve.can_focus = False  # else Enter on it would approve
-                yield approve
-                yield self.button("form.editor", _("Editor"))
-                yield self.button("form.cancel", _("Back"))
+            keymap = keymap_of(self.app)
+            yield Flow(
+                KeyButton(keymap, "form.send", _("Ask again")),
+                KeyButton(keymap, "form.approve", _("Approve it"), focusable=False),  # else Enter on it would approve
+                KeyButton(keymap, "form.editor", _("Editor")),
+                KeyButton(keymap, "form.cancel", _("Back")),
+            )
 
     def on_mount(self) -> None:
-        fields = self.query(FieldInput)
-        if fields:
-            fields.first().focus()
-        elif not self._command:
+        if not self.boxes and not self._command:
             self.query_one("#edit-task", EditArea).focus()
-        self.look()
 
     # What is written -------------------------------------------------------------------------------------------
 
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters as they are written.
+    def box(self, field: Field, number: int) -> FieldInput:
+        return FieldInput(field, self.form.present, number)
 
-        Raises:
-            BadInput: one isn't what it has to be; the first is named.
-        """
-        found = {}
-        for box in self.query(FieldInput):
-            text = unsafe_text(box.value)
-            kept_empty = box.field.type == "string" and self._present.get(box.field.name) == ""
-            if text or kept_empty:
-                found[box.field.name] = box.field.value(text)
-        return found
-
-    def _read(self) -> tuple[str, dict[str, Any], dict[str, Any]]:
-        """Return task, parameters and the exact arguments they make.
-
-        Raises:
-            HitlError: they can't be used.
-        """
-        task = self._wanted if self._command else unsafe_text(self.query_one("#edit-task", EditArea).text)
-        parameters = self._parameters()
+    def _edited(self, parameters: dict[str, Any]) -> Edited:
+        task = self._wanted if self._command else self.query_one("#edit-task", EditArea).written
         if self._command:
             task = retold(task, self._arguments, self._arguments["command"], parameters)
             parameters = {"command": self._arguments["command"], "parameters": parameters}
-        return task, parameters, self._bind(task, parameters)
+        return Edited(task, parameters, self._bind(task, parameters), self._seen)
 
-    def look(self) -> None:
-        for box in self.query(FieldInput):
-            box.set_class(bool(problem(box)), "-wrong")
-        result = self.query_one("#edit-result", Rows)
-        try:
-            task, __, bound = self._read()
-        except HitlError as error:
-            self._wished = None
-            result.show([text_row(_("error: {message}").format(message=safe_text(error.message)), "bold $text-error")])
+    def show_error(self, said: str) -> None:
+        self._wished = None
+        super().show_error(said)
+
+    def show_answer(self, answer: Edited | None) -> None:
+        if answer is None or (answer.task, answer.bound) == self._wished:
             return
-        if (task, bound) == self._wished:
-            return
-        first, self._wished = self._wished is None, (task, bound)
-        self._look_ahead(task, bound, 0.0 if first else _RESTED)
+        first, self._wished = self._wished is None, (answer.task, answer.bound)
+        self._look_ahead(answer.task, answer.bound, 0.0 if first else _RESTED)
 
     # What it would do ------------------------------------------------------------------------------------------
 
@@ -241,41 +186,36 @@ class EditDialog(FormDialog[Edited | None]):
 
     def _show(self, task: str, bound: Mapping[str, Any], found: Sequence[Row]) -> None:
         self._seen = found
-        self.query_one("#edit-result", Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
-        self.query_one(Shown).restart()
+        self.query_one(Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
+        self.text.restart()
         self._end, self._told = False, ""
-        guard_of(self.app).drawn()
+        self.guard.drawn()
         self.call_after_refresh(self.look_for_end)
 
-    def look_for_end(self) -> None:
-        """See whether the end of what would run is on the screen."""
-        if not self.query(Shown):  # it was left meanwhile
-            return
-        region = self.query_one(Shown)
-        if not self._pending and not self._end and region.laid_out and region.at_end:
-            self._end = True
-            guard_of(self.app).drawn()  # a key that was pressed before the end could be seen decides nothing
-        self._show_state()
+    @property
+    def whole(self) -> bool:
+        return not self._pending
+
+    def end_seen(self) -> None:
+        self.guard.drawn()  # a key that was pressed before the end could be seen decides nothing
 
     @property
     def remaining(self) -> float:
         """Seconds until what sends or approves counts; 0 when it does."""
-        return max(super().remaining, guard_of(self.app).remaining)
+        return max(super().remaining, self.guard.remaining)
 
-    def _rest_ends(self) -> None:
-        remaining = self.remaining
-        self._told = self._hurry if remaining > 0 else ""
-        self._show_state()
-        if remaining > 0 and self._hurry:
-            self.set_timer(remaining + 0.02, self._rest_ends)
+    def show_state(self) -> None:
+        if self.remaining <= 0 and self._hurry:
+            self._hurry, self._told = "", ""
+        super().show_state()
 
-    def _show_state(self) -> None:
-        remaining = self.remaining
-        more = self._named(_("more below: {reading.page_down}"))
-        state = "…" if self._pending or (self._end and remaining > 0) else _("ready") if self._end else more
-        self._say_below(self._told if self._told and not self._end else f"{self._told} · {state}".removeprefix(" · "))
-        if remaining > 0 and self._end:
-            self.set_timer(remaining + 0.02, self._show_state)
+    def state_words(self, remaining: float) -> str:
+        told, state = self._hurry or self._told, _("ready")
+        if self._pending or (self._end and remaining > 0):
+            state = "…"
+        elif not self._end:
+            state = self._named(_("more below: {reading.page_down}"))
+        return told if told and not self._end else f"{told} · {state}".removeprefix(" · ")
 
     def _named(self, text: str) -> str:
         """Return a text with the keys that it names; of those that read on, one that isn't typed into a field."""
@@ -284,22 +224,13 @@ class EditDialog(FormDialog[Edited | None]):
         free = [k for k in found if len(k) > 1 and k != "space" and not keymap.at(keys.FORM, k)]
         return keymap.named(text.replace(f"{{{_ON}}}", shown_keys(free[0])) if free else text)
 
-    @property
-    def read(self) -> bool:
-        """The end of what would run, its preview included, was on the screen."""
-        return self._end
-
-    def read_on(self, by: int) -> bool:
-        self.query_one(Shown).page(by)
-        return True
-
     def on_key(self, event: Key) -> None:
         """Read on from a button, too."""
         page = 0 if event.is_printable else PAGES.get(keymap_of(self.app).at(keys.READING, event.key), 0)
         if page:
             event.stop()
             event.prevent_default()
-            self.read_on(page)
+            self.action_page(page)
 
     def _holds(self) -> str:
         """Return why what is shown can't be approved yet, or at all; empty when it can."""
@@ -309,74 +240,33 @@ class EditDialog(FormDialog[Edited | None]):
             return _(_PENDING)
         if not self._end:
             return _(_UNREAD)
-        guard = guard_of(self.app)
-        return "" if (guard.click_decides if guard.pointer else guard.decides) else _(_SOON)
-
-    def action_send(self) -> None:
-        if not self.hurried():
-            self._save(approve=False)
+        return "" if (self.guard.click_decides if self.guard.pointer else self.guard.decides) else _(_SOON)
 
     def action_approve(self) -> None:
         self.look()
         if self._wished is None or self.hurried():
             return
         if why := self._holds():
-            self._told = self._named(why)
-            self._show_state()
+            self._hurry, self._told = "", self._named(why)
+            self.show_state()
         else:
-            self._save(approve=True)
-
-    def _save(self, *, approve: bool) -> None:
-        try:
-            task, parameters, bound = self._read()
-        except HitlError:
-            self.look()
-            return
-        self.dismiss(Edited(task, parameters, bound, self._seen, approve))
+            self.dismiss(replace(self._edited(self.values()), approve=True))
 
     # The editor ------------------------------------------------------------------------------------------------
 
-    def editor_text(self) -> str:
-        """Return what the editor opens with: what came back unreadable, else the fields as JSON."""
-        if self._unread:
-            return self._unread
-        found: dict[str, Any] = {}
-        for box in self.query(FieldInput):
-            text = unsafe_text(box.value)
-            if text:
-                found[box.field.name] = text if problem(box) else box.field.value(text)
-        return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
-
-    def take_editor_text(self, text: str) -> str:
-        """Take what came back from the editor into the fields; return one sentence when that can't be done.
-
-        Then nothing is lost: the fields stay as they were, and the editor opens with this text again.
-        """
-        try:
-            found = strict_json(text)
-        except (BadInput, ValueError, RecursionError) as error:
-            self._unread = text
-            return self.not_json(error)
-        names = {box.field.name: box for box in self.query(FieldInput)}
-        values = found if isinstance(found, dict) else {"": None}
-        strange = [name for name in values if name not in names]
-        if strange:
-            self._unread = text
-            known = ", ".join(names) or _("none")
-            said = (
-                _('there is no parameter "{value}"').format(value=one_line(strange[0], 40))
-                if strange[0]
-                else _("it has to be one object")
-            )
-            told = _("What came back can't be used: {said} (known: {known}); {form.editor} opens it again.")
-            return keymap_of(self.app).named(told).format(said=said, known=known)
-        self._unread = ""
-        for box in names.values():
-            box.value = field_text(box.field, values)
-        return ""
+    def unusable(self, found: Any) -> str:
+        strange = list(self.form.unknown(found)) if isinstance(found, dict) else [""]
+        if not strange:
+            return ""
+        said = (
+            _('there is no parameter "{value}"').format(value=one_line(strange[0], 40))
+            if strange[0]
+            else _("it has to be one object")
+        )
+        known = ", ".join(field.name for field in self.form.fields) or _("none")
+        told = _("What came back can't be used: {said} (known: {known}); {form.editor} opens it again.")
+        return keymap_of(self.app).named(told).format(said=said, known=known)
 
     def told(self, said: str) -> None:
         if said:
-            self._wished = None
-            rows = [text_row(safe_text(_("error: {said}").format(said=said), multiline=False), "bold $text-error")]
-            self.query_one("#edit-result", Rows).show(rows)
+            self.show_error(said)

@@ -1,4 +1,4 @@
-"""The fields of an input form: what each takes, and what a text in it stands for. Pure."""
+"""The fields of a form: what each takes, what the texts in them stand for, and all of them as JSON. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.schema_fields import inferred
+from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter
+
+_LONG = 60
+"""Cells of a value from which on it gets several lines."""
+_INDENT = 2
 
 
 def editable(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,6 +117,15 @@ class Field:
                 raise BadInput(_("{name} must be valid JSON ({error}).").format(name=self.name, error=error)) from error
         return text
 
+    def problem(self, text: str) -> str:
+        """Return what is wrong with a text; nothing when it is empty, for then it is left out or its default holds."""
+        try:
+            if text:
+                self.value(text)
+        except BadInput as error:
+            return error.message
+        return ""
+
     def _wrong(self, text: str) -> BadInput:
         return BadInput(
             _('{name} must be {expects}, but it is "{text}".').format(
@@ -156,6 +171,51 @@ def schema_fields(schema: Mapping[str, Any], present: Mapping[str, Any]) -> tupl
     return (*found.values(), *(Field(name, "json") for name in present if name not in found))
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Fields, and what stands in them at first.
+
+    Args:
+        fields: in their order.
+        present: the values that there are, by name.
+        empties: a text that is taken away counts as an empty text; else it is left out as others are.
+    """
+
+    fields: tuple[Field, ...]
+    present: Mapping[str, Any]
+    empties: bool = True
+
+    def values(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Return what the texts in the fields stand for, without what is left out.
+
+        Raises:
+            BadInput: one isn't what it has to be; the first is named.
+        """
+        return {f.name: f.value(texts[f.name]) for f in self.fields if texts[f.name] or self._stays_empty(f)}
+
+    def _stays_empty(self, field: Field) -> bool:
+        before = self.present.get(field.name)
+        return field.type == "string" and (isinstance(before, str) if self.empties else before == "")
+
+    def to_json(self, texts: Mapping[str, str], others: Mapping[str, Any]) -> str:
+        """Return what stands in the fields, and other values, as JSON to edit; a text that is wrong stays as it is."""
+        given = [(f, texts[f.name]) for f in self.fields if texts[f.name]]
+        found = {f.name: text if f.problem(text) else f.value(text) for f, text in given}
+        return json.dumps({**found, **others}, ensure_ascii=False, indent=_INDENT) + "\n"
+
+    def unknown(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that no field holds."""
+        known = {field.name for field in self.fields}
+        return {name: value for name, value in values.items() if name not in known}
+
+
+def wanted_form(wants: Wants) -> Form:
+    """Return the form of what an action needs: from its schema, or from what is there."""
+    present = dict(wants.present) if isinstance(wants.present, Mapping) else {}
+    schema = wants.schema if wants.schema and "properties" in wants.schema else inferred(present)
+    return Form(schema_fields(schema, present), present)
+
+
 def field_text(field: Field, values: Mapping[str, Any]) -> str:
     """Return how a value stands in its field; one that isn't there leaves it empty."""
     if field.name not in values:
@@ -163,3 +223,24 @@ def field_text(field: Field, values: Mapping[str, Any]) -> str:
     value = values[field.name]
     plain = isinstance(value, str) and field.type != "json"
     return safe_text(str(value) if plain else json.dumps(value, ensure_ascii=False), multiline=False)
+
+
+def area_text(field: Field, values: Mapping[str, Any]) -> str:
+    """Return how a value stands in a field of several lines."""
+    value = values.get(field.name)
+    if field.name not in values:
+        return ""
+    if field.type == "string" and isinstance(value, str):
+        return safe_text(value)
+    several = field.type == "json" and isinstance(value, dict | list)
+    return safe_text(json.dumps(value, ensure_ascii=False, indent=_INDENT if several else None))
+
+
+def needs_area(field: Field, values: Mapping[str, Any]) -> bool:
+    """Return whether a value needs a field of several lines."""
+    value = values.get(field.name)
+    if field.type == "string" and isinstance(value, str):
+        return "\n" in value or cell_width(one_line(value, 10_000)) > _LONG
+    return (
+        field.type == "json" and isinstance(value, dict | list) and len(json.dumps(value, ensure_ascii=False)) > _LONG
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -15,7 +14,7 @@ from textual.events import Resize
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.prompt_dialogs import named_keys
+from hitl_tui.console.dialogs.guarded_dialog import CSS, named_keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.services import sessions_of
@@ -56,7 +55,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         here: the session that is open.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
+    CSS_PATH = CSS
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.INBOX)]
 
     def __init__(self, views: Sequence[RequestView], here: str) -> None:
@@ -66,7 +65,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self._titles: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
-        with Dialog(classes="dialog -large"):
+        with Dialog(large=True):
             yield Listing(id="inbox-table")
             yield Static("", id="inbox-one", markup=False)
             yield Static("", classes="dialog-keys", id="inbox-keys")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.fields_dialog import FieldsDialog
-from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
-from hitl_tui.console.dialogs.option_dialog import OptionDialog
-from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
-from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog, says
-from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.dialogs.answer_dialog import NOTHING_SAID, FieldsAnswer, Made, OptionAnswer, TextAnswer
+from hitl_tui.console.dialogs.form_model import wanted_form
+from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.services import Console
+from hitl_tui.core.interrupts.answer_parser import declared_value
 from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.safe_text import safe_text
@@ -29,12 +28,11 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-async def answer_of(app: Console, guard: KeyGuard, question: Question, name: str) -> Any:
+async def answer_of(app: Console, question: Question, name: str) -> Any:
     """Return the answer that an action gives once its dialog was filled in, `NOTHING_SAID` when it was left.
 
     Args:
         app: the app.
-        guard: when keys decide.
         question: the question as it was shown.
         name: the action.
 
@@ -45,42 +43,35 @@ async def answer_of(app: Console, guard: KeyGuard, question: Question, name: str
     if shape is None:
         return NOTHING_SAID
     if isinstance(shape, BatchShape) and shape.possible(name).wants.form is Form.PARTS:
-        return await _one_by_one(app, guard, shape, number_of(question.name))
-    return await _asked_for(app, guard, shape, shape.possible(name), number_of(question.name))
+        return await _one_by_one(app, shape, number_of(question.name))
+    return await _asked_for(app, shape, shape.possible(name), number_of(question.name))
 
 
-async def _asked_for(app: Console, guard: KeyGuard, shape: Shape, action: Action, name: str) -> Any:
+async def _asked_for(app: Console, shape: Shape, action: Action, name: str) -> Any:
     wants, title = action.wants, f"{label_of(action)} · {name}"
+    as_it_is = partial(shape.answer, action.name)
     if wants.form is Form.NONE:
-        return shape.answer(action.name)
+        return as_it_is()
     if wants.form is Form.FIELDS:
-        return await app.push_screen_wait(FieldsDialog(title, wants, lambda fields: shape.answer(action.name, fields)))
+        return await app.push_screen_wait(FieldsAnswer(title, wanted_form(wants), as_it_is))
     content = Content(_explained(shape, action))
     if wants.form is Form.OPTIONS:
-        options = wants.options
-
-        def chosen(number: str) -> Any:
-            return shape.answer(action.name, options[int(number) - 1].value)
-
-        return await app.push_screen_wait(OptionDialog(title, content, options, chosen, guard))
-    if wants.form is Form.VALUE and isinstance(wants.present, str):
-        made = _as_written(shape, action)
-        return await app.push_screen_wait(TextAnswerDialog(title, content, made, text=wants.present, lines=True))
-    if wants.form is Form.VALUE and wants.present is not None:
-        text = _pretty(wants.present)
-        return await app.push_screen_wait(
-            TextAnswerDialog(title, content, says(shape, action.name), text=text, lines=True)
-        )
-    return await app.push_screen_wait(TextAnswerDialog(title, content, says(shape, action.name)))
+        return await app.push_screen_wait(OptionAnswer(title, content, wants.options, as_it_is))
+    if wants.form is not Form.VALUE or wants.present is None:
+        return await app.push_screen_wait(TextAnswer(title, content, _read(shape, action)))
+    if isinstance(wants.present, str):  # a text that is edited stays a text, whatever it looks like
+        return await app.push_screen_wait(TextAnswer(title, content, as_it_is, text=wants.present, lines=True))
+    text = json.dumps(wants.present, ensure_ascii=False, indent=2)
+    return await app.push_screen_wait(TextAnswer(title, content, _read(shape, action), text=text, lines=True))
 
 
-def _as_written(shape: Shape, action: Action) -> Any:
-    """A text that is edited stays a text, whatever it looks like."""
-    return lambda text: shape.answer(action.name, text)
+def _read(shape: Shape, action: Action) -> Made:
+    """Return what makes the answer of a text: of the text itself, or of the value that it stands for."""
 
+    def made(text: str) -> Any:
+        return shape.answer(action.name, text if action.wants.form is Form.TEXT else declared_value(action, text))
 
-def _pretty(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return made
 
 
 def _explained(shape: Shape, action: Action) -> str:
@@ -99,17 +90,16 @@ class Part(ReadingDialog[str | None]):
     Args:
         title: one line, safe.
         shape: the call.
-        guard: when keys decide.
         before: there is one to go back to.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PART)]
 
-    def __init__(self, title: str, shape: Shape, guard: KeyGuard, *, before: bool) -> None:
+    def __init__(self, title: str, shape: Shape, *, before: bool) -> None:
         self._shape = shape
         self._before = before
         rows = [text_row(asked(shape), "bold"), text_row(""), *detail_rows(shape)]
-        super().__init__(title, rows, self._key_words(), guard)
+        super().__init__(title, rows, self._key_words())
 
     def _key_words(self) -> str:
         named = {1: "{reading.yes}", **{n: f"{{part.{n}}}" for n in range(2, 6)}}
@@ -126,7 +116,7 @@ class Part(ReadingDialog[str | None]):
             self._take(number)
             return
         why = self.holds()
-        if why and not (action.name in (REJECT, IGNORE) and not self.read and self._guard.decides):
+        if why and not (action.name in (REJECT, IGNORE) and not self.read and self.guard.decides):
             self.say(why)
             return
         self._take(number)
@@ -155,19 +145,19 @@ class Gathered(ReadingDialog[str | None]):
         self.dismiss("<")
 
 
-async def _one_by_one(app: Console, guard: KeyGuard, shape: BatchShape, name: str) -> Any:
+async def _one_by_one(app: Console, shape: BatchShape, name: str) -> Any:
     parts, made = shape.parts, list[Any]()
     while True:
         if len(made) == len(parts):
             title = _("Review · {name}").format(name=name)
             words = _("{reading.yes} Send exactly these {n} · {part.back} back · {reading.close} leaves, sends nothing")
             said = await app.push_screen_wait(
-                Gathered(title, _reviewed(parts, made), words.replace("{n}", str(len(made))), guard)
+                Gathered(title, _reviewed(parts, made), words.replace("{n}", str(len(made))))
             )
         else:
             part = parts[len(made)]
             title = _("Call {n} of {total} · {name}").format(n=len(made) + 1, total=len(parts), name=name)
-            said = await app.push_screen_wait(Part(title, part, guard, before=bool(made)))
+            said = await app.push_screen_wait(Part(title, part, before=bool(made)))
         if said is None:
             return NOTHING_SAID
         if said == "<":
@@ -175,7 +165,7 @@ async def _one_by_one(app: Console, guard: KeyGuard, shape: BatchShape, name: st
         elif len(made) == len(parts):
             return shape.gathered(made)
         else:
-            value = await _asked_for(app, guard, part, part.possible(said), f"{name} · {len(made) + 1}")
+            value = await _asked_for(app, part, part.possible(said), f"{name} · {len(made) + 1}")
             if value is not NOTHING_SAID:
                 made.append(value)
 

@@ -10,8 +10,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
-from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
@@ -65,19 +64,18 @@ class ReviewDialog(ReadingDialog[None]):
 
     Args:
         items: the marked questions, as they are now, each with what is to be read of it.
-        guard: when keys decide.
         approve: approves one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REVIEW)]
 
-    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], guard: KeyGuard, approve: Approve) -> None:
+    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], approve: Approve) -> None:
         self._questions = tuple(question for question, __ in items)
         self._bodies = {question.id: tuple(rows) for question, rows in items}
         self._approve = approve
         self._outcomes: dict[str, Outcome] = {}
         self._begun = False
-        super().__init__(self._title_words(), self._rows(), self._key_words(), guard)
+        super().__init__(self._title_words(), self._rows(), self._key_words())
 
     def _title_words(self) -> str:
         return _("Marked · {n}").format(n=len(self._questions))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rich.text import Text
@@ -14,18 +13,18 @@ from textual.events import Resize
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
+from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer
 from hitl_tui.console.dialogs.decided_elsewhere import told_when_gone
-from hitl_tui.console.dialogs.fields_dialog import FieldsDialog
-from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
-from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog, named_keys
-from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.dialogs.form_model import Form, schema_fields
+from hitl_tui.console.dialogs.guarded_dialog import CSS, named_keys
+from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.question_preview import draft_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import Refused
-from hitl_tui.core.interrupts.shape import Form, Wants
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
@@ -49,12 +48,11 @@ class RuleDialog(ReadingDialog[bool]):
         title: one line, safe.
         rule: the rule.
         rows: what it means.
-        guard: when keys decide.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ALWAYS)]
 
-    def __init__(self, title: str, rule: StandingRule, rows: Sequence[Row], guard: KeyGuard) -> None:
+    def __init__(self, title: str, rule: StandingRule, rows: Sequence[Row]) -> None:
         said = [
             *rows,
             text_row(_("hitl.toml comes first: what it asks or denies, this doesn't allow. /rules takes it back.")),
@@ -63,7 +61,7 @@ class RuleDialog(ReadingDialog[bool]):
             toml_row(rule),
         ]
         keys_said = _("{reading.yes} Write the rule · {always.no} or {reading.close} no, nothing is written")
-        super().__init__(title, said, keys_said, guard)
+        super().__init__(title, said, keys_said)
 
     def confirmed(self) -> None:
         self.dismiss(True)
@@ -74,9 +72,10 @@ def toml_row(rule: StandingRule) -> Row:
     return Row("", styled(safe_text(rule.to_toml().rstrip())), exact=True)
 
 
-class RuleChange(FieldsDialog):
+class RuleChange(FieldsAnswer[StandingRule | None]):
     """The fields of a rule that can be changed, with the rule that comes of it; dismissed with that."""
 
+    LEFT = None
     LABEL = mark("The rule, as it would be written")
 
     def __init__(self, rule: StandingRule, by: str, at: str) -> None:
@@ -84,14 +83,14 @@ class RuleChange(FieldsDialog):
         present = {"until": rule.until}
         if rule.input and rule.risk is not Risk.HIGH:
             fields["input"], present["input"] = {"type": "string", "enum": [EXACT, ANY]}, EXACT
-        wants = Wants(Form.FIELDS, {"type": "object", "properties": fields}, present)
-        super().__init__(_("Change a rule"), wants, lambda given: changed(rule, given, by=by, at=at))
+        form = Form(schema_fields({"properties": fields}, present), present)
+        super().__init__(_("Change a rule"), form, lambda given: changed(rule, given, by=by, at=at))
 
-    def made_rows(self, values: Mapping[str, Any], made: StandingRule) -> list[Row]:
-        return [toml_row(made)]
+    def show_answer(self, answer: StandingRule | None) -> None:
+        self.query_one(Rows).show([toml_row(answer)] if answer is not None else [])
 
 
-async def allow_always(app: Console, link: SessionHandle, question: Question, guard: KeyGuard) -> CommandResult | None:
+async def allow_always(app: Console, link: SessionHandle, question: Question) -> CommandResult | None:
     """Show the rule that would always allow exactly what a question asks, and write it when that is confirmed.
 
     Returns:
@@ -116,28 +115,26 @@ async def allow_always(app: Console, link: SessionHandle, question: Question, gu
     else:
         rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
     async with told_when_gone(app, link, question):
-        confirmed = await app.push_screen_wait(RuleDialog(_("Always allow"), rule, rows, guard))
+        confirmed = await app.push_screen_wait(RuleDialog(_("Always allow"), rule, rows))
     if not confirmed:
         app.say(_("Nothing was written."))
         return None
     return await link.handler.handle_command(f"{command} --digest {question.digest}")
 
 
-async def change_rule(
-    app: Console, link: SessionHandle, rule: StandingRule, guard: KeyGuard, by: str
-) -> CommandResult | None:
+async def change_rule(app: Console, link: SessionHandle, rule: StandingRule, by: str) -> CommandResult | None:
     """Let a person change a rule in a form, show what comes of it, and write that when it is confirmed.
 
     Returns:
         What became of it; None when it wasn't confirmed.
     """
     fresh = await app.push_screen_wait(RuleChange(rule, by, link.face.desk.now()))
-    if fresh is NOTHING_SAID or fresh == rule:
+    if fresh is None or fresh == rule:
         return None
     kept = set(fresh.to_toml().splitlines())
     gone = "\n".join(line for line in rule.to_toml().splitlines() if line not in kept)
     rows = [text_row(_("It was:"), "$text-muted"), Row("", styled(safe_text(gone)), exact=True), text_row("")]
-    if not await app.push_screen_wait(RuleDialog(_("Change a rule"), fresh, rows, guard)):
+    if not await app.push_screen_wait(RuleDialog(_("Change a rule"), fresh, rows)):
         app.say(_("Nothing was written."))
         return None
     wider = f" --input {ANY}" if rule.input and not fresh.input else ""
@@ -186,9 +183,8 @@ class RulesDialog(Modal[None]):
         acts: what can be done with what is always allowed.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
+    CSS_PATH = CSS
     DEFAULT_CSS = """
-    RulesDialog { align: center middle; background: $background 60%; }
     #rules-table { height: auto; background: $surface; margin: 0 0 1 0; }
     #rules-one { height: auto; max-height: 6; color: $text-muted; }
     """
@@ -201,7 +197,7 @@ class RulesDialog(Modal[None]):
         self._acts = acts
 
     def compose(self) -> ComposeResult:
-        with Dialog(classes="dialog -large", id="rules"):
+        with Dialog(large=True, id="rules"):
             yield Listing(id="rules-table")
             yield Static("", id="rules-one", markup=False)
             said = _("{rules.edit} changes it · {rules.revoke} takes it back · {rules.close} closes")
@@ -286,9 +282,7 @@ class RulesDialog(Modal[None]):
         self.dismiss(None)
 
 
-async def list_rules(
-    app: Console, link: SessionHandle, report: Callable[[CommandResult], None], guard: KeyGuard, by: str
-) -> None:
+async def list_rules(app: Console, link: SessionHandle, report: Callable[[CommandResult], None], by: str) -> None:
     """Show the rules; there they can be changed and taken back."""
 
     async def known() -> Known:
@@ -301,7 +295,7 @@ async def list_rules(
         return await known()
 
     async def edit(rule: StandingRule) -> Known:
-        if (result := await change_rule(app, link, rule, guard, by)) is not None:
+        if (result := await change_rule(app, link, rule, by)) is not None:
             report(result)
         return await known()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from pathlib import PurePath
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,27 +13,22 @@ from textual.events import Key
 from textual.widget import Widget
 
 from hitl_tui.console import keys
+from hitl_tui.console.dialogs.guarded_dialog import CSS
+from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
 from hitl_tui.console.help_rows import having, placed
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.row_layout import layout_lines
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
-from hitl_tui.console.widgets.virtual_rows import Readable, Rows
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.language import _
 from hitl_tui.wording.rows import Row
 
 
-class ViewerText(Readable):
-    """The text; reports when its end was on the screen."""
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        viewer = self.parent  # none any more when it was closed while it scrolled
-        if isinstance(viewer, TextViewer):
-            viewer.look()
+class ViewerText(ReadingText):
+    """A text that takes the whole screen."""
 
 
-class TextViewer(Modal[bool]):
+class TextViewer(ReadToEnd[bool]):
     """Shows one text whole. Its result says whether the end was read.
 
     Args:
@@ -42,14 +36,12 @@ class TextViewer(Modal[bool]):
         rows: what is shown.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
+    CSS_PATH = CSS
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.VIEWER)]
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
-        super().__init__()
-        self._heading = title
+        super().__init__(title)
         self._shown = tuple(rows)
-        self._end = False
 
     def compose(self) -> ComposeResult:
         with ViewerText(id="viewer-text") as region:
@@ -70,16 +62,8 @@ class TextViewer(Modal[bool]):
             yield from (rendered(row.text.plain) for row in rows)
 
     def on_mount(self) -> None:
-        self.query_one(ViewerText).focus()
-        self.call_after_refresh(self.look)
-
-    def look(self) -> None:
-        """See whether the end is on the screen."""
-        if not self.query(ViewerText):  # it was left meanwhile
-            return
-        region = self.query_one(ViewerText)
-        if region.laid_out and region.at_end:
-            self._end = True
+        self.text.focus()
+        self.call_after_refresh(self.look_for_end)
 
     def show_refusal(self, words: str) -> bool:
         self.below(words)
@@ -94,15 +78,8 @@ class TextViewer(Modal[bool]):
         if not self.left:
             self.query_one(ViewerText).border_title = Content(f"{self._heading} · {words}")
 
-    def action_move(self, by: int) -> None:
-        self.query_one(ViewerText).line(by)
-
-    def action_page(self, by: int) -> None:
-        self.query_one(ViewerText).page(by)
-
     def action_end(self, last: bool) -> None:
-        region = self.query_one(ViewerText)
-        region.scroll_to(y=region.max_scroll_y if last else 0, animate=False)
+        self.text.scroll_to(y=self.text.max_scroll_y if last else 0, animate=False)
 
     def action_close(self) -> None:
         self.dismiss(self._end)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
-from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.language import _
 from hitl_tui.wording.trust_rows import trust_rows
 
@@ -21,19 +20,15 @@ class TrustScreen(ReadingDialog[bool]):
 
     Args:
         trust: the folder as it is now.
-        guard: when keys decide.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ALWAYS)]
     LEFT = False
 
-    def __init__(self, trust: WorkspaceTrust, guard: KeyGuard) -> None:
+    def __init__(self, trust: WorkspaceTrust) -> None:
         title = _("This folder isn't trusted yet") if not trust.changed else _("The folder's settings changed")
         said = _("{reading.yes} Trust it · {always.no} or {reading.close} Go on without")
-        super().__init__(title, trust_rows(trust.to_dict()), said, guard)
+        super().__init__(title, trust_rows(trust.to_dict()), said)
 
     def confirmed(self) -> None:
         self.dismiss(True)
-
-    def action_close(self) -> None:
-        self.dismiss(False)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.geometry import Size
 from textual.layout import Layout, WidgetPlacement
 from textual.layouts.horizontal import HorizontalLayout
 from textual.layouts.vertical import VerticalLayout
 from textual.widget import Widget
+from textual.widgets import Static
 
 _COMFORT = 3
 """Rows of each part that scrolls, for which empty rows between the parts are given up."""
@@ -20,19 +22,43 @@ _BUTTON_PAD = 1
 
 
 class Dialog(Vertical):
-    """A dialog's frame. Its last row is always on the screen: of what is too high, the parts that scroll shrink."""
+    """A dialog's frame. Its last row is always on the screen: of what is too high, the parts that scroll shrink.
+
+    Args:
+        title: one line, safe.
+        large: wider, for texts and tables.
+        id: of the widget.
+    """
 
     DEFAULT_CSS = "Dialog { height: auto; }"
+
+    def __init__(self, title: str = "", *, large: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id, classes="dialog -large" if large else "dialog")
+        self.border_title = Content(title)
 
     @property
     def layout(self) -> Layout:
         return _Fitted()
 
 
+class DialogText(VerticalScroll):
+    """What a dialog is about, above what answers it.
+
+    Args:
+        content: safe text.
+    """
+
+    def __init__(self, content: Content) -> None:
+        super().__init__(Static(content, markup=False), classes="dialog-text", can_focus=False)
+
+
 class Flow(Horizontal):
     """Stands buttons beside each other, in another row where there is no room; their words begin at its left edge."""
 
     DEFAULT_CSS = "Flow { height: auto; }"
+
+    def __init__(self, *buttons: Widget) -> None:
+        super().__init__(*buttons, classes="dialog-row")
 
     @property
     def layout(self) -> Layout:

@@ -1,0 +1,115 @@
+"""Text fields of dialogs: of one line and of several; their dialog's keys act in the order of what is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from textual.events import Key, Paste
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from hitl_tui.console import keys
+from hitl_tui.console.dialogs.form_model import Field, area_text, field_text
+from hitl_tui.console.dialogs.reading_dialog import ReadToEnd
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.widgets.prompt_line import typed_line, typed_text
+from hitl_tui.core.safe_text import unsafe_text
+from hitl_tui.terminal.textual_widgets import bound_action
+
+PAGES = {"reading.page_down": 1, "reading.page_up": -1}
+"""Keys that read on or back, and by how many pages."""
+
+
+async def act_in_order(field: Widget, event: Key) -> None:
+    """Let a text field's own keys, and the dialog's, act when they arrive.
+
+    Textual lets a key that is bound rise to the app before it acts, while a letter acts at once: of keys that come in
+    one burst, letters would overtake the arrows before them.
+    """
+    keymap = keymap_of(field.app)
+    wanted = keymap.at(keys.FORM, event.key)
+    page = 0 if wanted or event.is_printable else PAGES.get(keymap.at(keys.READING, event.key), 0)
+    action = next((s.action for s in keymap.of(keys.FORM) if s.id == wanted and not s.priority), "")
+    if action:
+        await field.screen.run_action(action)
+    elif page and isinstance(field.screen, ReadToEnd):
+        field.screen.action_page(page)
+    elif bound := bound_action(field, event.key):
+        await field.run_action(bound)
+    else:
+        return
+    event.stop()
+    event.prevent_default()
+
+
+class EditArea(TextArea):
+    """A text field of a dialog."""
+
+    def on_resize(self) -> None:
+        """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""
+        self.refresh()
+
+    async def on_key(self, event: Key) -> None:
+        await act_in_order(self, event)
+
+    @property
+    def written(self) -> str:
+        """What was written, exactly."""
+        return unsafe_text(self.text)
+
+    async def on_paste(self, event: Paste) -> None:
+        """What is pasted passes as typed text."""
+        event.stop()
+        event.prevent_default()
+        self.insert(typed_text(event.text))
+
+
+class FieldInput(Input):
+    """A field of one line.
+
+    Args:
+        field: what it takes.
+        values: what stands in the fields at first.
+        number: its place.
+    """
+
+    def __init__(self, field: Field, values: Mapping[str, Any], number: int) -> None:
+        said, text = field.when_empty or field.hint, field_text(field, values)
+        super().__init__(text, placeholder=said, id=f"field-{number}", compact=True, select_on_focus=False)
+        self.field = field
+
+    @property
+    def written(self) -> str:
+        """What was written, exactly."""
+        return unsafe_text(self.value)
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Write the field's value of these into it."""
+        self.value = field_text(self.field, values)
+
+    async def on_key(self, event: Key) -> None:
+        await act_in_order(self, event)
+
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted is kept whole, in one line."""
+        event.stop()
+        event.prevent_default()
+        self.replace(typed_line(event.text), *sorted(self.selection))
+
+
+class FieldArea(EditArea):
+    """A field of several lines.
+
+    Args:
+        field: what it takes.
+        values: what stands in the fields at first.
+    """
+
+    def __init__(self, field: Field, values: Mapping[str, Any]) -> None:
+        super().__init__(area_text(field, values), compact=True, tab_behavior="focus", soft_wrap=True)
+        self.field = field
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Write the field's value of these into it."""
+        self.text = area_text(self.field, values)
