@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hitl_tui.cli.job import Job
-from hitl_tui.config.starters import Starter, materialise, starters
+from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -34,7 +34,7 @@ def starter(job: Job) -> int:
     if found is None:
         names = ", ".join(s.key for s in known)
         raise UnknownName(Message('There is no starter "{}"; there are {}.', one_line(arguments.name, 40), names))
-    folder = materialise(found, job.data)
+    folder = new_copy(found, job.data)
     if arguments.json:
         about = {"name": found.key, "workspace": str(folder), "title": found.title, "question": found.question}
         out.document({"status": "made", "message": Message("{} is in {}.", found.key, folder), **about})

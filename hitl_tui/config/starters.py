@@ -6,9 +6,11 @@ A wheel carries them in `hitl_tui/_data`; a checkout has them at its root.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -38,9 +40,9 @@ class Starter(NamedTuple):
     """One thing to begin with that works at once.
 
     Args:
-        key: stable name; a packaged folder under `examples/` and the name of its copy.
+        key: stable name; a packaged folder under `examples/` and the name of its copies.
         words: what it says, by language: `en` and `ko`.
-        folder: the packaged workspace; it may be read-only, so `materialise` it first.
+        folder: the packaged workspace; it may be read-only, so work in a `new_copy`.
         language: the one that `title`, `description` and `question` are in.
     """
 
@@ -179,11 +181,11 @@ def environment_language(environ: Mapping[str, str]) -> str:
     return KOREAN if chosen.lower().replace("-", "_").partition("_")[0].partition(".")[0] == KOREAN else ENGLISH
 
 
-def materialise(starter: Starter, data: Path) -> Path:
-    """Return a starter's own writable workspace, `<data>/starters/<folder>`, made at the first call.
+def new_copy(starter: Starter, data: Path) -> Path:
+    """Return a new writable workspace with what a starter has: `<data>/starters/<key>`, then `<key>-2` and so on.
 
-    What is there already is never written to, so changes stay. A crash leaves either nothing or the whole. A sandbox
-    that the folder declares is made in the copy.
+    Each start has its own, so that what an earlier one changed or deleted is there again. A crash leaves either nothing
+    or the whole. A sandbox that the folder declares is made in the copy.
 
     Args:
         starter: what to copy.
@@ -194,22 +196,41 @@ def materialise(starter: Starter, data: Path) -> Path:
     """
     from hitl_tui.config.sandbox import make_sandbox
 
-    target = data / "starters" / starter.folder.name
-    if target.is_dir():
-        return target
+    parent = data / "starters"
     try:
-        make_private(target.parent)
-        scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
+        make_private(parent)
+        scratch = Path(tempfile.mkdtemp(dir=parent, prefix=".new-"))
         try:
             _copy(starter.folder, scratch / "whole")
             make_sandbox(scratch / "whole")
-            _settle(scratch / "whole", target)
+            return _settle(scratch / "whole", parent / starter.folder.name)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except (OSError, shutil.Error) as error:
         why = getattr(error, "strerror", None) or error
-        raise StorageError(Message("The example can't be copied to {}: {}.", target, why)) from error
-    return target
+        raise StorageError(Message("The example can't be copied to {}: {}.", parent, why)) from error
+
+
+def starter_of(folder: Path) -> str:
+    """Return the key of the starter that a folder would be a copy of by its name: `cleanup` for `cleanup-2`."""
+    return re.sub(r"-\d+$", "", folder.name)
+
+
+def remove_copy(folder: Path, data: Path) -> None:
+    """Remove a workspace that `new_copy` made; any other folder stays.
+
+    Raises:
+        StorageError: it can't be removed.
+    """
+    ours = os.path.realpath(folder.parent) == os.path.realpath(data / "starters")
+    if not ours or starter_of(folder) not in _STARTERS or folder.is_symlink():
+        return
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(Message("{} can't be removed: {}.", folder, error.strerror)) from error
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -223,12 +244,20 @@ def _copy(source: Path, target: Path) -> None:
             shutil.copyfile(path, copy)
 
 
-def _settle(whole: Path, target: Path) -> None:
-    try:
-        whole.rename(target)
-    except OSError:
-        if not target.is_dir():  # otherwise another process was faster, and its copy is as good
-            raise
+def _settle(whole: Path, first: Path) -> Path:
+    """Give a copy the first name that is free, also while other processes do the same."""
+    for number in count(1):
+        target = first if number == 1 else first.with_name(f"{first.name}-{number}")
+        if target.exists():
+            continue
+        try:
+            whole.rename(target)
+        except OSError:
+            if not target.exists():  # otherwise another process was faster
+                raise
+        else:
+            return target
+    raise AssertionError("numbers don't end")
 
 
 def _packaged(name: str) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.screen import ModalScreen, Screen
 
-from hitl_tui.config.starters import Starter, materialise
+from hitl_tui.config.starters import Starter, new_copy
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
@@ -84,7 +84,7 @@ class SessionSwitcher:
         self._app.start(self._begin_starter(starter), "open")
 
     async def _begin_starter(self, starter: Starter) -> None:
-        folder = await asyncio.to_thread(materialise, starter, self._app.options.data)
+        folder = await asyncio.to_thread(new_copy, starter, self._app.options.data)
         await self._begin(starter.question, folder, _attached_in(starter, folder))
 
     async def _asked_first(self, where: Path | str, opening: Coroutine[Any, Any, SessionHandle]) -> SessionHandle:

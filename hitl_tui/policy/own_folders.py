@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from hitl_tui.config.starters import examples_folder
+from hitl_tui.config.starters import examples_folder, starter_of
 from hitl_tui.config.workspace_files import real_path
 from hitl_tui.core.errors import StorageError
 from hitl_tui.policy.shipped_files import SHIPPED
@@ -21,7 +21,7 @@ _OBEYED = frozenset({"hitl.toml", "langgraph.json", ".env"})
 def own_code(folder: Path, data: Path) -> Mapping[str, str] | None:
     """Return the SHA-256 of every file of an example's folder that is the program's own and that nobody changed.
 
-    That is the copy that `materialise` makes and the packaged folder itself, nowhere else. What was added to it may be
+    That is a copy that `new_copy` makes and the packaged folder itself, nowhere else. What was added to it may be
     anything but code: a file beside packaged scripts, one that is named as a script is, or one that can be executed
     makes the folder somebody else's.
 
@@ -32,7 +32,7 @@ def own_code(folder: Path, data: Path) -> Mapping[str, str] | None:
     Returns:
         Digests by path in the folder; None for any other folder, and for one that was changed.
     """
-    found = SHIPPED.get(folder.name)
+    found = SHIPPED.get(starter_of(folder))
     if found is None:
         return None
     try:

@@ -17,7 +17,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import WITHOUT_SESSION
 from hitl_tui.commands.spec import help_table
 from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
-from hitl_tui.config.starters import Starter, materialise, starters
+from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, HitlError, OwnerGone
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
@@ -320,7 +320,7 @@ class LineSession:
             await self._new(text)
 
     async def _start(self, starter: Starter) -> None:
-        self._workspace = materialise(starter, self._options.data)
+        self._workspace = new_copy(starter, self._options.data)
         graph = graph_in(self._workspace, starter.graph) if starter.graph else None
         await self._new(starter.question, graph=graph)
 

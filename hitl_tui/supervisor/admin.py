@@ -6,6 +6,7 @@ LangGraph is imported only where a session is opened or copied: a list of sessio
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hitl_tui.config.starters import remove_copy
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.ledger_sealing import known_signatures
@@ -26,6 +28,8 @@ from hitl_tui.supervisor.storage import SessionInfo
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.session_view import SessionView
+
+log = logging.getLogger(__name__)
 
 ENDED = frozenset({"finished", "failed"})
 
@@ -269,7 +273,8 @@ class SessionAdmin:
     async def delete(self, session_id: str, *, by: str = "") -> Deleted:
         """Remove a session's folder; what it wrote to the ledger stays, so that decisions can be proved.
 
-        With it go the copies of threads that only it went on in. Its id isn't given again.
+        With it go the copies of threads that only it went on in, and the copy of a starter that only it worked in.
+        Its id isn't given again.
 
         Raises:
             UnknownName: there is no such session.
@@ -277,8 +282,19 @@ class SessionAdmin:
             StorageError: it can't be moved; nothing was changed.
         """
         self.store.data.check_writable()
+        workspace = (await self.summary(session_id)).workspace
         await delete(self.store, session_id, by)
+        await self._forget_copy(Path(workspace))
         return Deleted(session_id)
+
+    async def _forget_copy(self, workspace: Path) -> None:
+        """Remove a starter's copy that no session works in any more; it isn't worth an error when that fails."""
+        if workspace.parent.name != "starters" or any(s.workspace == str(workspace) for s in await self.sessions()):
+            return
+        try:
+            await asyncio.to_thread(remove_copy, workspace, self.store.data.root)
+        except StorageError as error:
+            log.warning("%s", error.message)
 
     async def prunable(self, *, older_than: timedelta | None = None, keep: int = 0) -> list[SessionSummary]:
         """Return the sessions that may go; see `choose`."""

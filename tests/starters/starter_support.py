@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.starters import Starter, materialise, starters
+from hitl_tui.config.starters import Starter, new_copy, starters
 
 DEADLINE = 60
 """Seconds after which a process is surely stuck."""
@@ -69,7 +69,7 @@ class Trial:
     def __init__(self, root: Path, key: str, language: str = "en") -> None:
         self.starter = starter(key, language)
         self.data = root / "data"
-        self.folder = materialise(self.starter, self.data)
+        self.folder = new_copy(self.starter, self.data)
         self._env = {
             **{k: v for k, v in os.environ.items() if not k.startswith("HITL_")},
             "HITL_DATA_DIR": str(self.data),

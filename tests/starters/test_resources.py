@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import sqlite3
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -53,29 +55,44 @@ def test_every_starter_brings_a_configuration_that_can_be_read() -> None:
         load_config(s.folder)
 
 
-def test_a_starter_is_copied_once_and_changes_stay(tmp_path: Path) -> None:
+def test_each_start_has_a_copy_of_its_own(tmp_path: Path) -> None:
     lease = starter("lease")
-    folder = packaged.materialise(lease, tmp_path)
+    folder = packaged.new_copy(lease, tmp_path)
     assert folder == tmp_path / "starters" / "lease"
     assert sorted(p.name for p in folder.iterdir()) == sorted(p.name for p in lease.folder.iterdir())
     (folder / "README.md").write_text("mine")
-    assert packaged.materialise(lease.in_language("ko"), tmp_path) == folder
+    again = packaged.new_copy(lease.in_language("ko"), tmp_path)
+    assert (again / "README.md").read_text() != "mine"
     assert (folder / "README.md").read_text() == "mine"
-    assert [p.name for p in (tmp_path / "starters").iterdir()] == ["lease"], "no scratch folder is left"
+    names = sorted(p.name for p in (tmp_path / "starters").iterdir())
+    assert names == ["lease", "lease-2"], "no scratch folder is left"
+    shutil.rmtree(folder)
+    assert packaged.new_copy(lease, tmp_path) == folder
 
 
-def test_a_sandbox_is_never_made_over_what_is_there(tmp_path: Path) -> None:
-    folder = packaged.materialise(starter("ops"), tmp_path)
-    old = next((folder / "web-1/var/log/nginx").glob("*.gz"))
-    old.unlink()
-    packaged.materialise(starter("ops"), tmp_path)
-    assert not old.exists()
+def test_starts_at_the_same_time_get_different_copies(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        folders = list(pool.map(lambda _: packaged.new_copy(starter("lease"), tmp_path), range(8)))
+    assert len(set(folders)) == 8
+    assert {packaged.starter_of(folder) for folder in folders} == {"lease"}
+
+
+def test_only_copies_of_starters_are_removed(tmp_path: Path) -> None:
+    copy = packaged.new_copy(starter("lease"), tmp_path)
+    others = [tmp_path / "lease", tmp_path / "starters" / "mine-2", tmp_path / "a" / "starters" / "lease-2"]
+    for folder in others:
+        folder.mkdir(parents=True)
+        packaged.remove_copy(folder, tmp_path)
+    packaged.remove_copy(copy, tmp_path)
+    packaged.remove_copy(copy, tmp_path)
+    assert not copy.exists()
+    assert all(folder.is_dir() for folder in others)
 
 
 def test_a_starter_that_cannot_be_copied(tmp_path: Path) -> None:
     (tmp_path / "starters").write_text("in the way")
     with pytest.raises(StorageError, match="can't be copied"):
-        packaged.materialise(starter("lease"), tmp_path)
+        packaged.new_copy(starter("lease"), tmp_path)
 
 
 def test_the_servers_files_are_small_real_and_of_their_age(tmp_path: Path) -> None:
@@ -121,7 +138,7 @@ def test_a_database_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> No
 
 
 def test_the_database_holds_ten_thousand_duplicates_among_others(tmp_path: Path) -> None:
-    folder = packaged.materialise(starter("cleanup"), tmp_path)
+    folder = packaged.new_copy(starter("cleanup"), tmp_path)
     declared = tomllib.loads((folder / "sandbox.toml").read_text())["database"]
     with closing(sqlite3.connect(folder / "shop.db")) as connection:
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.config.starters import materialise, starters
+from hitl_tui.config.starters import new_copy, starters
 from hitl_tui.core.requests import Kind
 from hitl_tui.supervisor.checkpoint_saver import serializer
 from hitl_tui.supervisor.open_session import open_session
@@ -30,7 +30,7 @@ COUNT, BACK_UP, DELETE, VERIFY = "todo_001", "todo_002", "todo_003", "todo_004"
 
 def cleanup(data: Path) -> Path:
     """Return a workspace whose third step deletes records."""
-    return materialise(next(s for s in starters("en") if s.key == "cleanup"), data)
+    return new_copy(next(s for s in starters("en") if s.key == "cleanup"), data)
 
 
 class Person:

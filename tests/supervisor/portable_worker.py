@@ -20,7 +20,7 @@ from typing import Any
 from portable_support import COUNT, QUERY, left_over, person_at
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.config.starters import examples_folder, materialise, starters
+from hitl_tui.config.starters import examples_folder, new_copy, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.ledger import sqlite_database
 from hitl_tui.ledger.audit import verify
@@ -86,7 +86,7 @@ async def act(what: str, root: Path, bench: SessionRegistry) -> None:
     elif what == "run":
         await bench.create(QUERY, Path(bench.data.session("s1").info().workspace))
     elif what == "starter":
-        materialise(LEASE, root / "data")
+        new_copy(LEASE, root / "data")
     else:
         await bench.admin.rename("s1", "another")
 
@@ -123,8 +123,9 @@ async def look(what: str, root: Path) -> None:
             graphs = [[graph.name for graph in bench.data.session(name).graphs()] for name in found]
             assert graphs == [[], ["mail"]][: len(found)], graphs
         elif what == "starter":
-            copy = materialise(LEASE, data)
-            assert sorted(p.name for p in copy.rglob("*")) == sorted(p.name for p in LEASE.folder.rglob("*"))
+            new_copy(LEASE, data)
+            for copy in (data / "starters").glob("[!.]*"):
+                assert sorted(p.name for p in copy.rglob("*")) == sorted(p.name for p in LEASE.folder.rglob("*"))
         problems = (await verify(bench.ledger)).problems
         assert problems == (), problems
 

@@ -244,7 +244,8 @@ async def test_an_import_gets_a_new_id_where_the_old_one_is_or_was(ann: Person, 
     assert (await ann.bench.admin.import_(written)).session.id == "s2"
     await ann.bench.admin.delete("s1")
     await ann.bench.admin.delete("s2")
-    assert (await ann.bench.admin.import_(written)).session.id == "s3"
+    workspace = cleanup(ann.bench.data.root)
+    assert (await ann.bench.admin.import_(written, workspace=workspace)).session.id == "s3"
     assert (await ann.say("s3")).questions[0].todo_id == COUNT
 
 
@@ -341,7 +342,26 @@ async def test_sessions_are_found_by_all_words_in_any_case(ann: Person, workspac
     assert await found("duplicate prices") == []
 
 
-async def test_a_deleted_session_is_gone_and_its_record_stays(ann: Person, workspace: Path) -> None:
+async def test_the_copy_of_a_starter_goes_with_the_last_session_in_it(ann: Person, tmp_path: Path) -> None:
+    admin = ann.bench.admin
+    copy = cleanup(ann.bench.data.root)
+    first = (await ann.bench.create(QUERY, copy)).folder.path.name
+    await ann.say(first)
+    other = (await admin.fork(first)).session.id
+    await admin.delete(first)
+    assert copy.is_dir(), "the fork works there"
+    assert (await ann.say(other)).questions
+    await admin.delete(other)
+    assert not copy.exists()
+    own = tmp_path / "own"
+    shutil.copytree(cleanup(tmp_path / "elsewhere"), own)
+    trust_workspace(ann.bench.data.root, own)
+    mine = (await ann.bench.create(QUERY, own)).folder.path.name
+    await admin.delete(mine)
+    assert own.is_dir()
+
+
+async def test_a_deleted_session_is_gone_and_its_record_stays(ann: Person) -> None:
     await ann.say("s1", APPROVE)
     async with ann.at("s1"):
         with pytest.raises(SessionBusy, match="can't be deleted now"):
@@ -355,7 +375,7 @@ async def test_a_deleted_session_is_gone_and_its_record_stays(ann: Person, works
     assert kinds[-1] == "session_deleted"
     with pytest.raises(UnknownName):
         await ann.bench.admin.delete("s1")
-    await ann.bench.create(QUERY, workspace)
+    await ann.bench.create(QUERY, cleanup(ann.bench.data.root))
     assert ann.bench.data.ids() == ["s2"]
 
 
