@@ -79,7 +79,7 @@ def test_an_argument_that_is_no_text(shell: Shell) -> None:
         ("/todo skip", "/todo skip needs a TODO id"),
         ("/todo approve 7", 'There is no TODO "7"'),
         ("/todo approve todo_00", '"todo_00" could be todo_001, todo_002'),
-        ("/todo update 1 done", 'There is no status "done"'),
+        ("/todo update 1 gone", 'There is no status "gone"'),
         ("/todo update 1 in_progress", "todo_001"),
         ("/todo priority 1 urgent", 'There is no priority "urgent"'),
         ("/todo add nobody find it", 'There is no agent "nobody"'),

@@ -1,0 +1,19 @@
+"""What the screen calls a thing can be typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo, parse_priority, parse_status
+from hitl_tui.language import _, using
+from hitl_tui.language.catalogue import LANGUAGES
+from hitl_tui.wording.status_words import status_words
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_statuses_and_priorities_are_understood_as_they_are_shown(code: str) -> None:
+    with using(code):
+        statuses = {status: status_words(SupervisorTodo("todo_001", "a", status=status))[1] for status in Status}
+        priorities = {priority: _(priority.value) for priority in Priority}
+    assert {parse_status(word): word for word in statuses.values()} == statuses
+    assert {parse_priority(word): word for word in priorities.values()} == priorities
