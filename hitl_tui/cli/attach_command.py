@@ -175,10 +175,10 @@ async def _attach(job: Job, found: Attachment) -> int:
                 snapshot = await session.settled()
         checked = await checking
         if given.json:
-            findings = checked.get("findings", [])
+            findings = checked["findings"] if checked is not None else []
             job.out.document({**run_document(snapshot), "notes": list(found.notes), "findings": findings})
         else:
-            notes = [*map(translate, found.notes), *layout(findings_rows(checked))]
+            notes = [*map(translate, found.notes), *layout(findings_rows(checked or {}))]
             job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot)])
         await printed(job, setup, snapshot)
     return exit_code(snapshot)

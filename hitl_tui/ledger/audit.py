@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest
@@ -41,7 +40,7 @@ class Verification:
         """Everything is as it was written."""
         return not self.problems
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what was found as JSON values."""
         return {
             "ok": self.ok,
@@ -66,7 +65,7 @@ class Anchor:
     def __str__(self) -> str:
         return f"{self.stream} {self.n} {self.hash}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
         return {"stream": self.stream, "n": self.n, "hash": self.hash}
 
@@ -106,7 +105,7 @@ class AnchorCheck:
         """Everything up to the anchor is what it was."""
         return not self.problem
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what was found as JSON values."""
         return {"ok": self.ok, "anchor": self.anchor.to_dict(), "problem": self.problem}
 

@@ -9,9 +9,10 @@ it happened whole and durably when it returned, or it didn't happen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.requests import Decision, Request
 from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.records import (
@@ -57,7 +58,7 @@ OWN_EVENTS = ("decided:", "restored:")
 class Streams(Protocol):
     """Append-only streams of sealed entries, one for each session or external task."""
 
-    async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+    async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, object], at: str) -> Entry:
         """Append one entry as number `expected_n + 1`.
 
         Raises:
@@ -66,7 +67,7 @@ class Streams(Protocol):
         """
         ...
 
-    async def record(self, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+    async def record(self, stream: str, kind: str, data: Mapping[str, object], at: str) -> Entry:
         """Append one entry, whatever the stream's length.
 
         Raises:
@@ -162,7 +163,7 @@ class Requests(Protocol):
         """Mark the session's undecided requests that aren't in `keep` as superseded; return their ids."""
         ...
 
-    async def attach_evidence(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+    async def attach_evidence(self, request_id: str, evidence: Mapping[str, object], now: str) -> None:
         """Replace a request's evidence (a preview's output).
 
         Raises:
@@ -179,7 +180,7 @@ class Inbox(Protocol):
         session: str,
         branch: int,
         event_id: str,
-        event: Mapping[str, Any],
+        event: Mapping[str, object],
         at: str,
         *,
         closing: Closing | None = None,
@@ -256,7 +257,7 @@ class Effects(Protocol):
         """
         ...
 
-    async def end_effect(self, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
+    async def end_effect(self, key: str, run_id: str, status: str, outcome: JsonObject, now: str) -> None:
         """Write that an effect ended: `done` or `failed`, with what came out; saying the same again is harmless.
 
         Raises:
@@ -290,7 +291,9 @@ class Branches(Protocol):
         """
         ...
 
-    async def finish_restore(self, session: str, branch: int, now: str, extra: Mapping[str, Any] | None = None) -> None:
+    async def finish_restore(
+        self, session: str, branch: int, now: str, extra: Mapping[str, object] | None = None
+    ) -> None:
         """End a restore and post the event `restored:<branch>` on it, in one transaction; repeating it is harmless.
 
         The event is `{"kind": "restored", "branch": …, "checkpoint_id": …, "by": …}` with `extra` beside, and comes

@@ -10,11 +10,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, messages_restored, with_messages
 from hitl_tui.core.requests import Decision, Request, Resolution, Verdict
 from hitl_tui.core.supersession import Cause
@@ -42,7 +43,7 @@ class Entry:
     prev: str
     hash: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> EntryLine:
         """Return all fields as JSON values, as `audit export` prints them."""
         return {
             "stream": self.stream,
@@ -53,6 +54,18 @@ class Entry:
             "prev": self.prev,
             "hash": self.hash,
         }
+
+
+class EntryLine(TypedDict):
+    """An entry as JSON values."""
+
+    stream: str
+    n: int
+    at: str
+    kind: str
+    data: Mapping[str, object]
+    prev: str
+    hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +168,9 @@ class Effect:
     branch: int
     run_id: str
     name: str
-    subject: Any
+    subject: Json
     status: str
-    outcome: Mapping[str, Any]
+    outcome: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +188,7 @@ class SessionCopy:
     """
 
     session: str
-    origin: Mapping[str, Any]
+    origin: Mapping[str, object]
     branch: int
     seq: int
     checkpoint_id: str
@@ -212,12 +225,38 @@ class Problem:
     n: int
     what: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, str | int]:
         """Return all fields as JSON values."""
         return {"stream": self.stream, "n": self.n, "what": self.what}
 
 
-def decided_event(view: RequestView) -> dict[str, Any]:
+class DecidedEvent(TypedDict, total=False):
+    """The inbox event that carries a settled request to its session.
+
+    Keys:
+        asked: a `core.requests.Kind`.
+        by, channel, at, reason, value: of the last decision; `people` has all that count.
+        closed: other requests that it ended with it, {request id: todo id}.
+    """
+
+    action: str
+    people: list[dict[str, str]]
+    kind: Required[str]
+    request_id: Required[str]
+    asked: str
+    todo_id: str
+    digest: str
+    verdict: Required[str]
+    outcome: Required[str]
+    by: str
+    channel: str
+    at: str
+    reason: str
+    value: Json
+    closed: Mapping[str, str]
+
+
+def decided_event(view: RequestView) -> DecidedEvent:
     """Return the inbox event that carries a settled request to its session.
 
     Raises:
@@ -228,10 +267,7 @@ def decided_event(view: RequestView) -> dict[str, Any]:
         raise ValueError(Message("request {} isn't settled", request.id))
     last = resolution.decisions[-1] if resolution.decisions else None
     chosen = {d.action for d in resolution.decisions}
-    action = {"action": last.action} if last and last.action and len(chosen) == 1 else {}
-    return {
-        **action,
-        **({"people": [d.whose for d in resolution.decisions]} if last else {}),
+    event: DecidedEvent = {
         "kind": "decided",
         "request_id": request.id,
         "asked": request.kind.value,
@@ -245,6 +281,11 @@ def decided_event(view: RequestView) -> dict[str, Any]:
         "reason": last.reason if last else _too_late(view),
         "value": last.value if last else None,
     }
+    if last and last.action and len(chosen) == 1:
+        event["action"] = last.action
+    if last:
+        event["people"] = [d.whose for d in resolution.decisions]
+    return event
 
 
 def _too_late(view: RequestView) -> str:
@@ -268,7 +309,7 @@ DEEPEST = 200
 """Levels of nesting that data may have: whatever was written can also be read and checked anywhere."""
 
 
-def seal(head: Head, kind: str, data: Mapping[str, Any], at: str) -> tuple[Entry, bytes]:
+def seal(head: Head, kind: str, data: Mapping[str, object], at: str) -> tuple[Entry, bytes]:
     """Return the entry that comes after `head`, and the canonical JSON of its data.
 
     The entry's data is what a reader will get: keys are text, tuples are lists.
@@ -293,7 +334,7 @@ def stored_hash(stream: str, n: int, at: str, kind: str, data: bytes, prev: str)
     return _hash(stream, n, at, kind, data, prev)
 
 
-def plain(value: Any) -> tuple[Any, bytes]:
+def plain(value: object) -> tuple[Any, bytes]:
     """Return a JSON value as it will be read again, and its canonical encoding.
 
     Raises:
@@ -311,7 +352,7 @@ def plain(value: Any) -> tuple[Any, bytes]:
     return value, canonical(value)
 
 
-def _refuse_depth(value: Any) -> None:
+def _refuse_depth(value: object) -> None:
     level = [value]
     for _ in range(DEEPEST):
         level = [

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Effect, EffectClaim, plain
 from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write
-from hitl_tui.ledger.sqlite_views import data_of
+from hitl_tui.ledger.sqlite_views import Row, data_of
 
 USE_AS_DONE, DO_AGAIN, REPEATABLE = "use_as_done", "do_again", "repeatable"
 
@@ -65,7 +65,7 @@ def _was_said(db: sqlite3.Connection, wanted: Effect, verdict: str, request_id: 
     return asked is not None and asked["key"] == wanted.key and event["verdict"] == verdict
 
 
-def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
+def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: JsonObject, now: str) -> None:
     """Write how an effect ended; see `Ledger.end_effect`."""
     if status not in ("done", "failed"):
         raise BadInput(Message('An effect can\'t end as "{}"; it ends as done or failed.', status))
@@ -83,7 +83,7 @@ def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Map
 
 def listed(db: sqlite3.Connection, sessions: Sequence[str], status: str) -> list[Effect]:
     """Return the effects of sessions in the order they were first started."""
-    found: list[tuple[Any, ...]] = []
+    found: list[Row] = []
     for session in sessions:
         found += db.execute(
             f"{_SELECT} WHERE f.session = ?1 AND (?2 = '' OR f.status = ?2) ORDER BY f.first", (session, status)
@@ -109,7 +109,7 @@ def _as_done_there(db: sqlite3.Connection, effect: Effect) -> Effect:
     return replace(effect, session=known["session"], branch=known["branch"])
 
 
-def _effect(row: tuple[Any, ...]) -> Effect:
+def _effect(row: Row) -> Effect:
     key, session, todo_id, branch, run_id, status, _last, *entries = row
     began_in, began_n, began, ended_in, ended_n, ended = entries
     started = data_of(began, began_in, began_n)
@@ -131,7 +131,7 @@ def _start(db: sqlite3.Connection, effect: Effect, now: str, answer_to: str) -> 
     return replace(effect, subject=written.data["subject"], status="started", outcome={})
 
 
-def _end(db: sqlite3.Connection, effect: Effect, status: str, outcome: Mapping[str, Any], now: str) -> Effect:
+def _end(db: sqlite3.Connection, effect: Effect, status: str, outcome: JsonObject, now: str) -> Effect:
     data = {
         "key": effect.key,
         "todo_id": effect.todo_id,

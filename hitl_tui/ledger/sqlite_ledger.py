@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.requests import Decision, Request
 from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger import (
@@ -120,10 +120,10 @@ class SqliteLedger:
         """The file."""
         return self._database.path
 
-    async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+    async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, object], at: str) -> Entry:
         return await self._database.write(lambda db: sqlite_streams.write_free(db, stream, expected_n, kind, data, at))
 
-    async def record(self, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+    async def record(self, stream: str, kind: str, data: Mapping[str, object], at: str) -> Entry:
         return await self._database.write(lambda db: sqlite_streams.write_free(db, stream, None, kind, data, at))
 
     async def entries(self, stream: str, after: int = 0, limit: int = 1000) -> list[Entry]:
@@ -181,7 +181,7 @@ class SqliteLedger:
             lambda db: sqlite_requests.supersede(db, session, kept, Supersession(cause, by, now))
         )
 
-    async def attach_evidence(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+    async def attach_evidence(self, request_id: str, evidence: Mapping[str, object], now: str) -> None:
         await self._database.write(lambda db: sqlite_requests.attach_evidence(db, request_id, evidence, now))
 
     async def post(
@@ -189,7 +189,7 @@ class SqliteLedger:
         session: str,
         branch: int,
         event_id: str,
-        event: Mapping[str, Any],
+        event: Mapping[str, object],
         at: str,
         *,
         closing: Closing | None = None,
@@ -258,7 +258,9 @@ class SqliteLedger:
             then=lambda _: self._signals.announce(session),
         )
 
-    async def finish_restore(self, session: str, branch: int, now: str, extra: Mapping[str, Any] | None = None) -> None:
+    async def finish_restore(
+        self, session: str, branch: int, now: str, extra: Mapping[str, object] | None = None
+    ) -> None:
         await self._database.write(
             lambda db: sqlite_streams.finish_restore(db, session, branch, now, extra or {}),
             then=lambda ended: self._signals.announce(session) if ended else None,
@@ -270,7 +272,7 @@ class SqliteLedger:
     async def begin_effect(self, effect: Effect, now: str, *, resolution: str = "", answer_to: str = "") -> EffectClaim:
         return await self._database.write(lambda db: sqlite_effects.begin(db, effect, now, resolution, answer_to))
 
-    async def end_effect(self, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
+    async def end_effect(self, key: str, run_id: str, status: str, outcome: JsonObject, now: str) -> None:
         await self._database.write(lambda db: sqlite_effects.end(db, key, run_id, status, outcome, now))
 
     async def effects(self, *sessions: str, status: str = "") -> list[Effect]:

@@ -32,7 +32,7 @@ from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event, plain
 from hitl_tui.ledger.sqlite_streams import branch_number, highest_seq, put, write
 from hitl_tui.ledger.sqlite_streams import post as put_free
-from hitl_tui.ledger.sqlite_views import data_of, supersession_of
+from hitl_tui.ledger.sqlite_views import Row, data_of, supersession_of
 
 _MOST = 100_000
 _TODO_ID = "$.request.todo_id"
@@ -160,7 +160,7 @@ def post(
     session: str,
     branch: int,
     event_id: str,
-    event: Mapping[str, Any],
+    event: Mapping[str, object],
     at: str,
     closing: Closing | None,
 ) -> int:
@@ -171,7 +171,8 @@ def post(
         for todo_id in closing.todo_ids:
             refuse_decided(db, session, todo_id, closing.since, at)
         closed = _close(db, session, closing, at)
-        event = {**event, "data": {**event.get("data", {}), "closed": closed}}
+        data = event.get("data")
+        event = {**event, "data": {**(data if isinstance(data, Mapping) else {}), "closed": closed}}
     return put_free(db, session, branch, event_id, event, at)
 
 
@@ -250,7 +251,7 @@ def supersede(db: sqlite3.Connection, session: str, keep: Collection[str], why: 
     return gone
 
 
-def attach_evidence(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+def attach_evidence(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, object], now: str) -> None:
     """Replace a request's evidence."""
     row = db.execute("SELECT session FROM requests WHERE id = ?", (request_id,)).fetchone()
     if row is None:
@@ -292,7 +293,7 @@ def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
     put(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 
 
-def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> StoredRequest:
+def _stored(db: sqlite3.Connection, row: Row) -> StoredRequest:
     request_id, session, deadline, first_shown, settled_at, verdict, outcome, superseded = row[:8]
     n, raw, evidence_n, evidence = row[8:]
     try:

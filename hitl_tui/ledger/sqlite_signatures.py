@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head, Problem
@@ -40,7 +39,7 @@ class SignedStream:
     last: int
     key: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
         return {
             "stream": self.stream,

@@ -57,7 +57,7 @@ def chain_problem(db: sqlite3.Connection, stream: str) -> str:
     return "" if (end.n, end.hash) == (expected, prev) else Message("Entry {} is missing.", end.n)
 
 
-def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any], at: str) -> WrittenEntries:
+def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, object], at: str) -> WrittenEntries:
     """Append an entry of any kind and bring the views up to it."""
     if not stream:
         raise BadInput(Message("A stream needs a name."))
@@ -72,7 +72,7 @@ def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any
 
 
 def write_free(
-    db: sqlite3.Connection, stream: str, expected_n: int | None, kind: str, data: Mapping[str, Any], at: str
+    db: sqlite3.Connection, stream: str, expected_n: int | None, kind: str, data: Mapping[str, object], at: str
 ) -> Entry:
     """Append an entry that no view is built from.
 
@@ -90,7 +90,7 @@ def write_free(
     return write(db, stream, kind, data, at).entry
 
 
-def post(db: sqlite3.Connection, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
+def post(db: sqlite3.Connection, session: str, branch: int, event_id: str, event: Mapping[str, object], at: str) -> int:
     """Put somebody's event into the inbox, once."""
     if not event_id:
         raise BadInput(Message("An event needs an id."))
@@ -107,7 +107,7 @@ def put(
     session: str,
     branch: int,
     event_id: str,
-    event: Mapping[str, Any],
+    event: Mapping[str, object],
     at: str,
     *,
     settles: str = "",
@@ -124,7 +124,7 @@ def put(
         return int(there[0])
     if not seq:
         seq = highest_seq(db, session) + 1
-    data: dict[str, Any] = {"seq": seq, "event_id": event_id, "branch": branch, "event": event}
+    data: dict[str, object] = {"seq": seq, "event_id": event_id, "branch": branch, "event": event}
     if settles:
         data["settles"] = settles
     write(db, session, "event", data, at)
@@ -190,7 +190,7 @@ def restoring(db: sqlite3.Connection, session: str) -> tuple[int, dict[str, Any]
     return row[0], None if row[1] is None else data_of(row[1], session, row[2])
 
 
-def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, extra: Mapping[str, Any]) -> bool:
+def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, extra: Mapping[str, object]) -> bool:
     """End a restore; return False when there was nothing (left) to end."""
     current, intent = restoring(db, session)
     if number > current or number < 1:

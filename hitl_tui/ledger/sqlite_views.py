@@ -15,6 +15,7 @@ from typing import Any
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message, messages_restored
 from hitl_tui.core.requests import Request
 from hitl_tui.core.supersession import Cause, Supersession
@@ -26,10 +27,13 @@ _Projector = Callable[[sqlite3.Connection, int, Entry], None]
 _EARLIER = re.compile(r"(.+) by (.+) at (\d{4}-\d\d-\d\dT\S+)", re.DOTALL)
 """What earlier versions wrote instead of a cause where somebody ended a TODO: `skipped by ann at 2025-…`."""
 
+Row = tuple[Any, ...]
+"""What SQLite returns: numbers, texts, bytes and None."""
+
 COLUMNS = "id, stream, n, at, kind, data, prev, hash"
 
 
-def entry_of(row: tuple[Any, ...]) -> Entry:
+def entry_of(row: Row) -> Entry:
     """Return the entry in a row of `COLUMNS`.
 
     Raises:
@@ -140,7 +144,7 @@ def _decision(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
 
 
 def _event(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
-    data: Mapping[str, Any] = entry.data
+    data = entry.data
     seq = data["seq"]
     db.execute(
         "INSERT INTO inbox VALUES (?, ?, ?, ?, ?)",
@@ -167,7 +171,7 @@ def _request_superseded(db: sqlite3.Connection, _row_id: int, entry: Entry) -> N
     )
 
 
-def _stored_supersession(given: Any) -> str:
+def _stored_supersession(given: str | JsonObject) -> str:
     """Return what the view of requests keeps of an entry's reason: canonical JSON, or an earlier version's sentence."""
     if isinstance(given, str):
         return given

@@ -13,7 +13,7 @@ from io import FileIO
 from os.path import samestat
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TypedDict
 
 from hitl_tui.core.messages import Message, message_of, parts_of
 from hitl_tui.core.safe_text import mask, safe_text, text_lines
@@ -124,20 +124,32 @@ class ActivityStream:
             self._file = None
 
 
-def run_before(lines: Sequence[Activity], todo_id: str) -> dict[str, Any]:
-    """Return what the stream knows of a TODO's run before the one that goes on now; empty when it knows nothing.
+class EarlierRun(TypedDict):
+    """What the stream knows of a run before the one that goes on now.
+
+    Keys:
+        began: ISO 8601.
+        lines: what it put out, the last of it; `count` of all of them.
+        ended: how, empty where that isn't known.
+    """
+
+    began: str
+    lines: list[str]
+    count: int
+    ended: str
+
+
+def run_before(lines: Sequence[Activity], todo_id: str) -> EarlierRun | None:
+    """Return what the stream knows of a TODO's run before the one that goes on now; None when it knows nothing.
 
     Args:
         lines: the stream.
         todo_id: the TODO.
-
-    Returns:
-        `began` (ISO 8601), `lines` (what it put out, the last of it), `count` of all of them, `ended` (how, if known).
     """
     own = [entry for entry in lines if entry.todo_id == todo_id]
     starts = [n for n, entry in enumerate(own) if entry.kind == "started"]
     if not starts:
-        return {}
+        return None
     begun, end = (starts[-2], starts[-1]) if len(starts) > 1 else (starts[-1], len(own))
     said = [e.text for e in own[begun:end] if e.kind in ("line", "progress") and not e.text.startswith(_NODE)]
     ended = next((e.text for e in own[begun:end] if e.kind in ("finished", "failed")), "")

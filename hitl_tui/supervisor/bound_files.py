@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.teams.contract import Team
@@ -22,10 +22,12 @@ class BoundFiles:
 
     Args:
         arguments: all of them.
+        programs: what of them says so: the files, and their digests.
         changed: names of the files that aren't what they were.
     """
 
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
+    programs: Mapping[str, str]
     changed: tuple[str, ...]
 
 
@@ -56,4 +58,4 @@ async def found_again(team: Team | AgentFacts, todo: SupervisorTodo) -> BoundFil
     if before == now:
         return None
     names = await asyncio.to_thread(changed, before, now)
-    return BoundFiles({**todo.arguments, "programs": now}, tuple(names))
+    return BoundFiles({**todo.arguments, "programs": now}, now, tuple(names))

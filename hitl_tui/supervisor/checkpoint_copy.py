@@ -15,6 +15,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.interrupts.numbers import highest_number
+from hitl_tui.core.json_types import RunBefore
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.records import Branch
@@ -25,6 +26,7 @@ from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.threads import row_checksums
 from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, check_of, checksum
 from hitl_tui.threads.session_history import SessionHistory, thread_of
+from hitl_tui.threads.store_tables import Row
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 """What a checkpoint that isn't one of ours makes of its reader."""
@@ -129,7 +131,7 @@ def cursor_of(source: Path, session: str) -> int:
 
 def _rows(
     db: sqlite3.Connection, table: str, columns: str, where: str = "ORDER BY rowid", *values: str
-) -> Iterator[list[Any]]:
+) -> Iterator[Row]:
     """Yield rows, each as it was written.
 
     Raises:
@@ -171,7 +173,7 @@ class _Renaming:
     def place(self) -> CheckpointPlace:
         return replace(self._place, results=frozenset(self._results))
 
-    def checkpoints(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+    def checkpoints(self, db: sqlite3.Connection) -> Iterator[Row]:
         for thread, ns, checkpoint_id, parent, kind, blob, metadata in _rows(db, "checkpoints", CHECKPOINT_COLUMNS):
             if thread == thread_of(self.old) and not ns:
                 checkpoint = self._serde.loads_typed((kind, blob))
@@ -181,7 +183,7 @@ class _Renaming:
             row = (self._thread(thread), ns, checkpoint_id, parent, kind, blob, metadata)
             yield *row, checksum(row)
 
-    def writes(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+    def writes(self, db: sqlite3.Connection) -> Iterator[Row]:
         for thread, ns, *place, channel, kind, value in _rows(db, "writes", WRITE_COLUMNS):
             if thread == thread_of(self.old) and channel in _OF_SESSION:
                 renamed = self._state({channel: self._serde.loads_typed((kind, value))})
@@ -196,7 +198,7 @@ class _Renaming:
             max(self._place.cursor, int(control.get("cursor", 0))),
         )
 
-    def _refers(self, digest: Any) -> None:
+    def _refers(self, digest: object) -> None:
         if digest:
             self._results.add(str(digest))
 
@@ -288,10 +290,10 @@ async def left_head(history: SessionHistory, session: str) -> str:
     raise Refused(Message("Session {} has no checkpoint to leave.", session), reason="unknown")
 
 
-def _what_ran(board: Board) -> dict[str, dict[str, Any]]:
+def _what_ran(board: Board) -> dict[str, RunBefore]:
     """Return which TODOs had begun on the branch that is left, or before it: what they did to the world stays."""
-    ran = {todo.id: dict(todo.metadata["ran_before"]) for todo in board.all() if "ran_before" in todo.metadata}
-    now = {
+    ran = {todo.id: todo.metadata["ran_before"].copy() for todo in board.all() if "ran_before" in todo.metadata}
+    now: dict[str, RunBefore] = {
         todo.id: {"status": todo.status.value, "branch": board.control.branch} for todo in board.all() if todo.attempt
     }
     return {**ran, **now}

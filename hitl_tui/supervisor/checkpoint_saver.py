@@ -52,8 +52,13 @@ from hitl_tui.threads.row_checksums import (
     has_our_tables,
     prepare,
 )
+from hitl_tui.threads.store_tables import Row, Values
 
 Reducer = Callable[[Any, Sequence[Any]], Any]
+"""Applies what was written to a channel, in order, to its value."""
+
+Write = tuple[str, str, Any]
+"""Task, channel, value."""
 
 _WALK_AT_ONCE = 64
 """Checkpoints that are gone back at once to find a delta channel's last whole value."""
@@ -105,8 +110,8 @@ class Ancestor:
     """
 
     id: str
-    values: Mapping[str, Any]
-    writes: Sequence[tuple[str, str, Any]]
+    values: Values
+    writes: Sequence[Write]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class Remembered:
     """A delta channel's value at a checkpoint; nobody changes it in place, reducers make new ones."""
 
     checkpoint_id: str
-    value: Any
+    value: object
 
 
 class CheckedSaver(AsyncSqliteSaver):
@@ -139,7 +144,7 @@ class CheckedSaver(AsyncSqliteSaver):
         sums = (column.replace(COLUMN, f"c.{COLUMN}"), column.replace(COLUMN, f"w.{COLUMN}"))
         self._load, self._walk = (_with_sums(text, *sums) for text in (_LOAD, _WALK))
 
-    async def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+    async def rows(self, sql: str, values: Row | Values = ()) -> list[Row]:
         """Return a statement's rows.
 
         Raises:
@@ -181,7 +186,7 @@ class CheckedSaver(AsyncSqliteSaver):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         where, values = search_where(config, filter)
-        bounds: list[Any] = []
+        bounds: list[str | None] = []
         if before is not None:
             # It may be one of another namespace: what is asked for is what was written before it.
             there = "thread_id = ? AND " if config is not None else ""
@@ -201,8 +206,8 @@ class CheckedSaver(AsyncSqliteSaver):
     ) -> Mapping[str, DeltaChannelHistory]:
         thread, ns = _place(config)
         at = str(get_checkpoint_id(config) or await self.newest(thread, ns))
-        writes: dict[str, list[Sequence[tuple[str, str, Any]]]] = {channel: [] for channel in channels}
-        seeds: dict[str, Any] = {}
+        writes: dict[str, list[Sequence[Write]]] = {channel: [] for channel in channels}
+        seeds: dict[str, object] = {}
         seen = {at}
         missing = set(channels)
         while missing:
@@ -245,12 +250,12 @@ class CheckedSaver(AsyncSqliteSaver):
             "thread": thread, "ns": ns, "id": checkpoint_id, "known": known, "most": most,
             "channels": json.dumps(list(channels)),
         }  # fmt: skip
-        by_id: dict[str, list[Any]] = {}
+        by_id: dict[str, list[Row]] = {}
         for row in await self.rows(self._walk, values):
             by_id.setdefault(row[0], []).append(row)
         return (self._ancestor(thread, ns, rows) for rows in by_id.values())
 
-    def _ancestor(self, thread: str, ns: str, rows: Sequence[Any]) -> Ancestor:
+    def _ancestor(self, thread: str, ns: str, rows: Sequence[Row]) -> Ancestor:
         at, parent, kind, blob, metadata, kept = rows[0][:6]
         self.check((thread, ns, at, parent, kind, blob, metadata), kept)
         wrote = [row[6:] for row in rows if row[6] is not None]
@@ -320,7 +325,7 @@ class SessionSaver(CheckedSaver):
             else:
                 await self._insert_all(otherwise, rows)
 
-    async def _insert_all(self, otherwise: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    async def _insert_all(self, otherwise: str, rows: Sequence[Row]) -> None:
         """Write more rows than one statement takes, all or none: a task with some of its writes would count as done."""
         try:
             await self.rows("BEGIN IMMEDIATE")
@@ -331,7 +336,7 @@ class SessionSaver(CheckedSaver):
             raise
         await self.conn.commit()
 
-    async def _insert(self, otherwise: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    async def _insert(self, otherwise: str, rows: Sequence[Row]) -> None:
         await self.rows(
             f"INSERT OR {otherwise} INTO writes ({WRITE_COLUMNS}, {COLUMN})"  # noqa: S608 - constants
             f" VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'] * len(rows))}",
@@ -369,7 +374,7 @@ class SessionSaver(CheckedSaver):
         if checkpoint_id == kept.checkpoint_id:
             return {"seed": _DeltaSnapshot(kept.value), "writes": []}
         found = await self.ancestors(thread, ns, checkpoint_id, [channel], most=_LONGEST_WALK, known=kept.checkpoint_id)
-        writes: list[Sequence[tuple[str, str, Any]]] = []
+        writes: list[Sequence[Write]] = []
         for ancestor in found:
             writes.append(ancestor.writes)
             # A snapshot ends the walk also before the remembered checkpoint: on a fork the writes beyond it belong

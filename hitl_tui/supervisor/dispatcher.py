@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
@@ -19,7 +19,15 @@ from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id
-from hitl_tui.core.json_types import EffectResolution
+from hitl_tui.core.json_types import (
+    DoubtfulEffect,
+    EffectResolution,
+    EventData,
+    Interrupt,
+    JsonObject,
+    ProposalState,
+    ResultReference,
+)
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
@@ -127,20 +135,20 @@ class LedgerEffects:
         if claim.verdict == "failed" and claim.effect is not None:
             # The process died before it could say so: it isn't tried again within the same run.
             error = BadInput if claim.effect.outcome.get("final") else TeamFailure
-            raise error(claim.effect.outcome["error"])
+            raise error(cast("str", claim.effect.outcome["error"]))
         try:
             result = await act()
         except (TeamFailure, BadInput) as error:
             # It ended, and how is known: a person may let it be done again. After anything else nobody knows.
             said = clip(mask(error.message, self._secrets), 500)
-            failure = {"error": said, **({"final": True} if isinstance(error, BadInput) else {})}
+            failure: JsonObject = {"error": said, **({"final": True} if isinstance(error, BadInput) else {})}
             await self._ledger.end_effect(key, self._run_id, "failed", failure, self._now())
             raise
         reference = await self._artifacts.put(result)
         await self._ledger.end_effect(key, self._run_id, "done", {"artifact": reference}, self._now())
         return result
 
-    async def _kept(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    async def _kept(self, outcome: JsonObject) -> dict[str, Any]:
         reference = outcome.get("artifact")
         return await self._artifacts.get(str(reference)) if reference else dict(outcome)
 
@@ -152,6 +160,9 @@ def _why(effect: Effect | None, session: str) -> str:
         return Message("session {} did it, with which this one shares its past", effect.session)
     return Message("it was done on branch {}, which was left by a restore", effect.branch)
 
+
+TeamGraph: TypeAlias = "CompiledStateGraph[Any, Any, Any, Any]"
+"""A team's graph: its states are the team's business."""
 
 UNLOCKED = -1
 """In the place of the lock of a run that starts nothing."""
@@ -179,7 +190,7 @@ class LocalDispatcher:
         self._stuck: set[str] = set()
         self._ended: dict[str, int] = {}
         self._begun: set[str] = set()
-        self._graphs: dict[str, tuple[Team, CompiledStateGraph[Any, Any, Any, Any]]] = {}
+        self._graphs: dict[str, tuple[Team, TeamGraph]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._attached = GraphRunner(services)
 
@@ -247,7 +258,7 @@ class LocalDispatcher:
         if self._ending:
             await asyncio.wait(self._ending)
 
-    async def view(self, spec: RunSpec, update: Mapping[str, object] | None, at: str) -> GraphView:
+    async def view(self, spec: RunSpec, update: JsonObject | None, at: str) -> GraphView:
         """Return a TODO's attached graph and where it stands; see `SessionView.graph`."""
         return await self._attached.view(spec, update, at)
 
@@ -288,7 +299,7 @@ class LocalDispatcher:
         except EffectInDoubt as doubt:
             await self._ask_doubt(spec, doubt)
         except CodeChanged as error:
-            data: dict[str, Any] = {"todo_id": spec.todo.id, "run_id": spec.run_id, "thread": error.thread}
+            data: EventData = {"todo_id": spec.todo.id, "run_id": spec.run_id, "thread": error.thread}
             data |= {"programs": dict(error.programs), "changed": list(error.changed[:MOST_CHANGED])}
             await self._tell(spec, f"run:{spec.run_id}:changed", EventKind.CHANGED, data)
         except RunNotCurrent as error:
@@ -296,7 +307,7 @@ class LocalDispatcher:
         except _OutOfTime:
             await self._fail(spec, Message("it took longer than {} s", f"{spec.todo.timeout:g}"), final=False)
         except GraphFailure as error:
-            more = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
+            more: EventData = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
             await self._fail(spec, error.message, final=True, more=more)
         except HitlError as error:
             final = isinstance(error, BadInput | StorageError) or await self._acted(spec)
@@ -311,11 +322,15 @@ class LocalDispatcher:
                 os.close(lock)
 
     async def _ask_doubt(self, spec: RunSpec, doubt: EffectInDoubt) -> None:
-        data: dict[str, Any] = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
+        data: EventData = {
+            "todo_id": spec.todo.id,
+            "run_id": spec.run_id,
+            "effect": cast("DoubtfulEffect", doubt.effect),
+        }
         team = self._services.team(spec.todo.agent_name)
         fresh = await found_again(team, spec.todo) if team.binds_files else None
         if fresh is not None:  # what it did before it stopped may have changed them
-            data |= {"programs": fresh.arguments["programs"], "changed": list(fresh.changed[:MOST_CHANGED])}
+            data |= {"programs": fresh.programs, "changed": list(fresh.changed[:MOST_CHANGED])}
         await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
 
     async def _run_lock(self, spec: RunSpec) -> int:
@@ -371,12 +386,18 @@ class LocalDispatcher:
         failed = await self._services.ledger.effects(self._services.session, status="failed")
         return any(effect.run_id == spec.run_id for effect in failed)
 
-    async def _fail(self, spec: RunSpec, error: str, *, final: bool, more: Mapping[str, Any] | None = None) -> None:
+    async def _fail(self, spec: RunSpec, error: str, *, final: bool, more: EventData | None = None) -> None:
         text = clip(mask(error, dict(self._services.secrets)), 500)
-        data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "error": text, "final": final, **(more or {})}
+        data: EventData = {
+            "todo_id": spec.todo.id,
+            "run_id": spec.run_id,
+            "error": text,
+            "final": final,
+            **(more or EventData()),
+        }
         await self._tell(spec, f"run:{spec.run_id}:failed", EventKind.FAILED, data)
 
-    async def _tell(self, spec: RunSpec, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
+    async def _tell(self, spec: RunSpec, event_id: str, kind: EventKind, data: EventData) -> None:
         self._ended[spec.run_id] = spec.todo.asked
         await self._services.post(event_id, kind, data)
 
@@ -418,26 +439,26 @@ class LocalDispatcher:
                 raise _OutOfTime from error
             raise
         if isinstance(ending, Asks):
-            data = {
+            data: EventData = {
                 "todo_id": spec.todo.id,
                 "run_id": spec.run_id,
-                "interrupts": [dict(i) for i in ending.interrupts],
+                "interrupts": [cast("Interrupt", dict(i)) for i in ending.interrupts],
                 "delivered": list(ending.delivered),
                 "entered": dict(ending.entered),
             }
             await self._tell(spec, f"run:{spec.run_id}:asks:{spec.todo.asked}", EventKind.INTERRUPTED, data)
         else:
-            more = {"entered": dict(ending.entered), "thread": self._attached.thread(spec, team)}
+            more: EventData = {"entered": dict(ending.entered), "thread": self._attached.thread(spec, team)}
             await self._finish(spec, ending.result.to_dict(), more)
 
-    def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
+    def _graph(self, team: Team) -> TeamGraph:
         known = self._graphs.get(team.name)
         if known is None or known[0] is not team:  # its workspace was trusted anew
             known = team, team.build().compile(checkpointer=self._services.saver, name=team.name)
             self._graphs[team.name] = known
         return known[1]
 
-    def _input(self, spec: RunSpec, state: StateSnapshot) -> Any:
+    def _input(self, spec: RunSpec, state: StateSnapshot) -> object:
         """Return what to invoke a run's graph with: how far it got decides."""
         if state.created_at is None:
             return _beginning(spec)
@@ -484,15 +505,15 @@ class LocalDispatcher:
 
     async def _stream(
         self,
-        graph: CompiledStateGraph[Any, Any, Any, Any],
-        value: Any,
+        graph: TeamGraph,
+        value: object,
         config: RunnableConfig,
         context: TeamContext,
         spec: RunSpec,
-    ) -> Mapping[str, Any] | None:
+    ) -> Mapping[str, object] | None:
         """Let a run's graph go on; return its result, None when it asks something or has to be looked at."""
         activity = self._services.activity
-        result: Any = None
+        result: object = None
         activity.write(spec.todo.id, "started", Message("{} attempt {}", spec.todo.agent_name, spec.todo.attempt))
         async for part in graph.astream(
             value, config, context=context, stream_mode=["updates", "custom"], durability="sync", version="v2"
@@ -508,7 +529,7 @@ class LocalDispatcher:
 
     async def _end(self, spec: RunSpec, state: StateSnapshot) -> None:
         todo = spec.todo
-        data: dict[str, Any] = {"todo_id": todo.id, "run_id": spec.run_id}
+        data: EventData = {"todo_id": todo.id, "run_id": spec.run_id}
         if state.interrupts:
             data["interrupts"] = [
                 {"id": i.id, "path": [task.name], "index": n, "value": plain(i.value)}
@@ -525,35 +546,35 @@ class LocalDispatcher:
             return
         await self._finish(spec, found)
 
-    async def _finish(self, spec: RunSpec, found: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
+    async def _finish(self, spec: RunSpec, found: Mapping[str, object], more: EventData | None = None) -> None:
         services, todo = self._services, spec.todo
         result = TeamResult.from_dict(found)
         digest = await services.artifacts.put(result.to_dict())
-        reference = {
+        reference: ResultReference = {
             "digest": digest,
             "summary": clip(result.summary or " ".join(result.text.split()), 200),
             "found": result.found,
             "files": list(result.files),
         }
         proposal = await services.follow_up(todo, result)
-        data = {
+        data: EventData = {
             "todo_id": todo.id,
             "run_id": spec.run_id,
             "result": reference,
-            "proposal": proposal.to_dict() if proposal is not None else None,
-            **(more or {}),
+            "proposal": cast("ProposalState", proposal.to_dict() if proposal is not None else None),
+            **(more or EventData()),
         }
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
 
 
-def _answers(spec: RunSpec, state: StateSnapshot, secrets: Mapping[str, str]) -> dict[str, Any]:
+def _answers(spec: RunSpec, state: StateSnapshot, secrets: Mapping[str, str]) -> dict[str, object]:
     held = {i.id: plain(i.value) for i in state.interrupts}
     asked = interrupts_of(spec.todo.question)
     told = {i["id"]: i for i in asked if "answer" in i and i["id"] in held}
     return {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in told.items()}
 
 
-def _beginning(spec: RunSpec) -> dict[str, Any]:
+def _beginning(spec: RunSpec) -> dict[str, str]:
     return {"task": spec.todo.description}
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, cast
 
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.command_summary import in_short, told, worth_telling
+from hitl_tui.supervisor.snapshot import CitationData, ResponseData
 from hitl_tui.teams.contract import Block, Brief, brief_of, place_label
 from hitl_tui.teams.printed_figures import Run, run_of
 
@@ -93,6 +95,17 @@ _WORDS = {
 }
 
 
+class ResultData(TypedDict, total=False):
+    """A `TeamResult` as it is kept."""
+
+    text: str
+    data: JsonObject
+    citations: Sequence[CitationData]
+    files: Sequence[str]
+    summary: str
+    found: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """The final answer of a session.
@@ -108,16 +121,16 @@ class Response:
 
     text: str
     summary: str
-    citations: tuple[Mapping[str, Any], ...] = ()
+    citations: tuple[CitationData, ...] = ()
     files: tuple[str, ...] = ()
     outcome: str = DONE
     remarks: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ResponseData:
         return {
             "text": self.text,
             "summary": self.summary,
-            "citations": [dict(c) for c in self.citations],
+            "citations": [c.copy() for c in self.citations],
             "files": list(self.files),
             "outcome": self.outcome,
             "remarks": list(self.remarks),
@@ -128,7 +141,7 @@ def compose(
     query: str,
     language: str,
     todos: Sequence[SupervisorTodo],
-    results: Mapping[str, Mapping[str, Any]],
+    results: Mapping[str, ResultData],
     errors: Sequence[str] = (),
     remarks: Sequence[str] = (),
 ) -> Response:
@@ -187,18 +200,18 @@ class _Told:
     brief: Brief
 
 
-def _draws(result: Mapping[str, Any] | None, runs: Mapping[str, Run]) -> bool:
+def _draws(result: ResultData | None, runs: Mapping[str, Run]) -> bool:
     """Whether a step's answer stands for what it depends on: beside commands only where it cites or keeps it."""
     return not runs or result is None or bool(result.get("citations") or result.get("files"))
 
 
-def _runs(done: Sequence[SupervisorTodo], results: Mapping[str, Mapping[str, Any]]) -> dict[str, Run]:
+def _runs(done: Sequence[SupervisorTodo], results: Mapping[str, ResultData]) -> dict[str, Run]:
     """Return the commands that ran, by TODO id; empty where what one command printed says it all."""
     found = [run for t in done if t.id in results and (run := run_of(t.id, results[t.id]))]
     return {run.todo_id: run for run in found} if worth_telling(found) else {}
 
 
-def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str], *, deed: bool = False) -> Brief:
+def _brief(result: ResultData | None, words: Mapping[str, str], *, deed: bool = False) -> Brief:
     """Return a result's brief; of a team that gives none its text, or its summary where the text is long.
 
     Args:
@@ -210,7 +223,7 @@ def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str], *, deed: 
         return Brief(answer=words["by_hand"])
     if deed:
         return Brief(evidence=(Block(str(result.get("text", "")).strip()),))
-    brief = brief_of(result)
+    brief = brief_of(cast("JsonObject", result))
     if brief is not None:
         return brief
     text = _body(str(result.get("text", "")))
@@ -222,7 +235,7 @@ def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str], *, deed: 
     return Brief(answer=summary, evidence=(Block(text),))
 
 
-def _absent(one: _Told, results: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+def _absent(one: _Told, results: Mapping[str, ResultData]) -> tuple[str, ...]:
     """Return what a step says isn't there; that it found nothing doesn't hold once another search found something."""
     hits = {todo_id: result.get("data", {}).get("hits") for todo_id, result in results.items()}
     return one.brief.absent[1 if hits.get(one.todo.id) == 0 and any(hits.values()) else 0 :]
@@ -279,7 +292,7 @@ def _plain(text: str) -> str:
     return "".join(character for character in text if character.isalnum())
 
 
-def _sources(citations: Sequence[Mapping[str, Any]], text: str) -> str:
+def _sources(citations: Sequence[CitationData], text: str) -> str:
     """Return the places that were cited and stand nowhere in the text above."""
     kept = [c for c in citations if not re.search(re.escape(_place(c)) + r"(?!\d)", text)]
     return "\n".join(f"{n}. {_label(c)}" for n, c in enumerate(kept, start=1))
@@ -302,19 +315,19 @@ def _outcome(todos: Sequence[SupervisorTodo]) -> str:
     return PARTIAL if any(t.status is not Status.COMPLETED for t in todos) else DONE
 
 
-def _citations(results: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    found: dict[tuple[str, int, int], Mapping[str, Any]] = {}
+def _citations(results: Sequence[ResultData]) -> tuple[CitationData, ...]:
+    found: dict[tuple[str, int, int], CitationData] = {}
     for result in results:
         for citation in result.get("citations", ()):
             found.setdefault((citation["path"], citation.get("page", 0), citation["line"]), citation)
     return tuple(found.values())
 
 
-def _place(citation: Mapping[str, Any]) -> str:
+def _place(citation: CitationData) -> str:
     return place_label(str(citation["path"]), int(citation["line"]), int(citation.get("page") or 0))
 
 
-def _label(citation: Mapping[str, Any]) -> str:
+def _label(citation: CitationData) -> str:
     quote = clip(" ".join(str(citation.get("quote", "")).split()), 160)
     return _place(citation) + (f" — {quote}" if quote else "")
 
@@ -331,7 +344,7 @@ def _undone(todo: SupervisorTodo, words: Mapping[str, str], language: str) -> st
 def _summary(
     deeds: Sequence[str],
     leaves: Sequence[SupervisorTodo],
-    results: Mapping[str, Mapping[str, Any]],
+    results: Mapping[str, ResultData],
     words: Mapping[str, str],
 ) -> str:
     said = list(deeds) or [str(results[t.id].get("summary", "")) for t in leaves if t.id in results]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -28,7 +28,7 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.json_text import digest, short_id
-from hitl_tui.core.json_types import Refusal, TodoMetadata
+from hitl_tui.core.json_types import Refusal, ResultReference, TodoMetadata, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
@@ -38,9 +38,9 @@ from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.bound_files import BoundFiles, rebound
-from hitl_tui.supervisor.final_answer import compose
+from hitl_tui.supervisor.final_answer import ResultData, compose
 from hitl_tui.supervisor.ports import Artifacts
-from hitl_tui.supervisor.state import MainSupervisorState
+from hitl_tui.supervisor.state import GateState, MainSupervisorState, PlanningData
 from hitl_tui.threads.session_history import thread_of
 
 STRICT_RESUME = "__pregel_strict_resume"
@@ -115,7 +115,7 @@ class TeamSupervisor:
 
     async def execute(
         self, query: str, session_id: str, *, mode: Mode = Mode.STEP, branch: int = 0, lineage: str = ""
-    ) -> dict[str, Any]:
+    ) -> GateState:
         """Begin a session, or bring one that was interrupted to rest; return the state at the next gate.
 
         The state's `__interrupt__` holds the gate's interrupt; answer it with `resume`.
@@ -145,14 +145,14 @@ class TeamSupervisor:
         first = {"query": query, "session_id": session_id, "control": control.to_dict()}
         return await self._invoke(None if begun else first, session_id)
 
-    async def resume(self, session_id: str, interrupt_id: str, events: Sequence[Event]) -> dict[str, Any]:
+    async def resume(self, session_id: str, interrupt_id: str, events: Sequence[Event]) -> GateState:
         """Hand a batch of events to the gate; return the state at the next one."""
         command: Command[Any] = Command(resume={interrupt_id: [e.to_dict() for e in events]})
         return await self._invoke(command, session_id)
 
-    async def _invoke(self, value: Any, session_id: str) -> dict[str, Any]:
+    async def _invoke(self, value: object, session_id: str) -> GateState:
         found = await self.graph.ainvoke(value, config_of(session_id), durability="sync")
-        return dict(found)
+        return cast("GateState", dict(found))
 
     # Nodes ----------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class TeamSupervisor:
     async def _planning(self, state: MainSupervisorState) -> Command[Literal["plan_review"]]:
         control = Control.from_dict(state["control"])
         old = list(state.get("todos") or {})
-        planning: dict[str, Any] = {
+        planning: PlanningData = {
             "agents": [a.name for a in self._planner.agents.values() if a.enabled],
             "teams": list(dict.fromkeys(a.team for a in self._planner.agents.values() if a.enabled)),
         }
@@ -187,7 +187,7 @@ class TeamSupervisor:
             if old and control.plan == b.PLAN_REVISE:
                 return Command(goto="plan_review", update=self._as_it_was(Board.from_state(state), error))
             planning["errors"] = [error.message]
-        changes: dict[str, Any] = dict.fromkeys(old)
+        changes: dict[str, TodoState | None] = dict.fromkeys(old)
         changes |= {todo.id: todo.to_state() for todo in todos}
         highest = max([control.highest, *(int(t.id.removeprefix("todo_")) for t in todos)])
         control = replace(
@@ -204,7 +204,7 @@ class TeamSupervisor:
         }
         return Command(goto="plan_review", update=update)
 
-    def _as_it_was(self, board: Board, error: HitlError) -> dict[str, Any]:
+    def _as_it_was(self, board: Board, error: HitlError) -> dict[str, object]:
         """Return the update that asks about the same plan again: the last remark can't be worked in."""
         control = board.control
         earlier, _, remark = control.feedback.rpartition("\n")
@@ -295,10 +295,10 @@ class TeamSupervisor:
 
     async def _aggregate(self, state: MainSupervisorState) -> Command[Literal["generate_response"]]:
         board = Board.from_state(state)
-        results: dict[str, Any] = {}
+        results: dict[str, dict[str, ResultReference]] = {}
         for todo in board.all():
             if todo.result is not None:
-                results.setdefault(todo.agent_name, {})[todo.id] = dict(todo.result)
+                results.setdefault(todo.agent_name, {})[todo.id] = todo.result.copy()
         update = {
             "results": {
                 "digest": await self._artifacts.put(results),
@@ -314,7 +314,7 @@ class TeamSupervisor:
         board = Board.from_state(state)
         todos = board.all()
         results = {
-            todo.id: await self._artifacts.get(str(todo.result["digest"]))
+            todo.id: cast("ResultData", await self._artifacts.get(str(todo.result["digest"])))
             for todo in todos
             if todo.result is not None and todo.result.get("digest")
         }
@@ -330,10 +330,10 @@ class TeamSupervisor:
         }
         return Command(goto="approval", update=update)
 
-    def _update(self, phase: str, folded: Folded) -> dict[str, Any]:
+    def _update(self, phase: str, folded: Folded) -> dict[str, object]:
         """Return what a gate writes: changed TODOs, control, and what it waits for in words."""
         asked = asking(folded.board)
-        update: dict[str, Any] = {"control": folded.board.control.to_dict(), "current_phase": phase}
+        update: dict[str, object] = {"control": folded.board.control.to_dict(), "current_phase": phase}
         if folded.changes:
             update["todos"] = dict(folded.changes)
         if asked:

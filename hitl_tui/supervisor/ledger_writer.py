@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import count
-from typing import Any, cast
+from typing import cast
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind, after_seconds
@@ -123,7 +123,7 @@ class LedgerWriter:
     async def post(
         self,
         kind: EventKind,
-        data: Mapping[str, Any],
+        data: Mapping[str, object],
         *,
         by: str,
         event_id: str = "",
@@ -179,7 +179,7 @@ class LedgerWriter:
         branch = await self.ledger.begin_restore(self._session, checkpoint_id, by, self.now())
         return branch.number
 
-    async def record(self, kind: str, data: Mapping[str, Any], at: str) -> None:
+    async def record(self, kind: str, data: Mapping[str, object], at: str) -> None:
         """Record what people do that no view is built from."""
         self.check_whole()
         await self.ledger.record(self._session, kind, data, at)

@@ -7,10 +7,10 @@ import importlib
 import logging
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.board import Board, Draft
@@ -18,6 +18,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
 from hitl_tui.core.interrupts.recognition import recognise, title_of
+from hitl_tui.core.json_types import EventData, JsonObject
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.policy import Policy
 from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
@@ -29,6 +30,7 @@ from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, run_before
 from hitl_tui.supervisor.bound_files import rebound
 from hitl_tui.supervisor.ledger_writer import opened
+from hitl_tui.supervisor.run_spec import PostEvent
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
 from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, TeamResult
@@ -59,27 +61,43 @@ def _has_schema(request: Request) -> bool:
     return "review_configs" in value or value.get("method") == "elicitation/create"
 
 
-async def findings_in(declaration: GraphDeclaration) -> dict[str, Any]:
-    """Return what is found in a graph's module: `findings`, and the `command` that tells all of it; {} for nothing.
+class Finding(TypedDict):
+    """One finding of `hitl-tui lint`."""
+
+    rule: str
+    file: str
+    line: int
+    message: str
+
+
+class GraphFindings(TypedDict):
+    """What is found in a graph's module, and the command that tells all of it."""
+
+    findings: list[Finding]
+    command: str
+
+
+async def findings_in(declaration: GraphDeclaration) -> GraphFindings | None:
+    """Return what is found in a graph's module; None for nothing.
 
     Only its source is read, in a thread. What can't be checked has no findings.
     """
     return await asyncio.to_thread(_found, declaration)
 
 
-def _found(declaration: GraphDeclaration) -> dict[str, Any]:
+def _found(declaration: GraphDeclaration) -> GraphFindings | None:
     try:
         from hitl_tui.lint.check import lint
 
         report = lint(declaration.target, Path(declaration.folder), sys.path)
-        findings = [
+        findings: list[Finding] = [
             {"rule": f.rule.id, "file": f.place.file, "line": f.place.line, "message": f.message}
             for f in report.findings
         ]
     except Exception as error:  # noqa: BLE001 - whatever somebody's module does to the check: it stands in no one's way
         log.info("%s wasn't checked: %s", declaration.target, error)
-        return {}
-    return {"findings": findings, "command": f"hitl-tui lint {shlex.quote(declaration.target)}"} if findings else {}
+        return None
+    return {"findings": findings, "command": f"hitl-tui lint {shlex.quote(declaration.target)}"} if findings else None
 
 
 _IDLE_WAIT = 2.0
@@ -102,7 +120,7 @@ def _begins_when_shown(request: Request) -> bool:
 
 
 async def preview_of(
-    setup: SessionSetup, request: Request, arguments: Mapping[str, Any], query: str = ""
+    setup: SessionSetup, request: Request, arguments: JsonObject, query: str = ""
 ) -> OutputPreview | FilePreview | None:
     """Return what a question's step would do with exact arguments; None where its team doesn't know before.
 
@@ -117,7 +135,9 @@ async def preview_of(
         HitlError: it can't be found out.
     """
     preview = arguments.get("preview")
-    if preview and (why := await setup.law.why_no_preview(str(arguments.get("command", "")), preview)):
+    if preview and (
+        why := await setup.law.why_no_preview(str(arguments.get("command", "")), cast("Sequence[str]", preview))
+    ):
         raise BadInput(why)
 
     async def inputs() -> dict[str, TeamResult]:
@@ -143,7 +163,7 @@ class OpenQuestions:
         setup: SessionSetup,
         activity: ActivityStream,
         previewed: Callable[[str], Awaitable[None]],
-        post: Callable[[str, EventKind, Mapping[str, Any]], Awaitable[None]],
+        post: PostEvent,
     ) -> None:
         self._setup = setup
         self._ledger = setup.ledger
@@ -154,7 +174,7 @@ class OpenQuestions:
         self._asked: dict[str, Request] = {}
         self._rebound: dict[str, int] = {}
         self._tidied = False
-        self._keys: dict[str, tuple[Any, ...]] = {}
+        self._keys: dict[str, tuple[object, ...]] = {}
         self._named: dict[str, Request | None] = {}
         self._decided: set[str] = set()
         self._views: dict[str, RequestView] = {}
@@ -264,7 +284,7 @@ class OpenQuestions:
             return False
         self._rebound[todo.id] = todo.asked + 1  # once: a workspace may change all the time
         names = fresh.changed[:MOST_CHANGED] if again else todo.metadata.get("changed", [])
-        data = {"todo_id": todo.id, "arguments": dict(fresh.arguments), "changed": list(names)}
+        data: EventData = {"todo_id": todo.id, "arguments": dict(fresh.arguments), "changed": list(names)}
         await self._post("bound:" + request.id, EventKind.BOUND, data)
         return True
 
@@ -285,7 +305,7 @@ class OpenQuestions:
         setup = self._setup
 
         async def show() -> None:
-            found: Mapping[str, Any] | FilePreview | None
+            found: Mapping[str, object] | FilePreview | None
             try:
                 found = await preview_of(setup, request, request.subject["arguments"])
             except HitlError as error:
@@ -318,7 +338,7 @@ class OpenQuestions:
 
         async def show() -> None:
             found = await findings_in(graph.declaration)
-            if not found:
+            if found is None:
                 return
             for finding in found["findings"][:_SHOWN_FINDINGS]:
                 said = f"{finding['file']}:{finding['line']} {finding['rule']} {finding['message']}"
@@ -336,8 +356,8 @@ class OpenQuestions:
 
     def _recall(self, request: Request) -> None:
         """Say beside the question whether something happened what is known of the run that may have done it."""
-        found = run_before(self._activity.lines, request.todo_id) if request.kind is Kind.EFFECT else {}
-        if not found:
+        found = run_before(self._activity.lines, request.todo_id) if request.kind is Kind.EFFECT else None
+        if found is None:
             return
 
         async def show() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.errors import SessionBusy
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import mask
 from hitl_tui.policy import standing_rules
 from hitl_tui.supervisor.activity import Activity, ActivityStream
@@ -210,7 +211,7 @@ class OpenSession(SessionView):
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
         return await self._view.state_at(checkpoint_id)
 
-    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+    async def graph(self, todo_id: str, update: JsonObject | None = None, at: str = "") -> GraphView:
         return await self._view.graph(todo_id, update, at)
 
     def listen(self, hear: Callable[[Activity], None]) -> Callable[[], None]:

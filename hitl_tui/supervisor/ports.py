@@ -6,10 +6,11 @@ A deployment elsewhere (another database, a queue of jobs) brings others; nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.ledger.protocols import Branches, Inbox, Streams
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
@@ -49,7 +50,7 @@ class Dispatcher(Protocol):
         """Begin to end what an earlier process started for a TODO and left running."""
         ...
 
-    async def view(self, spec: RunSpec, update: Mapping[str, object] | None, at: str) -> GraphView:
+    async def view(self, spec: RunSpec, update: JsonObject | None, at: str) -> GraphView:
         """Return a TODO's attached graph and where it stands; see `SessionView.graph`."""
         ...
 
@@ -69,7 +70,7 @@ class Artifacts(Protocol):
         """Keep a JSON object; return the SHA-256 of its canonical form."""
         ...
 
-    async def get(self, digest: str) -> dict[str, Any]:
+    async def get(self, digest: str) -> dict[str, Json]:
         """Return the object with this digest.
 
         Raises:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.interrupts.numbers import interrupts_of
+from hitl_tui.core.json_types import InterruptAnswer, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.audit import verify
@@ -103,7 +105,7 @@ def _unlike(session: str, posted: Posted, views: Mapping[str, RequestView]) -> P
     )
 
 
-def _approved(session: str, todo_id: str, todo: Mapping[str, Any], views: Mapping[str, RequestView]) -> Problem | None:
+def _approved(session: str, todo_id: str, todo: TodoState, views: Mapping[str, RequestView]) -> Problem | None:
     """Say when the state has an approval that the record hasn't."""
     approval = todo.get("approval") or {}
     view = views.get(str(approval.get("request_id") or ""))
@@ -119,7 +121,7 @@ def _approved(session: str, todo_id: str, todo: Mapping[str, Any], views: Mappin
     )
 
 
-def _turned(session: str, todo_id: str, todo: Mapping[str, Any], posted: Posted) -> Problem | None:
+def _turned(session: str, todo_id: str, todo: TodoState, posted: Posted) -> Problem | None:
     """Say when the last decision about a TODO is another one in the record than in the state."""
     verdict = str(posted.event.get("verdict", ""))
     metadata, status = todo.get("metadata") or {}, str(todo.get("status", ""))
@@ -140,12 +142,11 @@ def _turned(session: str, todo_id: str, todo: Mapping[str, Any], posted: Posted)
     return None
 
 
-def _answered(session: str, todo_id: str, todo: Mapping[str, Any], views: Mapping[str, RequestView]) -> list[Problem]:
+def _answered(session: str, todo_id: str, todo: TodoState, views: Mapping[str, RequestView]) -> list[Problem]:
     """Say when an answer in the state isn't the one in the record."""
-    question = todo.get("question") or {}
     found = []
-    for one in question.get("interrupts") or ():
-        answer = one.get("answer") or {}
+    for one in interrupts_of(todo.get("question")):
+        answer: InterruptAnswer = one.get("answer") or {}
         view = views.get(str(answer.get("request_id") or ""))
         given = view.resolution.decisions[-1].value if view is not None and view.resolution.decisions else None
         if view is not None and given != answer.get("value"):
@@ -307,7 +308,7 @@ async def kin_of(ledger: Streams, session_id: str, lineage: str) -> list[str]:
     Args:
         lineage: the session's; what was copied says in its record of which it is.
     """
-    origins: dict[str, Mapping[str, Any]] = {}
+    origins: dict[str, Mapping[str, object]] = {}
     for head in await ledger.streams():
         first = await ledger.entries(head.stream, 0, 1)
         if first and first[0].kind == "session_copied":
@@ -320,8 +321,8 @@ async def kin_of(ledger: Streams, session_id: str, lineage: str) -> list[str]:
     return list(found)
 
 
-async def _comes_from(ledger: Streams, origin: Mapping[str, Any]) -> bool:
+async def _comes_from(ledger: Streams, origin: Mapping[str, object]) -> bool:
     """Return whether the record that a copy was made from is in this ledger: another session may have its id."""
-    name, n = str(origin.get("session", "")), int(origin.get("n", 0))
+    name, n = str(origin.get("session", "")), int(str(origin.get("n", 0)))
     there = await ledger.entries(name, n - 1, 1) if name and n else []
     return bool(there) and there[0].hash == origin.get("hash")

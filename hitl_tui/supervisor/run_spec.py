@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from hitl_tui.core.board import inputs_of
 from hitl_tui.core.events import EventKind
-from hitl_tui.core.json_types import EarlierStep
+from hitl_tui.core.json_types import EarlierStep, EventData, ResultReference
 from hitl_tui.core.plan import Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.protocols import Ledger
@@ -19,7 +18,7 @@ from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
 from hitl_tui.teams.contract import Team, TeamResult
 
-PostEvent = Callable[[str, EventKind, Mapping[str, object]], Awaitable[None]]
+PostEvent = Callable[[str, EventKind, EventData], Awaitable[None]]
 """Puts an event into a session's inbox: event id, kind, data."""
 
 FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[Proposal | None]]
@@ -44,7 +43,7 @@ class RunSpec:
     todo: SupervisorTodo
     branch: int
     query: str
-    inputs: Mapping[str, Mapping[str, Any]]
+    inputs: Mapping[str, ResultReference]
     fresh: bool = False
     continued: str = ""
 
@@ -69,7 +68,7 @@ class RunSpec:
     ) -> RunSpec:
         """Return the spec of a TODO in progress."""
         refs = {i: todos[i].result for i in inputs_of(todo) if i in todos}
-        inputs = {i: dict(r) for i, r in refs.items() if r and r.get("digest")}
+        inputs = {i: r for i, r in refs.items() if r and r.get("digest")}
         earlier = todos.get(str(todo.arguments.get("thread", "")))
         continued = thread_of(earlier) if earlier is not None else ""
         return cls(todo.run_id, todo, branch, query, inputs, fresh, continued)

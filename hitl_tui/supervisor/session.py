@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from hitl_tui.core.board import Board, LazyTodos
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.json_text import storable
+from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Proposal
 from hitl_tui.core.requests import Verdict
@@ -38,7 +39,8 @@ from hitl_tui.supervisor.record_check import check_record, created
 from hitl_tui.supervisor.run_spec import RunSpec
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView, SnapshotBroadcast, picture
-from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.supervisor.snapshot import ResponseData, Snapshot
+from hitl_tui.supervisor.state import GateState, MainSupervisorState
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.threads.session_history import SessionHistory
 
@@ -67,7 +69,7 @@ class Session(SessionView):
         self._supervisor = TeamSupervisor(
             setup.planner, lambda: setup.rules, storage.artifacts, storage.saver, setup.now, setup.law
         )
-        self._state: dict[str, Any] = {}
+        self._state: MainSupervisorState = {}
         self._interrupt = ""
         self._known = 0
         self._classed = -1
@@ -75,7 +77,7 @@ class Session(SessionView):
         self._declared = setup.law.opened
         self._allowances = AllowedRuns(setup.ledger, setup.info.id, setup.now)
         self._questions = OpenQuestions(setup, self.activity, self._publish_previewed, self._post_own)
-        self._response: tuple[str, dict[str, Any]] | None = None
+        self._response: tuple[str, ResponseData] | None = None
         self._watched = SnapshotBroadcast()
         self._publishing = asyncio.Lock()
         self._begun_before: frozenset[str] = frozenset()
@@ -139,7 +141,7 @@ class Session(SessionView):
     async def renew(self) -> str:
         return await renewed(self.setup)
 
-    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+    async def graph(self, todo_id: str, update: JsonObject | None = None, at: str = "") -> GraphView:
         todo = SupervisorTodo.from_state(self._board().todos[todo_id])
         return await self._dispatcher.view(self._spec(todo), update, at)
 
@@ -153,7 +155,7 @@ class Session(SessionView):
     async def reading(self) -> AsyncIterator[SessionHistory]:
         yield self.history
 
-    async def artifact(self, digest: str) -> dict[str, Any]:
+    async def artifact(self, digest: str) -> dict[str, Json]:
         return await self._storage.artifacts.get(digest)
 
     # One round -------------------------------------------------------------------------------------------------
@@ -241,7 +243,7 @@ class Session(SessionView):
             if todo_id not in now or now[todo_id]["status"] in (Status.FAILED, Status.SKIPPED):
                 self._dispatcher.end_orphan(todo_id)
 
-    def _take(self, state: dict[str, Any]) -> None:
+    def _take(self, state: GateState) -> None:
         interrupts = state.pop("__interrupt__", ())
         if not interrupts:
             raise HitlError(Message("Session {} ended without a gate; its checkpoints can't be continued.", self.id))
@@ -301,21 +303,21 @@ class Session(SessionView):
     async def _publish_previewed(self, request_id: str) -> None:
         await self._publish(happened=True, previewed=request_id)
 
-    async def _load_response(self) -> dict[str, Any] | None:
+    async def _load_response(self) -> ResponseData | None:
         reference = self._state.get("response")
         if not reference:
             return None
         digest = str(reference["digest"])
         if self._response is None or self._response[0] != digest:
-            self._response = digest, await self._storage.artifacts.get(digest)
+            self._response = digest, cast("ResponseData", await self._storage.artifacts.get(digest))
         return self._response[1]
 
     # Runs ------------------------------------------------------------------------------------------------------
 
-    async def _post_run(self, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
+    async def _post_run(self, event_id: str, kind: EventKind, data: EventData) -> None:
         run_branch = int(str(data["run_id"]).rsplit("/", 1)[1].split(".")[0])
         now = self.setup.now()
-        body = mask_json(storable(dict(data)), self.setup.secrets)
+        body = mask_json(storable(cast("JsonObject", data)), self.setup.secrets)
         event = Event(kind=kind, data=body, id=event_id, at=now, by="run")
         stops = ", ".join(" → ".join(i["path"]) for i in data.get("interrupts", ()))
         said = str(data.get("error") or (data.get("result") or {}).get("summary", "") or stops)
@@ -327,7 +329,7 @@ class Session(SessionView):
             event = replace(event, id=f"{event_id}:{cursor}")
             await self._mailbox.post(self.id, run_branch, event.id, event.to_dict(), now)
 
-    async def _post_own(self, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
+    async def _post_own(self, event_id: str, kind: EventKind, data: EventData) -> None:
         await self.desk.post(kind, data, by="supervisor", event_id=event_id)
 
     async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> Proposal | None:
@@ -342,7 +344,7 @@ class Session(SessionView):
 
     # Opening, restoring, closing -------------------------------------------------------------------------------
 
-    async def _begin(self, query: str) -> dict[str, Any]:
+    async def _begin(self, query: str) -> GateState:
         """Begin the thread, or bring it to rest; what was asked before a power cut is asked under the same ids."""
         first = await self._mailbox.entries(self.id, limit=1)
         lineage = str(first[0].data.get("lineage", "")) if first else ""

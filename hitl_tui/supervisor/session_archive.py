@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TypedDict
 
 from hitl_tui.config.atomic_files import make_private, sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
@@ -52,6 +52,13 @@ _LONGEST_END = 22 + 56 + 20 + 65_535
 """Bytes at a zip's end that may hold its last record, the two before it in a large one, and a comment."""
 
 
+class StreamEnd(TypedDict):
+    """Number and hash of a stream's last entry."""
+
+    n: int
+    hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """A file in an archive: its size in bytes and its SHA-256."""
@@ -74,12 +81,12 @@ class Manifest:
 
     session: Mapping[str, str]
     checkpoint_id: str
-    head: Mapping[str, Any]
+    head: StreamEnd
     members: Mapping[str, Member]
     created: str
 
 
-def write_archive(path: Path, members: Mapping[str, Path], about: Mapping[str, Any]) -> None:
+def write_archive(path: Path, members: Mapping[str, Path], about: Mapping[str, object]) -> None:
     """Write an archive: whole and durable under its name, or not at all; an existing file is never touched.
 
     Args:
@@ -139,8 +146,8 @@ def _link(draft: Path, path: Path) -> None:
         draft.replace(path)
 
 
-def _write_members(file: IO[bytes], members: Mapping[str, Path], about: Mapping[str, Any]) -> None:
-    written: dict[str, Any] = {}
+def _write_members(file: IO[bytes], members: Mapping[str, Path], about: Mapping[str, object]) -> None:
+    written: dict[str, dict[str, int | str]] = {}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in members.items():
             hashed, size = hashlib.sha256(), 0
@@ -304,7 +311,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
     try:
         members = {str(name): Member(int(m["size"]), str(m["sha256"])) for name, m in data["files"].items()}
         session = {str(key): str(value) for key, value in data["session"].items()}
-        head = {"n": int(data["ledger"]["n"]), "hash": str(data["ledger"]["hash"])}
+        head: StreamEnd = {"n": int(data["ledger"]["n"]), "hash": str(data["ledger"]["hash"])}
         return Manifest(session, str(data["checkpoint_id"]), head, members, str(data["created"]))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:  # Infinity is no size
         raise BadInput(Message("{} can't be used: its manifest is damaged.", path)) from error

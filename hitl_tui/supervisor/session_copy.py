@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.board import Board
@@ -67,7 +66,7 @@ class Origin:
     checkpoint_id: str
     branch: int
     fill: Callable[[Path], None]
-    about: Mapping[str, Any]
+    about: Mapping[str, object]
     effects: Sequence[Effect] = ()
     mode: Mode | None = None
     whole: bool = False
@@ -285,7 +284,7 @@ async def _effects(store: SessionStore, info: SessionInfo, streams: Sequence[str
     return [effect for name in related for effect in await store.ledger.effects(name)]
 
 
-def _effect_dict(effect: Effect) -> dict[str, Any]:
+def _effect_dict(effect: Effect) -> dict[str, object]:
     return {field.name: getattr(effect, field.name) for field in fields(Effect)}
 
 
@@ -301,7 +300,7 @@ async def import_(store: SessionStore, path: Path, workspace: Path | None, by: s
         effects = _effects_of(packed)
         _check_outcomes(packed, effects, info.id)
         stream_end = _check_stream(packed, session_archive.LEDGER, info.id)
-        if stream_end["n"] < int(packed.manifest.head["n"]):
+        if stream_end["n"] < packed.manifest.head["n"]:
             raise BadInput(_BROKEN)
         for name in packed.manifest.members:
             if name.startswith(session_archive.ANCESTORS):
@@ -392,7 +391,9 @@ def _check_outcomes(packed: session_archive.SessionArchive, effects: Sequence[Ef
             raise BadInput(Message("This export was changed: the result {} is missing.", digest[:12]))
 
 
-def _check_stream(packed: session_archive.SessionArchive, member: str, session_id: str = "") -> dict[str, Any]:
+def _check_stream(
+    packed: session_archive.SessionArchive, member: str, session_id: str = ""
+) -> session_archive.StreamEnd:
     """Return the end of a stream, having walked its chain of hashes.
 
     Args:

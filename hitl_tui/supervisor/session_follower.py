@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from hitl_tui.core.errors import BadInput, OwnerGone
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.supervisor.activity import ActivityTail
@@ -22,7 +23,7 @@ from hitl_tui.supervisor.policy_sync import refuse_unlawful, renewed
 from hitl_tui.supervisor.record_check import check_record
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView, picture
-from hitl_tui.supervisor.snapshot import Snapshot, named, with_obstacles
+from hitl_tui.supervisor.snapshot import ResponseData, Snapshot, named, with_obstacles
 from hitl_tui.threads.session_history import SessionHistory
 
 _POLL = 0.3
@@ -133,7 +134,7 @@ class SessionFollower(SessionView):
             values,
             head=head,
             questions=with_obstacles(named(views, values.get("todos") or {}), self.setup.approvers()),
-            response=await artifacts.get(str(reference["digest"])) if reference else None,
+            response=cast("ResponseData", await artifacts.get(str(reference["digest"]))) if reference else None,
             owned=False,
         )
         return self._snapshot
@@ -187,7 +188,7 @@ class SessionFollower(SessionView):
     async def on_branch(self, number: int) -> Snapshot:
         return self.snapshot
 
-    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+    async def graph(self, todo_id: str, update: JsonObject | None = None, at: str = "") -> GraphView:
         if self.setup.read_only:
             raise BadInput(Message("Who can't write to {} can't load its graphs.", self.id))
         raise BadInput(Message("Another process has {} open; look at its graphs there.", self.id))

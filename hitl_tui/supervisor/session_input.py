@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask, safe_text
@@ -74,7 +74,7 @@ def graph_title(name: str, text: str) -> str:
     return f"{name}: {said}" if said else name
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: Json) -> str:
     if isinstance(value, Mapping):
         if len(value) == 1 or "content" in value:
             return _in_words(value.get("content", next(iter(value.values()))))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import Any
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.supervisor.checkpoint_saver import open_read_only
@@ -37,7 +36,7 @@ class SessionSummary:
     message: str = ""
     query: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, str | int]:
         return {
             "session_id": self.id,
             "title": self.title,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.activity import Activity, ActivityStream, ActivityTail
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.snapshot import Question, ResponseData, Snapshot
 from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class SessionView(ABC):
         """Return the supervisor's state at a checkpoint."""
 
     @abstractmethod
-    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+    async def graph(self, todo_id: str, update: JsonObject | None = None, at: str = "") -> GraphView:
         """Return the attached graph of a TODO and where it stands.
 
         Args:
@@ -128,7 +129,7 @@ class SessionView(ABC):
         async with self.reading() as history:
             return await history.find_step(text)
 
-    async def artifact(self, digest: str) -> dict[str, Any]:
+    async def artifact(self, digest: str) -> dict[str, Json]:
         """Return what was kept under a digest: a result, a response."""
         return await self.setup.folder.artifacts().get(digest)
 
@@ -213,7 +214,7 @@ def picture(
     *,
     head: str,
     questions: Sequence[Question],
-    response: Mapping[str, Any] | None,
+    response: ResponseData | None,
     owned: bool,
     busy: bool = False,
 ) -> Snapshot:

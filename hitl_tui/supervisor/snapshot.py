@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Required, TypedDict
 
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
-from hitl_tui.core.json_types import TodoState
+from hitl_tui.core.json_types import JsonObject, ProposalState, Refusal, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.policy import Risk
@@ -154,7 +154,7 @@ class Question:
         found = {v.value: " ".join(text.split()) for v, text in known.items()}
         return {**found, RESCUE: f"/rescue {todo}"} if self.wedged else found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         request, about = self.view.request, self.view.request.about.copy()
         if self.again:
             about["again"] = self.again
@@ -224,6 +224,27 @@ def with_obstacles(questions: Iterable[Question], approvers: Approvers) -> tuple
     )
 
 
+class CitationData(TypedDict, total=False):
+    """A `teams.contract.Citation` as it is kept."""
+
+    path: Required[str]
+    line: Required[int]
+    end_line: int
+    quote: str
+    page: int
+
+
+class ResponseData(TypedDict, total=False):
+    """A `final_answer.Response` as it is kept."""
+
+    text: str
+    summary: str
+    citations: list[CitationData]
+    files: list[str]
+    outcome: str
+    remarks: list[str]
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A session at one moment.
@@ -262,12 +283,12 @@ class Snapshot:
     checkpoint_id: str
     raw: Mapping[str, TodoState]
     questions: tuple[Question, ...] = ()
-    proposals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    response: Mapping[str, Any] | None = None
+    proposals: Mapping[str, ProposalState] = field(default_factory=dict)
+    response: ResponseData | None = None
     concluded: bool = False
     errors: tuple[str, ...] = ()
-    intent: Mapping[str, Any] = field(default_factory=dict)
-    refused: tuple[Mapping[str, Any], ...] = ()
+    intent: JsonObject = field(default_factory=dict)
+    refused: tuple[Refusal, ...] = ()
     owned: bool = True
     busy: bool = False
     highest: int = 0
@@ -325,7 +346,7 @@ class Snapshot:
         """Return what is asked about a TODO, None when nothing is."""
         return next((q for q in self.questions if q.todo_id == todo_id and todo_id), None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the session for scripts: stable keys, JSON values."""
         return {
             "session_id": self.session_id,

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 from langgraph.channels.delta import DeltaChannel
+from langgraph.types import Interrupt
 
-from hitl_tui.core.board import Board
-from hitl_tui.core.plan import Intent, PlanningState, Strategy
+from hitl_tui.core.json_types import TodoState
 from hitl_tui.threads.session_history import LAST_NODE
 
 COORDINATOR, PLANNING, PLAN_REVIEW = "coordinator", "planning", "plan_review"
@@ -24,7 +24,9 @@ NODES = (COORDINATOR, PLANNING, PLAN_REVIEW, APPROVAL, EXECUTE_TEAMS, AGGREGATE,
 WAITING, APPROVED, COMPLETED = "waiting", "approved", "completed"
 
 
-def merge_todos(todos: Mapping[str, Any], writes: Sequence[Mapping[str, Mapping[str, Any] | None]]) -> dict[str, Any]:
+def merge_todos(
+    todos: Mapping[str, TodoState], writes: Sequence[Mapping[str, TodoState | None]]
+) -> dict[str, TodoState]:
     """Apply changes of TODOs in order; None removes one. Applying batches apart or together is the same."""
     merged = dict(todos)
     for write in writes:
@@ -36,6 +38,46 @@ def merge_todos(todos: Mapping[str, Any], writes: Sequence[Mapping[str, Mapping[
     return merged
 
 
+class PlanningData(TypedDict, total=False):
+    """What planning left in the state.
+
+    Keys:
+        agents, teams: names of those that could be planned for.
+        intent: `core.plan.Intent`.
+        plan: digest of the `ExecutionPlan`: every checkpoint repeats this channel, so it stays small.
+        strategy, estimated_time: of the plan.
+        errors: why no plan could be made.
+    """
+
+    agents: list[str]
+    teams: list[str]
+    intent: Mapping[str, object]
+    plan: str
+    strategy: str
+    estimated_time: float
+    errors: list[str]
+
+
+class ResultsReference(TypedDict, total=False):
+    """What the response covers.
+
+    Keys:
+        digest: of {team: {todo id: result reference}}.
+        teams: how many results each team has.
+    """
+
+    digest: str
+    teams: dict[str, int]
+
+
+class ResponseReference(TypedDict):
+    """The final answer, by the digest of a `final_answer.Response`."""
+
+    digest: str
+    summary: str
+    outcome: str
+
+
 class MainSupervisorState(TypedDict, total=False):
     """State of the supervising graph.
 
@@ -43,13 +85,8 @@ class MainSupervisorState(TypedDict, total=False):
         query, session_id, request_id: what was asked, where, and the id of this asking.
         current_phase: the node that ran last.
         approval_status: `waiting`, `approved` or `completed`; approval_message says it in words.
-        planning: `PlanningState` without its TODOs: intent, agents, teams, strategy, errors, and `plan`, the digest
-            of the `ExecutionPlan`: every checkpoint repeats this channel, so it stays small.
-        todos: TODO dicts by id.
+        todos: TODOs by id.
         control: `core.board.Control`.
-        results: reference to what the response covers, `digest` of {team: {todo id: result reference}}, and `teams`,
-            how many results each team has.
-        response: reference to the final answer: `digest`, `summary`.
     """
 
     query: str
@@ -58,31 +95,14 @@ class MainSupervisorState(TypedDict, total=False):
     current_phase: str
     approval_status: str
     approval_message: str
-    planning: dict[str, Any]
-    todos: Annotated[dict[str, Any], DeltaChannel(merge_todos, dict, snapshot_frequency=200)]
+    planning: PlanningData
+    todos: Annotated[dict[str, TodoState], DeltaChannel(merge_todos, dict, snapshot_frequency=200)]
     control: dict[str, Any]
-    results: dict[str, Any]
-    response: dict[str, Any]
+    results: ResultsReference
+    response: ResponseReference
 
 
-def planning_state(state: Mapping[str, Any], plan: Mapping[str, Any] | None = None) -> PlanningState:
-    """Return what planning knows, TODOs included.
+class GateState(MainSupervisorState, total=False):
+    """The state at a gate, as LangGraph returns it: with the interrupt that waits there."""
 
-    Args:
-        state: the supervisor's state.
-        plan: the plan that `state["planning"]["plan"]` refers to, when its steps are wanted too.
-    """
-    plan = plan or {}
-    planning = state.get("planning") or {}
-    return PlanningState(
-        raw_query=state.get("query", ""),
-        intent=Intent.from_dict(planning.get("intent") or {}),
-        available_agents=tuple(planning.get("agents", ())),
-        available_teams=tuple(planning.get("teams", ())),
-        todos=tuple(Board.from_state(state).all()),
-        execution_steps=tuple(plan.get("steps", ())),
-        strategy=Strategy(planning.get("strategy", Strategy.PIPELINE)),
-        parallel_groups=tuple(tuple(g) for g in plan.get("parallel_groups", ())),
-        validation_errors=tuple(planning.get("errors", ())),
-        estimated_total_time=float(planning.get("estimated_time", 0.0)),
-    )
+    __interrupt__: Sequence[Interrupt]

@@ -11,19 +11,20 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import cast
 
 from hitl_tui.config.atomic_files import make_private, sync_folder, write_atomically
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.sealed_json import check_sealed, write_sealed
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, messages_restored, with_messages
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask_json
@@ -47,7 +48,7 @@ class ArtifactStore:
         self._folder = folder
         self._secrets = dict(secrets or {})
 
-    async def put(self, value: Mapping[str, Any]) -> str:
+    async def put(self, value: Mapping[str, object]) -> str:
         """Keep a JSON object; return the SHA-256 of its canonical form.
 
         Raises:
@@ -55,7 +56,7 @@ class ArtifactStore:
         """
         return await asyncio.to_thread(self._put, value)
 
-    def _put(self, value: Mapping[str, Any]) -> str:
+    def _put(self, value: Mapping[str, object]) -> str:
         data = canonical(mask_json(with_messages(value), self._secrets))
         digest = sha256(data).hexdigest()
         self._write(digest, data)
@@ -75,7 +76,7 @@ class ArtifactStore:
         except OSError as error:
             raise StorageError(Message("A result can't be written to {}: {}.", path.parent, error.strerror)) from error
 
-    async def get(self, digest: str) -> dict[str, Any]:
+    async def get(self, digest: str) -> dict[str, Json]:
         """Return the object with this digest.
 
         Raises:
@@ -83,14 +84,14 @@ class ArtifactStore:
         """
         return await asyncio.to_thread(self._get, digest)
 
-    def _get(self, digest: str) -> dict[str, Any]:
+    def _get(self, digest: str) -> dict[str, Json]:
         data = self._read(digest)
         if sha256(data).hexdigest() != digest:
             raise StorageError(
                 Message("The result {} was changed on disk; its content isn't what was recorded.", digest[:12])
             )
         found = json.loads(data.decode("utf-8", errors="surrogatepass"))
-        return messages_restored(dict(found))
+        return cast("dict[str, Json]", messages_restored(dict(found)))
 
     def _read(self, digest: str) -> bytes:
         try:
@@ -409,7 +410,7 @@ class DataFolder:
             raise UnknownName(Message('There is no session "{}"; {}.', session_id, hint))
         return SessionFolder(folder)
 
-    def fresh_id(self, used: Mapping[str, Any]) -> str:
+    def fresh_id(self, used: Iterable[str]) -> str:
         """Return a new session id, `s1`, `s2`, …; `used` names ids that must not come back."""
         # A folder that says nothing of its session is not given to another one.
         taken = {*used, *(path.name for path in self.sessions.glob("*"))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
@@ -96,6 +96,11 @@ class SegmentHistory:
         return next((e for e in self.own if e.status == "failed" and ERROR in e.outcome), None)
 
 
+def _answers(stretch: Effect) -> Mapping[str, int]:
+    """Return the interrupts that a stretch was begun with answers to, and how often each was asked by then."""
+    return cast("Mapping[str, Mapping[str, int]]", stretch.subject)["answers"]
+
+
 class Told:
     """What the ledger and the state say that a run was told, and what of it it surely heard."""
 
@@ -106,7 +111,7 @@ class Told:
         started = [e for e in stretches if e.status == "started"]
         self.open = started[-1] if started else None
         self.stopped = bool(stretches) and stretches[-1].status == "done"
-        self._heard = {(k, n) for e in stretches if e.status == "done" for k, n in e.subject["answers"].items()}
+        self._heard = {(k, n) for e in stretches if e.status == "done" for k, n in _answers(e).items()}
         self.delivered = [k for k, n in self._heard if any(i["id"] == k and i.get("asked") == n for i in interrupts)]
 
     @classmethod
@@ -116,7 +121,7 @@ class Told:
     @property
     def unsure(self) -> set[str]:
         """Ids of the interrupts whose answers were in the open stretch."""
-        return set(self.open.subject["answers"]) if self.open else set()
+        return set(_answers(self.open)) if self.open else set()
 
     def fresh(self, interrupt: Mapping[str, Any]) -> bool:
         """Return whether an answer has not been given to the graph yet."""
@@ -125,8 +130,8 @@ class Told:
     def close(self) -> None:
         """The open stretch has ended."""
         if self.open is not None:
-            self._heard |= set(self.open.subject["answers"].items())
-            self.delivered += list(self.open.subject["answers"])
+            self._heard |= set(_answers(self.open).items())
+            self.delivered += list(_answers(self.open))
         self.open = None
 
     def forget(self) -> None:

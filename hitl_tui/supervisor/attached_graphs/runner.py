@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
@@ -22,7 +22,7 @@ from langgraph.types import StateSnapshot
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id, storable
-from hitl_tui.core.json_types import EffectResolution
+from hitl_tui.core.json_types import EffectResolution, Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
@@ -379,7 +379,7 @@ class GraphRunner:
             str(outcome[ERROR]),
             str(outcome.get("thread") or self.thread(spec, team)),
             wedged=bool(outcome.get("wedged")),
-            entered=outcome.get("entered", {}),
+            entered=cast("Mapping[str, int]", outcome.get("entered", {})),
         )
 
     async def _has_ended(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
@@ -447,7 +447,7 @@ class GraphRunner:
             log.exception("run %s failed", spec.run_id)
             failure = await self._failure(leg, error)
             if not torn_in(await leg.graph.aget_state(leg.config, subgraphs=True)):
-                outcome: dict[str, Any] = {
+                outcome: dict[str, Json] = {
                     "thread": failure.thread,
                     "wedged": failure.wedged,
                     "entered": failure.entered,
@@ -470,7 +470,8 @@ class GraphRunner:
         """
         services, spec, stretch, todo, word = self._services, leg.spec, leg.stretch, leg.spec.todo, leg.word
         names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
-        subject = {"graph": leg.team.declaration.target, "stretch": stretch.name, "answers": dict(stretch.answers)}
+        answers: JsonObject = dict(stretch.answers)
+        subject: JsonObject = {"graph": leg.team.declaration.target, "stretch": stretch.name, "answers": answers}
         before = {e.key: e for e in (await self._past(spec)).stretches}
         while True:
             key = "eff-" + short_id(*names, *((word,) if word else ()), length=32)
@@ -545,7 +546,7 @@ class GraphRunner:
                         tell(line.removeprefix(": "))
         return final
 
-    async def _end(self, key: str, spec: RunSpec, status: str, outcome: Mapping[str, Any]) -> None:
+    async def _end(self, key: str, spec: RunSpec, status: str, outcome: JsonObject) -> None:
         """Tell the ledger how a stretch ended, once a power cut can't take what its thread holds of it."""
         await asyncio.to_thread(make_durable, self._services.folder.checkpoints)
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
