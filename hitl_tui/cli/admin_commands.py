@@ -18,7 +18,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import translate
-from hitl_tui.supervisor.admin import age
+from hitl_tui.supervisor.admin import parse_age
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.wording.text_lines import session_lines, shown
@@ -121,7 +121,7 @@ async def prune(job: Job) -> int:
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
     bounded = given.older_than is not None or given.keep is None
-    older_than = age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
+    older_than = parse_age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
     async with SessionRegistry.open(job.data, job.environ) as registry:
         chosen = await registry.admin.prunable(older_than=older_than, keep=given.keep or 0)
         if given.dry_run or not chosen:

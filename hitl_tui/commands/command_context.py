@@ -41,7 +41,7 @@ from hitl_tui.ledger.records import Closing
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.bound_files import GIVEN
 from hitl_tui.supervisor.session_view import SessionView
-from hitl_tui.supervisor.snapshot import Question, Snapshot, named
+from hitl_tui.supervisor.snapshot import Question, Snapshot, as_questions
 
 if TYPE_CHECKING:
     from hitl_tui.policy.operator_identity import Acting
@@ -433,7 +433,7 @@ class CommandContext:
     async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
         """Return what the ledger says is asked about a TODO, also what the snapshot doesn't show yet."""
         desk = self.session.desk
-        return named(
+        return as_questions(
             await desk.ledger.requests(desk.now(), session=self.session.id, todo_id=todo_id), self.snapshot.raw
         )
 

@@ -13,7 +13,7 @@ from hitl_tui.core.names import clip, person
 from hitl_tui.core.requests import Kind, Outcome, closed_words, name_of
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView
-from hitl_tui.supervisor.snapshot import Question, named
+from hitl_tui.supervisor.snapshot import Question, as_questions
 
 _MOST = 10_000
 
@@ -69,7 +69,7 @@ async def request_named(context: CommandContext, name: str) -> Question:
     if view is None or view.request.session != context.session.id:
         raise Refused(Message('There is no open question "{}".', clip(name)), reason="unknown")
     if view.resolution.outcome is Outcome.PENDING:
-        return named([view], context.snapshot.raw)[0]
+        return as_questions([view], context.snapshot.raw)[0]
     raise closed(context, view)
 
 

@@ -121,7 +121,7 @@ class LoggedDecision:
         return asdict(self)
 
 
-async def verdicts_of(ledger: Streams, session: str) -> list[LoggedDecision]:
+async def logged_decisions(ledger: Streams, session: str) -> list[LoggedDecision]:
     """Return everything that was decided in a session, in the order of its record.
 
     Each person of a quorum has a line of their own. A session that was imported or forked begins with its own record:

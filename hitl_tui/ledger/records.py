@@ -317,7 +317,7 @@ def seal(head: Head, kind: str, data: Mapping[str, object], at: str) -> tuple[En
     Raises:
         BadInput: the data isn't JSON, or is nested too deeply.
     """
-    value, raw = plain(with_messages(data))
+    value, raw = normalised_json(with_messages(data))
     value = messages_restored(value)
     n = head.n + 1
     sealed = _hash(head.stream, n, at, kind, raw, head.hash)
@@ -334,7 +334,7 @@ def stored_hash(stream: str, n: int, at: str, kind: str, data: bytes, prev: str)
     return _hash(stream, n, at, kind, data, prev)
 
 
-def plain(value: object) -> tuple[Any, bytes]:
+def normalised_json(value: object) -> tuple[Any, bytes]:
     """Return a JSON value as it will be read again, and its canonical encoding.
 
     Raises:

@@ -10,8 +10,8 @@ from operator import itemgetter
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.ledger.records import Effect, EffectClaim, plain
-from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write
+from hitl_tui.ledger.records import Effect, EffectClaim, normalised_json
+from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write_entry
 from hitl_tui.ledger.sqlite_views import Row, data_of
 
 USE_AS_DONE, DO_AGAIN, REPEATABLE = "use_as_done", "do_again", "repeatable"
@@ -77,11 +77,11 @@ def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Jso
         raise Refused(Message("The effect {} was taken over by {}.", there.name, there.run_id), reason="stale")
     if there.status == "started":
         _end(db, there, status, outcome, now)
-    elif there.status != status or there.outcome != plain(outcome)[0]:
+    elif there.status != status or there.outcome != normalised_json(outcome)[0]:
         raise Refused(Message("The effect {} ended already, as {}.", there.name, there.status), reason="late")
 
 
-def listed(db: sqlite3.Connection, sessions: Sequence[str], status: str) -> list[Effect]:
+def list_effects(db: sqlite3.Connection, sessions: Sequence[str], status: str) -> list[Effect]:
     """Return the effects of sessions in the order they were first started."""
     found: list[Row] = []
     for session in sessions:
@@ -127,7 +127,7 @@ def _start(db: sqlite3.Connection, effect: Effect, now: str, answer_to: str) -> 
         "subject": effect.subject,
         "answer_to": answer_to,
     }
-    written = write(db, effect.session, "effect_started", data, now).entry
+    written = write_entry(db, effect.session, "effect_started", data, now).entry
     return replace(effect, subject=written.data["subject"], status="started", outcome={})
 
 
@@ -140,7 +140,7 @@ def _end(db: sqlite3.Connection, effect: Effect, status: str, outcome: JsonObjec
         "status": status,
         "outcome": outcome,
     }
-    written = write(db, effect.session, "effect_ended", data, now).entry
+    written = write_entry(db, effect.session, "effect_ended", data, now).entry
     return replace(effect, status=status, outcome=written.data["outcome"])
 
 

@@ -121,10 +121,10 @@ class SqliteLedger:
         return self._database.path
 
     async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, object], at: str) -> Entry:
-        return await self._database.write(lambda db: sqlite_streams.write_free(db, stream, expected_n, kind, data, at))
+        return await self._database.write(lambda db: sqlite_streams.append(db, stream, expected_n, kind, data, at))
 
     async def record(self, stream: str, kind: str, data: Mapping[str, object], at: str) -> Entry:
-        return await self._database.write(lambda db: sqlite_streams.write_free(db, stream, None, kind, data, at))
+        return await self._database.write(lambda db: sqlite_streams.append(db, stream, None, kind, data, at))
 
     async def entries(self, stream: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         return await self._database.peek(lambda db: sqlite_streams.entries(db, stream, after, limit))
@@ -142,7 +142,7 @@ class SqliteLedger:
         return await self._database.write(lambda db: sqlite_requests.open_requests(db, asked))
 
     async def request(self, request_id: str, now: str) -> RequestView | None:
-        stored = await self._database.read(lambda db: sqlite_requests.find(db, request_id))
+        stored = await self._database.read(lambda db: sqlite_requests.find_request(db, request_id))
         return stored.view(now) if stored else None
 
     async def requests(
@@ -154,7 +154,9 @@ class SqliteLedger:
         pending: bool = True,
         limit: int = 500,
     ) -> list[RequestView]:
-        return await self._database.read(lambda db: sqlite_requests.listed(db, now, session, todo_id, pending, limit))
+        return await self._database.read(
+            lambda db: sqlite_requests.list_requests(db, now, session, todo_id, pending, limit)
+        )
 
     async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
         ids = tuple(dict.fromkeys(request_ids))
@@ -195,7 +197,7 @@ class SqliteLedger:
         closing: Closing | None = None,
     ) -> int:
         return await self._database.write(
-            lambda db: sqlite_requests.post(db, session, branch, event_id, event, at, closing),
+            lambda db: sqlite_requests.post_event(db, session, branch, event_id, event, at, closing),
             then=lambda _: self._signals.announce(session),
         )
 
@@ -276,7 +278,7 @@ class SqliteLedger:
         await self._database.write(lambda db: sqlite_effects.end(db, key, run_id, status, outcome, now))
 
     async def effects(self, *sessions: str, status: str = "") -> list[Effect]:
-        return await self._database.peek(lambda db: sqlite_effects.listed(db, sessions, status))
+        return await self._database.peek(lambda db: sqlite_effects.list_effects(db, sessions, status))
 
     async def stop_run(self, session: str, run_id: str, now: str) -> None:
         await self._database.write(lambda db: sqlite_streams.stop_run(db, session, run_id, now))
@@ -317,4 +319,4 @@ class SqliteLedger:
 def _glance(db: sqlite3.Connection, session: str, cursor: int, seen: int) -> tuple[int, bool]:
     """Return the file's data version, and whether there is something to do unless it is the version `seen`."""
     version = int(db.execute("PRAGMA data_version").fetchone()[0])
-    return version, version != seen and sqlite_streams.is_waiting(db, session, cursor)
+    return version, version != seen and sqlite_streams.has_waiting_event(db, session, cursor)

@@ -29,9 +29,9 @@ from hitl_tui.core.requests import (
     was_since,
 )
 from hitl_tui.core.supersession import Cause, Supersession
-from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event, plain
-from hitl_tui.ledger.sqlite_streams import branch_number, highest_seq, put, write
-from hitl_tui.ledger.sqlite_streams import post as put_free
+from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event, normalised_json
+from hitl_tui.ledger.sqlite_streams import branch_number, highest_seq, write_entry, write_event
+from hitl_tui.ledger.sqlite_streams import post_event as post_checked_event
 from hitl_tui.ledger.sqlite_views import Row, data_of, supersession_of
 
 _MOST = 100_000
@@ -81,9 +81,9 @@ def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[s
         if db.execute("SELECT 1 FROM requests WHERE id = ?", (request.id,)).fetchone():
             continue
         data = replace(request, first_shown="").to_dict()
-        if digest(plain(data["subject"])[0]) != request.digest:
+        if digest(normalised_json(data["subject"])[0]) != request.digest:
             raise BadInput(Message("The digest of request {} isn't the digest of its subject.", request.id))
-        write(db, request.session, "request_opened", {"request": data}, request.opened_at)
+        write_entry(db, request.session, "request_opened", {"request": data}, request.opened_at)
         if request.branch != branch_number(db, request.session) and not request.superseded:
             _supersede(db, request.session, request.id, Supersession(Cause.RESTORED, at=request.opened_at))
         new.append(request.id)
@@ -100,22 +100,22 @@ def mark_shown(db: sqlite3.Connection, request_ids: Sequence[str], by: str, chan
     """Write that open requests were shown, once for each."""
     fresh = unshown(db, request_ids)
     for request_id in fresh:
-        stored = find(db, request_id)
+        stored = find_request(db, request_id)
         assert stored is not None
         request, seconds = stored.request, stored.request.terms.deadline
         deadline = after_seconds(now, seconds) if request.ends_in_approval and seconds else ""
         data = {"request_id": request_id, "by": by, "channel": channel, "deadline": deadline}
-        write(db, request.session, "request_shown", data, now)
+        write_entry(db, request.session, "request_shown", data, now)
     return fresh
 
 
-def find(db: sqlite3.Connection, request_id: str) -> StoredRequest | None:
+def find_request(db: sqlite3.Connection, request_id: str) -> StoredRequest | None:
     """Return one request."""
     row = db.execute(f"{_SELECT} WHERE r.id = ?", (request_id,)).fetchone()
     return _stored(db, row) if row else None
 
 
-def listed(
+def list_requests(
     db: sqlite3.Connection, now: str, session: str | None, todo_id: str | None, pending: bool, limit: int
 ) -> list[RequestView]:
     """Return requests in the order they were opened."""
@@ -136,7 +136,7 @@ def listed(
 
 def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
     """Check and write a decision, and the event when it settles the request."""
-    stored = find(db, decision.request_id)
+    stored = find_request(db, decision.request_id)
     if stored is None:
         check_decision(None, (), decision, now)
         raise AssertionError(Message("an unknown request was let through"))
@@ -147,7 +147,7 @@ def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
         raise Refused(
             Message("This question was left behind: {}.", Supersession(Cause.RESTORED).word), reason="superseded"
         )
-    written = write(db, request.session, "decision", {"decision": decision.to_dict()}, now)
+    written = write_entry(db, request.session, "decision", {"decision": decision.to_dict()}, now)
     taken_as = Decision.from_dict(written.entry.data["decision"])
     view = replace(stored, decisions=(*stored.decisions, taken_as)).view(now)
     if view.resolution.decided:
@@ -155,7 +155,7 @@ def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
     return view
 
 
-def post(
+def post_event(
     db: sqlite3.Connection,
     session: str,
     branch: int,
@@ -173,7 +173,7 @@ def post(
         closed = _close(db, session, closing, at)
         data = event.get("data")
         event = {**event, "data": {**(data if isinstance(data, Mapping) else {}), "closed": closed}}
-    return put_free(db, session, branch, event_id, event, at)
+    return post_checked_event(db, session, branch, event_id, event, at)
 
 
 def refuse_decided(db: sqlite3.Connection, session: str, todo_id: str, since: str, now: str) -> None:
@@ -199,7 +199,7 @@ def _close(db: sqlite3.Connection, session: str, closing: Closing, now: str, but
     """Supersede the open requests that something ends; return the TODOs they are about, by request id."""
     closed: dict[str, str] = {}
     for todo_id in dict.fromkeys(closing.todo_ids):
-        for view in listed(db, now, session, None if todo_id == EVERYTHING else todo_id, True, _MOST):
+        for view in list_requests(db, now, session, None if todo_id == EVERYTHING else todo_id, True, _MOST):
             request = view.request
             if not request.todo_id or request.id == but or request.id in closed:
                 continue
@@ -256,7 +256,7 @@ def attach_evidence(db: sqlite3.Connection, request_id: str, evidence: Mapping[s
     row = db.execute("SELECT session FROM requests WHERE id = ?", (request_id,)).fetchone()
     if row is None:
         raise Refused(Message("There is no request {}.", request_id), reason="unknown")
-    write(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
+    write_entry(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
 
 
 def begin_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
@@ -267,13 +267,13 @@ def begin_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: 
     # The number of the event that ends the restore is taken now: nothing posted meanwhile comes before it.
     seq = highest_seq(db, session) + 1
     data = {"branch": number, "checkpoint_id": checkpoint_id, "by": by, "seq": seq}
-    write(db, session, "restore_intended", data, now)
+    write_entry(db, session, "restore_intended", data, now)
     supersede(db, session, (), Supersession(Cause.RESTORED, by, now))
     return Branch(number, checkpoint_id)
 
 
 def _supersede(db: sqlite3.Connection, session: str, request_id: str, why: Supersession) -> None:
-    write(db, session, "request_superseded", {"request_id": request_id, "reason": why.to_dict()}, why.at)
+    write_entry(db, session, "request_superseded", {"request_id": request_id, "reason": why.to_dict()}, why.at)
 
 
 def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
@@ -290,7 +290,7 @@ def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
         closing = Closing(cause, by, todo_ids, detail=detail, who=who, amounts_to=Verdict.REJECT)
         closed = _close(db, request.session, closing, now, request.id)
         event = {**event, "closed": closed} if closed else event
-    put(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
+    write_event(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 
 
 def _stored(db: sqlite3.Connection, row: Row) -> StoredRequest:

@@ -10,7 +10,7 @@ from pathlib import Path
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head, Problem
 from hitl_tui.ledger.signatures import KnownSignatures, Signer, verifies
-from hitl_tui.ledger.sqlite_streams import entries, head, write
+from hitl_tui.ledger.sqlite_streams import entries, head, write_entry
 
 KEYS = "audit/keys"
 """The stream that says which keys signed since when; no session can have this name."""
@@ -72,7 +72,7 @@ def prepare(db: sqlite3.Connection, signer: Signer, now: str) -> None:
     end = head(db, KEYS)
     before = entries(db, KEYS, end.n - 1, 1)[0].data.get("key", "") if end.n else ""
     if before != signer.public:
-        write(db, KEYS, "audit_key", {"key": signer.public, "before": before}, now)
+        write_entry(db, KEYS, "audit_key", {"key": signer.public, "before": before}, now)
 
 
 def sign(db: sqlite3.Connection, signer: Signer, heads: Iterable[tuple[Head, int, bool]]) -> None:

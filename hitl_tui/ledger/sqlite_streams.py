@@ -15,7 +15,7 @@ from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenEntries:
+class WrittenEntry:
     """An entry and its row, `entries.id`."""
 
     entry: Entry
@@ -57,7 +57,7 @@ def chain_problem(db: sqlite3.Connection, stream: str) -> str:
     return "" if (end.n, end.hash) == (expected, prev) else Message("Entry {} is missing.", end.n)
 
 
-def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, object], at: str) -> WrittenEntries:
+def write_entry(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, object], at: str) -> WrittenEntry:
     """Append an entry of any kind and bring the views up to it."""
     if not stream:
         raise BadInput(Message("A stream needs a name."))
@@ -68,10 +68,10 @@ def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, obj
     ).lastrowid
     assert row is not None
     project(db, row, entry)
-    return WrittenEntries(entry, row)
+    return WrittenEntry(entry, row)
 
 
-def write_free(
+def append(
     db: sqlite3.Connection, stream: str, expected_n: int | None, kind: str, data: Mapping[str, object], at: str
 ) -> Entry:
     """Append an entry that no view is built from.
@@ -87,10 +87,12 @@ def write_free(
         raise Conflict(
             Message('The stream "{}" has {} entries, not {}; read them and decide anew.', stream, found, expected_n)
         )
-    return write(db, stream, kind, data, at).entry
+    return write_entry(db, stream, kind, data, at).entry
 
 
-def post(db: sqlite3.Connection, session: str, branch: int, event_id: str, event: Mapping[str, object], at: str) -> int:
+def post_event(
+    db: sqlite3.Connection, session: str, branch: int, event_id: str, event: Mapping[str, object], at: str
+) -> int:
     """Put somebody's event into the inbox, once."""
     if not event_id:
         raise BadInput(Message("An event needs an id."))
@@ -99,10 +101,10 @@ def post(db: sqlite3.Connection, session: str, branch: int, event_id: str, event
     kind = event.get("kind")
     if not isinstance(kind, str) or not kind:
         raise BadInput(Message('An event needs a "kind".'))
-    return put(db, session, branch, event_id, event, at)
+    return write_event(db, session, branch, event_id, event, at)
 
 
-def put(
+def write_event(
     db: sqlite3.Connection,
     session: str,
     branch: int,
@@ -127,7 +129,7 @@ def put(
     data: dict[str, object] = {"seq": seq, "event_id": event_id, "branch": branch, "event": event}
     if settles:
         data["settles"] = settles
-    write(db, session, "event", data, at)
+    write_entry(db, session, "event", data, at)
     return seq
 
 
@@ -157,7 +159,7 @@ def last_seq(db: sqlite3.Connection, session: str) -> int:
     return int(row[0] or 0)
 
 
-def is_waiting(db: sqlite3.Connection, session: str, cursor: int) -> bool:
+def has_waiting_event(db: sqlite3.Connection, session: str, cursor: int) -> bool:
     """Tell whether the current branch has an event above the cursor, or a restore is to be finished."""
     row = db.execute(
         "SELECT restoring <> 0 OR EXISTS (SELECT 1 FROM inbox i"
@@ -197,7 +199,7 @@ def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, 
         raise Refused(Message("No restore to branch {} of {} was begun.", number, session), reason="unknown")
     if intent is None or number != current:
         return False
-    write(db, session, "restore_finished", {"branch": number}, now)
+    write_entry(db, session, "restore_finished", {"branch": number}, now)
     event = {
         **extra,
         "kind": "restored",
@@ -205,14 +207,14 @@ def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, 
         "checkpoint_id": intent["checkpoint_id"],
         "by": intent["by"],
     }
-    put(db, session, number, f"restored:{number}", event, now, seq=intent["seq"])
+    write_event(db, session, number, f"restored:{number}", event, now, seq=intent["seq"])
     return True
 
 
 def stop_run(db: sqlite3.Connection, session: str, run_id: str, now: str) -> None:
     """Write that a run may begin no more effects, once."""
     if not is_stopped(db, session, run_id):
-        write(db, session, "run_stopped", {"run_id": run_id}, now)
+        write_entry(db, session, "run_stopped", {"run_id": run_id}, now)
 
 
 def is_stopped(db: sqlite3.Connection, session: str, run_id: str) -> bool:
@@ -225,13 +227,13 @@ def begin_copy(db: sqlite3.Connection, copy: SessionCopy, now: str) -> None:
     """Begin a copy's stream; see `Ledger.begin_copy`."""
     if head(db, copy.session).n:
         raise Conflict(Message("There is a record of a session {} already.", copy.session))
-    write(db, copy.session, "session_copied", {"origin": copy.origin, "by": copy.by}, now)
+    write_entry(db, copy.session, "session_copied", {"origin": copy.origin, "by": copy.by}, now)
     for effect in copy.effects:
         if not db.execute("SELECT 1 FROM effects WHERE key = ?", (effect.key,)).fetchone():
-            write(db, copy.session, "effect_known", _known(effect), now)
+            write_entry(db, copy.session, "effect_known", _known(effect), now)
     if copy.checkpoint_id:
         intent = {"branch": copy.branch, "checkpoint_id": copy.checkpoint_id, "by": copy.by, "seq": copy.seq}
-        write(db, copy.session, "restore_intended", intent, now)
+        write_entry(db, copy.session, "restore_intended", intent, now)
 
 
 def _known(effect: Effect) -> dict[str, object]:

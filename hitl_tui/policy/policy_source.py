@@ -337,17 +337,17 @@ def _beyond(trust: WorkspaceTrust) -> frozenset[str]:
     return frozenset((*commands, *trust.declared.graphs))
 
 
-def on_record(law: PolicySource, before: str) -> dict[str, Json]:
+def on_record(source: PolicySource, before: str) -> dict[str, Json]:
     """Return what the ledger keeps of the rules that hold from now on; what was allowed under them names `policy`.
 
     Args:
-        law: what holds.
+        source: what holds.
         before: version of the policy that held until now; empty for none.
     """
     return {
-        "policy": law.rules.policy.version,
+        "policy": source.rules.policy.version,
         "before": before,
-        "rules": [rule.to_dict() for rule in law.rules.policy.all_rules],
-        "concurrency": law.rules.concurrency,
-        "file": law.digest,
+        "rules": [rule.to_dict() for rule in source.rules.policy.all_rules],
+        "concurrency": source.rules.concurrency,
+        "file": source.digest,
     }

@@ -1,4 +1,4 @@
-"""The stream of what teams say and do, for this process's faces and, through a bounded file, for followers'."""
+"""The stream of what teams say and do, for the interfaces of this process and, through a bounded file, of others."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class EarlierRun(TypedDict):
     ended: str
 
 
-def run_before(lines: Sequence[Activity], todo_id: str) -> EarlierRun | None:
+def earlier_run(lines: Sequence[Activity], todo_id: str) -> EarlierRun | None:
     """Return what the stream knows of a TODO's run before the one that goes on now; None when it knows nothing.
 
     Args:

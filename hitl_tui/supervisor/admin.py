@@ -23,7 +23,7 @@ from hitl_tui.supervisor.session_removal import copies_with, delete
 from hitl_tui.supervisor.session_setup import secrets_of
 from hitl_tui.supervisor.session_staging import room_for
 from hitl_tui.supervisor.session_store import SessionStore
-from hitl_tui.supervisor.session_summary import SessionSummary, has_words, summarised
+from hitl_tui.supervisor.session_summary import SessionSummary, load_summary, matches_search
 from hitl_tui.supervisor.storage import SessionInfo
 
 if TYPE_CHECKING:
@@ -148,14 +148,14 @@ class SessionAdmin:
         store, waiting = self.store, dict[str, int]()
         for view in await store.ledger.requests(store.now(), limit=10_000):
             waiting[view.request.session] = waiting.get(view.request.session, 0) + 1
-        found = [await summarised(store.data, name, waiting.get(name, 0)) for name in store.data.ids()]
-        return [summary for summary in found if has_words(summary, search)]
+        found = [await load_summary(store.data, name, waiting.get(name, 0)) for name in store.data.ids()]
+        return [summary for summary in found if matches_search(summary, search)]
 
     async def summary(self, session_id: str) -> SessionSummary:
         """Return one session as `sessions` lists it. Raises UnknownName: there is no such session."""
         self.store.data.session(session_id)
         asked = await self.store.ledger.requests(self.store.now(), session=session_id, limit=1_000)
-        return await summarised(self.store.data, session_id, len(asked))
+        return await load_summary(self.store.data, session_id, len(asked))
 
     async def rename(self, session_id: str, title: str, *, by: str = "") -> Renamed:
         """Give a session another title, also while a process has it open.
@@ -298,7 +298,7 @@ class SessionAdmin:
 
     async def prunable(self, *, older_than: timedelta | None = None, keep: int = 0) -> list[SessionSummary]:
         """Return the sessions that may go; see `choose`."""
-        return choose(await self.sessions(), self.store.now(), older_than=older_than, keep=keep)
+        return choose_prunable(await self.sessions(), self.store.now(), older_than=older_than, keep=keep)
 
     async def prune(self, chosen: Sequence[SessionSummary], *, by: str = "") -> Pruned:
         """Delete what was chosen; one that is no longer what it was when it was chosen stays."""
@@ -327,7 +327,7 @@ class SessionAdmin:
         return ""
 
 
-def age(text: str) -> timedelta:
+def parse_age(text: str) -> timedelta:
     """Return a length of time such as `30d`, `12h`, `2w` or `90m`.
 
     Raises:
@@ -339,7 +339,7 @@ def age(text: str) -> timedelta:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
-def choose(
+def choose_prunable(
     found: Sequence[SessionSummary], now: str, *, older_than: timedelta | None = None, keep: int = 0
 ) -> list[SessionSummary]:
     """Return the sessions that may go, oldest first: finished or failed ones that nobody has open or is asked about.

@@ -31,16 +31,16 @@ class BoundFiles:
     changed: tuple[str, ...]
 
 
-async def rebound(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> BoundFiles | None:
+async def bind_again(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> BoundFiles | None:
     """Return what a step's arguments would be now; None where they are as they were, or can't be found.
 
     What can't be found is said by its run, which looks at it once more.
     """
     facts = agents.get(todo.agent_name)
-    return None if facts is None else await found_again(facts, todo)
+    return None if facts is None else await find_bound_files(facts, todo)
 
 
-async def found_again(team: Team | AgentFacts, todo: SupervisorTodo) -> BoundFiles | None:
+async def find_bound_files(team: Team | AgentFacts, todo: SupervisorTodo) -> BoundFiles | None:
     """As `rebound`.
 
     Args:

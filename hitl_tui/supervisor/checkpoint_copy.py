@@ -41,7 +41,7 @@ _OF_SESSION = ("session_id", "todos", "response", "results", "planning")
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointPlace:
+class CheckpointExtent:
     """How far the checkpoints of a session got.
 
     Args:
@@ -56,7 +56,7 @@ class CheckpointPlace:
     results: frozenset[str] = frozenset()
 
 
-def snapshot(source: Path, target: Path) -> None:
+def copy_checkpoints(source: Path, target: Path) -> None:
     """Write the checkpoints as they are now into a file of their own, also while their owner goes on.
 
     Raises:
@@ -94,7 +94,9 @@ def check_rows(source: Path) -> None:
         raise BadInput(Message("The checkpoints in it are damaged.")) from error
 
 
-async def rebind(source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None) -> CheckpointPlace:
+async def copy_under_new_id(
+    source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None
+) -> CheckpointExtent:
     """Write a session's checkpoints into a new file, under another session id.
 
     Args:
@@ -111,7 +113,7 @@ async def rebind(source: Path, target: Path, old: str, new: str, *, mode: Mode |
     """
     async with create_checkpointer(target):
         pass
-    return await asyncio.to_thread(_copy_rows, source, target, _Renaming(old, new, mode))
+    return await asyncio.to_thread(_copy_rows, source, target, _RenamedRows(old, new, mode))
 
 
 def cursor_of(source: Path, session: str) -> int:
@@ -143,7 +145,7 @@ def _rows(
         yield row
 
 
-def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> CheckpointPlace:
+def _copy_rows(source: Path, target: Path, renaming: _RenamedRows) -> CheckpointExtent:
     try:
         with closing(read_connection(source)) as read, closing(sqlite3.connect(target, isolation_level=None)) as write:
             write.execute("PRAGMA synchronous=FULL")
@@ -159,18 +161,18 @@ def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> CheckpointPla
     return renaming.place
 
 
-class _Renaming:
+class _RenamedRows:
     """Gives rows as they are under the new id, and learns how far they got."""
 
     def __init__(self, old: str, new: str, mode: Mode | None) -> None:
         self.old = old
         self._new, self._mode = new, mode
         self._serde = serializer()
-        self._place = CheckpointPlace()
+        self._place = CheckpointExtent()
         self._results: set[str] = set()
 
     @property
-    def place(self) -> CheckpointPlace:
+    def place(self) -> CheckpointExtent:
         return replace(self._place, results=frozenset(self._results))
 
     def checkpoints(self, db: sqlite3.Connection) -> Iterator[Row]:
@@ -192,7 +194,7 @@ class _Renaming:
             yield *row, checksum(row)
 
     def _learn(self, checkpoint_id: str, control: Mapping[str, Any]) -> None:
-        self._place = CheckpointPlace(
+        self._place = CheckpointExtent(
             checkpoint_id,
             max(self._place.branch, int(control.get("branch", 0))),
             max(self._place.cursor, int(control.get("cursor", 0))),
@@ -246,7 +248,7 @@ class _Renaming:
         return found
 
 
-async def go_back(
+async def restore_checkpoint(
     setup: SessionSetup, supervisor: TeamSupervisor, make_durable: Callable[[], None], branch: Branch, left: Board
 ) -> bool:
     """Make the checkpoint that a restore goes to the head; all of it may be repeated after a crash.
@@ -275,7 +277,7 @@ async def go_back(
     return there
 
 
-async def left_head(history: SessionHistory, session: str) -> str:
+async def head_before_restore(history: SessionHistory, session: str) -> str:
     """Return the newest checkpoint that isn't a copy: where the branch that is left stood.
 
     Raises:

@@ -41,7 +41,7 @@ from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
-from hitl_tui.supervisor.bound_files import found_again
+from hitl_tui.supervisor.bound_files import find_bound_files
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.orphan_processes import command_of, end_orphans, find_orphans
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
@@ -127,7 +127,7 @@ class LedgerEffects:
         if claim.verdict == "stale":
             raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
         if claim.verdict == "doubt":
-            why = _why(claim.effect, self._session)
+            why = _why_in_doubt(claim.effect, self._session)
             raise EffectInDoubt({"key": key, "name": name, "subject": subject, "why": why})
         if claim.verdict == "done":
             outcome = claim.effect.outcome if claim.effect else {}
@@ -153,7 +153,7 @@ class LedgerEffects:
         return await self._artifacts.get(str(reference)) if reference else dict(outcome)
 
 
-def _why(effect: Effect | None, session: str) -> str:
+def _why_in_doubt(effect: Effect | None, session: str) -> str:
     if effect is None or effect.status != "done":
         return Message("it was started, and nothing says whether it ended")
     if effect.session != session:
@@ -169,7 +169,7 @@ UNLOCKED = -1
 _LOOK = 0.2
 
 
-class _OutOfTime(Exception):
+class _TimedOut(Exception):
     """A run took longer than its TODO's timeout; a team's own `TimeoutError` is a failure like any other."""
 
 
@@ -304,13 +304,13 @@ class LocalDispatcher:
             await self._tell(spec, f"run:{spec.run_id}:changed", EventKind.CHANGED, data)
         except RunNotCurrent as error:
             log.info("%s: %s", spec.run_id, error.message)
-        except _OutOfTime:
+        except _TimedOut:
             await self._fail(spec, Message("it took longer than {} s", f"{spec.todo.timeout:g}"), final=False)
         except GraphFailure as error:
             more: EventData = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
             await self._fail(spec, error.message, final=True, more=more)
         except HitlError as error:
-            final = isinstance(error, BadInput | StorageError) or await self._acted(spec)
+            final = isinstance(error, BadInput | StorageError) or await self._failed_acting(spec)
             await self._fail(spec, error.message, final=final)
         except (Exception, SystemExit) as error:
             log.exception("run %s failed", spec.run_id)
@@ -328,7 +328,7 @@ class LocalDispatcher:
             "effect": cast("DoubtfulEffect", doubt.effect),
         }
         team = self._services.team(spec.todo.agent_name)
-        fresh = await found_again(team, spec.todo) if team.binds_files else None
+        fresh = await find_bound_files(team, spec.todo) if team.binds_files else None
         if fresh is not None:  # what it did before it stopped may have changed them
             data |= {"programs": fresh.programs, "changed": list(fresh.changed[:MOST_CHANGED])}
         await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
@@ -379,7 +379,7 @@ class LocalDispatcher:
         services.activity.write(todo.id, "note", said)
         return False
 
-    async def _acted(self, spec: RunSpec) -> bool:
+    async def _failed_acting(self, spec: RunSpec) -> bool:
         """Return whether an effect of a run failed that isn't of low risk: only a person lets it start again."""
         if spec.todo.risk is Risk.LOW:
             return False
@@ -421,7 +421,7 @@ class LocalDispatcher:
                     result = await self._stream(graph, value, config, context, spec)
             except TimeoutError as error:
                 if limit.expired():
-                    raise _OutOfTime from error
+                    raise _TimedOut from error
                 raise
             if result is not None:
                 await self._finish(spec, result)
@@ -436,7 +436,7 @@ class LocalDispatcher:
                 ending = await self._attached.drive(spec, team)
         except TimeoutError as error:
             if limit.expired():
-                raise _OutOfTime from error
+                raise _TimedOut from error
             raise
         if isinstance(ending, Asks):
             data: EventData = {

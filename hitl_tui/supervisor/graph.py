@@ -37,7 +37,7 @@ from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
-from hitl_tui.supervisor.bound_files import BoundFiles, rebound
+from hitl_tui.supervisor.bound_files import BoundFiles, bind_again
 from hitl_tui.supervisor.final_answer import ResultData, compose
 from hitl_tui.supervisor.ports import Artifacts
 from hitl_tui.supervisor.state import GateState, MainSupervisorState, PlanningData
@@ -82,7 +82,7 @@ class TeamSupervisor:
         artifacts: keeps results.
         checkpointer: the session's saver.
         now: the clock, ISO 8601 in UTC.
-        law: says whether a TODO may begin now; None where none ever does.
+        policy: says whether a TODO may begin now; None where none ever does.
     """
 
     def __init__(
@@ -92,13 +92,13 @@ class TeamSupervisor:
         artifacts: Artifacts,
         checkpointer: BaseCheckpointSaver[str],
         now: Callable[[], str],
-        law: PolicySource | None = None,
+        policy: PolicySource | None = None,
     ) -> None:
         self._planner = planner
         self._rules = rules
         self._artifacts = artifacts
         self._now = now
-        self._law = law
+        self._policy = policy
         self.graph = self._build(checkpointer)
 
     def _build(self, checkpointer: BaseCheckpointSaver[str]) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -261,7 +261,7 @@ class TeamSupervisor:
         for todo in b.startable(draft):
             if withdraw_unbound(draft, todo) or self._held_back(draft, todo, now):
                 continue
-            if (fresh := await rebound(self._planner.agents, todo)) is not None:
+            if (fresh := await bind_again(self._planner.agents, todo)) is not None:
                 todo = _with_programs(draft, todo, fresh)
                 draft.put(todo)
                 if todo.approval is None:  # it asks anew
@@ -282,12 +282,12 @@ class TeamSupervisor:
         if facts is not None and (risk := facts.risk_of(todo.arguments)) is not todo.risk:
             draft.put(replace(todo, risk=risk, approval=None, asked=todo.asked + 1))
             return True
-        if self._law is None:
+        if self._policy is None:
             return False
-        if not self._law.current:
+        if not self._policy.current:
             draft.control = replace(draft.control, held=True)
             return True
-        why = self._law.why_not(todo)
+        why = self._policy.why_not(todo)
         if why:
             metadata = {**todo.metadata, "rejected": True}
             draft.put(todo.move(Status.FAILED, error=why, completed_at=now, metadata=metadata, approval=None))

@@ -170,7 +170,7 @@ class LedgerWriter:
     async def open(self, request: Request) -> None:
         """Open a request unless it is there; its time begins now."""
         self.check_whole()
-        await self.ledger.open_requests([opened(request, self.now())])
+        await self.ledger.open_requests([with_opening_times(request, self.now())])
 
     async def restore(self, checkpoint_id: str, by: str) -> int:
         """Ask for an earlier checkpoint to be the head; return the branch that begins there."""
@@ -198,7 +198,7 @@ class LedgerWriter:
         return await self.ledger.last_seq(self._session)
 
 
-def opened(request: Request, now: str) -> Request:
+def with_opening_times(request: Request, now: str) -> Request:
     """Return a request with the times it is opened and, by its terms, expires at.
 
     A deadline that ends in an approval begins when the request is shown, not now.

@@ -7,7 +7,7 @@ import importlib
 import logging
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, cast
@@ -27,12 +27,12 @@ from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView, decided_event
-from hitl_tui.supervisor.activity import ActivityStream, run_before
-from hitl_tui.supervisor.bound_files import rebound
-from hitl_tui.supervisor.ledger_writer import opened
+from hitl_tui.supervisor.activity import ActivityStream, earlier_run
+from hitl_tui.supervisor.bound_files import bind_again
+from hitl_tui.supervisor.ledger_writer import with_opening_times
 from hitl_tui.supervisor.run_spec import PostEvent
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
+from hitl_tui.supervisor.snapshot import Question, as_questions, has_preview, with_obstacles
 from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, TeamResult
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 _LIBRARY = ("jsonschema", "jsonschema.validators", "referencing")
 
 
-async def ready_for(requests: Iterable[Request], policy: Policy) -> None:
+async def load_validators(requests: Iterable[Request], policy: Policy) -> None:
     """Return once everything is loaded that it takes to judge and to show these requests."""
     if all(name in sys.modules for name in _LIBRARY):
         return
@@ -82,10 +82,10 @@ async def findings_in(declaration: GraphDeclaration) -> GraphFindings | None:
 
     Only its source is read, in a thread. What can't be checked has no findings.
     """
-    return await asyncio.to_thread(_found, declaration)
+    return await asyncio.to_thread(_lint, declaration)
 
 
-def _found(declaration: GraphDeclaration) -> GraphFindings | None:
+def _lint(declaration: GraphDeclaration) -> GraphFindings | None:
     try:
         from hitl_tui.lint.check import lint
 
@@ -106,7 +106,7 @@ _MANY = 100_000
 _SHOWN_FINDINGS = 5
 
 
-def _classed(request: Request) -> Request:
+def _with_risk(request: Request) -> Request:
     """Return a request with the risk of what it asks: an action on the world within a step is of high risk itself."""
     if request.kind is not Kind.INTERRUPT:
         return request
@@ -136,7 +136,7 @@ async def preview_of(
     """
     preview = arguments.get("preview")
     if preview and (
-        why := await setup.law.why_no_preview(str(arguments.get("command", "")), cast("Sequence[str]", preview))
+        why := await setup.policy.why_no_preview(str(arguments.get("command", "")), cast("Sequence[str]", preview))
     ):
         raise BadInput(why)
 
@@ -154,7 +154,7 @@ class OpenQuestions:
     Args:
         setup: what the session was opened with.
         activity: where it tells what it does.
-        previewed: called with a question's id when what its preview showed stands in the ledger.
+        evidence_attached: called with a question's id when a preview or findings stand beside it in the ledger.
         post: puts an event into the session's inbox: id, kind, data.
     """
 
@@ -162,13 +162,13 @@ class OpenQuestions:
         self,
         setup: SessionSetup,
         activity: ActivityStream,
-        previewed: Callable[[str], Awaitable[None]],
+        evidence_attached: Callable[[str], Awaitable[None]],
         post: PostEvent,
     ) -> None:
         self._setup = setup
         self._ledger = setup.ledger
         self._activity = activity
-        self._tell = previewed
+        self._evidence_attached = evidence_attached
         self._rules = setup.rules
         self._post = post
         self._asked: dict[str, Request] = {}
@@ -185,7 +185,7 @@ class OpenQuestions:
         return bool(self._asked)
 
     @property
-    def looking(self) -> bool:
+    def previewing(self) -> bool:
         """A preview is still being made."""
         return bool(self._previews)
 
@@ -195,7 +195,7 @@ class OpenQuestions:
         return any(q.terms.deadline for q in self._asked.values())
 
     @property
-    def patience(self) -> float:
+    def poll_after(self) -> float:
         """Seconds after which to look again though nothing was said: until the next deadline, at most."""
         if not self.have_deadlines:
             return _IDLE_WAIT
@@ -208,16 +208,16 @@ class OpenQuestions:
         return self.have_deadlines and bool(await self._ledger.expire(self._setup.now(), self._setup.info.id))
 
     def shown(self, board: Board) -> tuple[Question, ...]:
-        """Return them as faces see them."""
-        found = named((self._views[key] for key in self._asked if key in self._views), board.todos)
+        """Return them as interfaces show them."""
+        found = as_questions((self._views[key] for key in self._asked if key in self._views), board.todos)
         return with_obstacles(found, self._setup.approvers())
 
-    def heard(self, request_ids: Iterable[str]) -> None:
-        """The decisions of these were delivered: they needn't be superseded."""
+    def mark_delivered(self, request_ids: Iterable[str]) -> None:
+        """Note that the decisions of these were delivered, so that they needn't be superseded."""
         self._decided |= set(request_ids)
 
-    def previewed(self, request_id: str) -> None:
-        """Read anew what the ledger says of one: its preview is there."""
+    def reload(self, request_id: str) -> None:
+        """Read anew what the ledger says of one: there is evidence beside it."""
         self._previews.pop(request_id, None)
         self._views.pop(request_id, None)
 
@@ -243,16 +243,16 @@ class OpenQuestions:
             for name, key in keys.items()
         }
         self._keys, self._named = keys, named
-        asked = {q.id: q for q in named.values() if q is not None and not await self._bound_anew(board, q)}
+        asked = {q.id: q for q in named.values() if q is not None and not await self._bind_again(board, q)}
         now = self._setup.now()
-        await ready_for(asked.values(), self._rules.policy)
-        fresh = [opened(_classed(q), now) for key, q in asked.items() if key not in self._asked]
+        await load_validators(asked.values(), self._rules.policy)
+        fresh = [with_opening_times(_with_risk(q), now) for key, q in asked.items() if key not in self._asked]
         if fresh:
             await self._ledger.open_requests(fresh)
             for request in fresh:
-                self._preview(request)
-                self._check(request)
-                self._recall(request)
+                self._attach_preview(request)
+                self._attach_findings(request)
+                self._attach_earlier_run(request)
                 title = title_of(request)
                 # what is asked from inside was made safe already; the stream does that with what it is given
                 said = unsafe_text(title) if request.kind is Kind.INTERRUPT else title
@@ -266,7 +266,7 @@ class OpenQuestions:
         self._decided.clear()
         return True
 
-    async def _bound_anew(self, board: Board, request: Request) -> bool:
+    async def _bind_again(self, board: Board, request: Request) -> bool:
         """See that a question nobody has seen yet is about the files of now; return whether it is made anew for that.
 
         What ran before it may have written them. One that stands in the ledger stays as it was shown.
@@ -279,7 +279,7 @@ class OpenQuestions:
             return False
         if self._rebound.get(todo.id) == todo.asked or await self._ledger.request(request.id, self._setup.now()):
             return False
-        fresh = await rebound(self._setup.planner.agents, todo)
+        fresh = await bind_again(self._setup.planner.agents, todo)
         if fresh is None:
             return False
         self._rebound[todo.id] = todo.asked + 1  # once: a workspace may change all the time
@@ -295,7 +295,7 @@ class OpenQuestions:
         named = {r.id: question_of(draft, draft.get(r.todo_id)) for r in ahead}
         return [key for key, question in named.items() if question is not None and question.id == key]
 
-    def _preview(self, request: Request) -> None:
+    def _attach_preview(self, request: Request) -> None:
         """Run a team's declared, read-only preview beside a question; its output is evidence, not subject.
 
         What failed may be run again: that, too, is decided with a look at what it would do now.
@@ -315,15 +315,12 @@ class OpenQuestions:
                 found = {"error": Message("The preview stopped with {}; the log says more.", type(error).__name__)}
             if found is None or isinstance(found, FilePreview):
                 return
-            try:
-                await self._ledger.attach_evidence(request.id, mask_json(dict(found), setup.secrets), setup.now())
-            except HitlError as error:
-                log.warning("no preview beside %s: %s", request.id, error.message)
-            await self._tell(request.id)
+            await self._attach(request, found)
+            await self._evidence_attached(request.id)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
 
-    def _check(self, request: Request) -> None:
+    def _attach_findings(self, request: Request) -> None:
         """Say beside the question whether a graph may run what the rules find in it; nobody waits for that."""
         if request.kind is not Kind.TODO or request.about.get("ran_before") or "from_step" in request.subject:
             return
@@ -343,32 +340,35 @@ class OpenQuestions:
             for finding in found["findings"][:_SHOWN_FINDINGS]:
                 said = f"{finding['file']}:{finding['line']} {finding['rule']} {finding['message']}"
                 self._activity.write(request.todo_id, "note", said)
-            try:
-                await self._ledger.attach_evidence(request.id, mask_json(found, setup.secrets), setup.now())
-            except HitlError as error:  # it was decided or replaced meanwhile
-                log.info("no findings beside %s: %s", request.id, error.message)
-                return
-            await self._tell(request.id)
+            if await self._attach(request, found):
+                await self._evidence_attached(request.id)
 
-        task = asyncio.create_task(show(), name=f"check {request.id}")
-        self._checks.add(task)
-        task.add_done_callback(self._checks.discard)
+        self._start_check(show())
 
-    def _recall(self, request: Request) -> None:
+    def _attach_earlier_run(self, request: Request) -> None:
         """Say beside the question whether something happened what is known of the run that may have done it."""
-        found = run_before(self._activity.lines, request.todo_id) if request.kind is Kind.EFFECT else None
+        found = earlier_run(self._activity.lines, request.todo_id) if request.kind is Kind.EFFECT else None
         if found is None:
             return
 
         async def show() -> None:
-            try:
-                await self._ledger.attach_evidence(request.id, {"before": found}, self._setup.now())
-            except HitlError as error:  # it was decided or replaced meanwhile
-                log.info("nothing stands beside %s: %s", request.id, error.message)
-                return
-            await self._tell(request.id)
+            if await self._attach(request, {"before": found}):
+                await self._evidence_attached(request.id)
 
-        task = asyncio.create_task(show(), name=f"recall {request.id}")
+        self._start_check(show())
+
+    async def _attach(self, request: Request, evidence: Mapping[str, object]) -> bool:
+        """Put evidence beside a question; return False where it was decided or replaced meanwhile."""
+        try:
+            masked = mask_json(dict(evidence), self._setup.secrets)
+            await self._ledger.attach_evidence(request.id, masked, self._setup.now())
+        except HitlError as error:
+            log.info("nothing stands beside %s: %s", request.id, error.message)
+            return False
+        return True
+
+    def _start_check(self, check: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(check, name="check of a question")
         self._checks.add(task)
         task.add_done_callback(self._checks.discard)
 
@@ -383,9 +383,9 @@ class OpenQuestions:
             if view is not None:
                 self._views[key] = view
                 if view.resolution.decided:
-                    await self._hear_again(view, board)
+                    await self._deliver_again(view, board)
 
-    async def _hear_again(self, view: RequestView, board: Board) -> None:
+    async def _deliver_again(self, view: RequestView, board: Board) -> None:
         """Deliver a decision to a question that waits for it though its event has been gone through already."""
         session, control, key = self._setup.info.id, board.control, view.request.id
         inbox = await self._ledger.after(session, 0, control.branch)

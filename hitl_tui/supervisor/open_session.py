@@ -18,7 +18,7 @@ from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
 from hitl_tui.supervisor.dispatcher import LocalDispatcher
 from hitl_tui.supervisor.ledger_sealing import known_signatures
-from hitl_tui.supervisor.policy_sync import keep_rules
+from hitl_tui.supervisor.policy_sync import apply_standing_rules
 from hitl_tui.supervisor.record_check import broken_record
 from hitl_tui.supervisor.run_spec import FollowUp, PostEvent, RunServices
 from hitl_tui.supervisor.session import Session
@@ -163,7 +163,7 @@ class OpenSession(SessionView):
             session = await self._held.enter_async_context(own_session(setup, query))
         except SessionBusy:
             return None
-        rules = keep_rules(session, self._store.data.root / standing_rules.FILE_NAME, self._store.now)
+        rules = apply_standing_rules(session, self._store.data.root / standing_rules.FILE_NAME, self._store.now)
         keeping = asyncio.create_task(rules, name=f"rules {setup.info.id}")
 
         async def end_keeping() -> None:

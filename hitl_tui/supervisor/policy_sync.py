@@ -41,41 +41,41 @@ _OF_A_TEAM = frozenset({Kind.TODO, Kind.FAILURE, Kind.EFFECT, Kind.INTERRUPT})
 
 
 class PolicySync:
-    """Keeps one session's state in step with its law, for the process that owns it.
+    """Keeps one session's state in step with its policy, for the process that owns it.
 
     Args:
         setup: of the session.
         activity: where it says what changed.
-        desk: where it posts that.
+        writer: posts that.
     """
 
-    def __init__(self, setup: SessionSetup, activity: ActivityStream, desk: LedgerWriter) -> None:
+    def __init__(self, setup: SessionSetup, activity: ActivityStream, writer: LedgerWriter) -> None:
         self._setup = setup
         self._activity = activity
-        self._desk = desk
+        self._writer = writer
         self._told = ""
 
-    def patience(self, longest: float) -> float:
+    def poll_after(self, longest: float) -> float:
         """Return the seconds after which to look again though nothing was said."""
-        return min(longest, SOON) if self._setup.law.waiting else longest
+        return min(longest, SOON) if self._setup.policy.waiting else longest
 
-    async def look(self) -> bool:
+    async def refresh(self) -> bool:
         """See what the file says; say what is wrong with it, once. Return whether anything else holds now."""
-        law = self._setup.law
-        before = law.problem
-        changed = await law.look()
+        policy = self._setup.policy
+        before = policy.problem
+        changed = await policy.look()
         await self._setup.renew()
-        if law.notice != self._told:
-            self._told = law.notice
+        if policy.notice != self._told:
+            self._told = policy.notice
             if self._told:
                 self._activity.write("", "note", self._told)
-        if law.problem and law.problem != before:
-            self._activity.write("", "note", law.problem)
-        elif before and not law.problem:
+        if policy.problem and policy.problem != before:
+            self._activity.write("", "note", policy.problem)
+        elif before and not policy.problem:
             self._activity.write("", "note", Message("{} can be read again.", FILE_NAME))
         return changed
 
-    async def obey(self, control: Control, *, begins: bool = False, todos: Iterable[SupervisorTodo] = ()) -> None:
+    async def apply(self, control: Control, *, begins: bool = False, todos: Iterable[SupervisorTodo] = ()) -> None:
         """Let the state follow where it was made under other rules, or held back what would begin; on record first.
 
         Args:
@@ -86,50 +86,50 @@ class PolicySync:
         Raises:
             StorageError: it can't be written; nothing takes effect then.
         """
-        law = self._setup.law
-        rules, version = law.rules, law.rules.policy.version
+        policy = self._setup.policy
+        rules, version = policy.rules, policy.rules.policy.version
         other = version != control.policy_version
         if other or (begins and rules.policy.all_rules):
-            entry = on_record(law, "" if begins else control.policy_version)
+            entry = on_record(policy, "" if begins else control.policy_version)
             masked = mask_json(entry, self._setup.secrets)
             await self._setup.ledger.record(self._setup.info.id, POLICY, masked, self._setup.now())
         bound = max(1, rules.concurrency)
-        risks = self._classed_otherwise(todos)
-        if not (other or risks) and bound == control.concurrency and not (control.held and law.current):
+        risks = self._changed_risks(todos)
+        if not (other or risks) and bound == control.concurrency and not (control.held and policy.current):
             return
-        if other and not law.notice:
+        if other and not policy.notice:
             self._activity.write(
                 "", "note", Message("{} changed; its policy holds for all that hasn't begun.", FILE_NAME)
             )
         data = {"policy_version": version, "concurrency": bound, **({"risks": risks} if risks else {})}
         key = f"configured:{version}:{bound}:{control.cursor}:{control.branch}{f':{digest(risks)}' if risks else ''}"
-        await self._desk.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
+        await self._writer.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
 
-    def _classed_otherwise(self, todos: Iterable[SupervisorTodo]) -> dict[str, str]:
+    def _changed_risks(self, todos: Iterable[SupervisorTodo]) -> dict[str, str]:
         """Return the risk of those TODOs that are of another one, as they are declared now."""
         agents = self._setup.planner.agents
         known = ((todo, agents[todo.agent_name].risk_of(todo.arguments)) for todo in todos if todo.agent_name in agents)
         return {todo.id: risk.value for todo, risk in known if todo.status in MAY_BEGIN and risk is not todo.risk}
 
 
-async def renewed(setup: SessionSetup) -> str:
+async def renew_settings(setup: SessionSetup) -> str:
     """See `SessionView.renew`; a file that was written a moment ago is waited for."""
-    law = setup.law
+    policy = setup.policy
     for _ in range(_LOOKS):
-        await law.look()
-        if not law.waiting:
+        await policy.look()
+        if not policy.waiting:
             break
         await asyncio.sleep(SOON)
     return await setup.renew()
 
 
-async def refuse_unlawful(
-    law: PolicySource, version: Callable[[], str], verdict: Verdict, request: Request | None
+async def check_policy(
+    policy: PolicySource, version: Callable[[], str], verdict: Verdict, request: Request | None
 ) -> None:
     """Refuse what would let something go on while the rules aren't known, or aren't those that it was asked under.
 
     Args:
-        law: what holds.
+        policy: what holds.
         version: gives the version of the policy that the session's state follows.
         verdict: what somebody says.
         request: what it is said to; None where there is no such question.
@@ -139,18 +139,18 @@ async def refuse_unlawful(
     """
     if verdict in _HARMLESS:
         return
-    await law.look()
-    if law.problem:
-        raise Refused(law.problem, reason="not_allowed")
-    if request is not None and request.kind in _OF_A_TEAM and (why := law.why_withheld(request.source)):
+    await policy.look()
+    if policy.problem:
+        raise Refused(policy.problem, reason="not_allowed")
+    if request is not None and request.kind in _OF_A_TEAM and (why := policy.why_withheld(request.source)):
         raise Refused(why, reason="not_allowed")
-    if law.rules.policy.version != version():
+    if policy.rules.policy.version != version():
         raise Refused(
             Message("{} changed since this was asked; it is asked anew under its policy.", FILE_NAME), reason="stale"
         )
 
 
-async def keep_rules(session: SessionView, path: Path, now: Callable[[], str]) -> None:
+async def apply_standing_rules(session: SessionView, path: Path, now: Callable[[], str]) -> None:
     """Answer what the rules allow, as decisions on record, until the session can't go on.
 
     Args:

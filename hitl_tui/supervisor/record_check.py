@@ -67,7 +67,7 @@ async def disagreements(ledger: Ledger, session: str, board: Board) -> list[Prob
     views = {v.request.id: v for v in await ledger.requests(_LATE, session=session, pending=False, limit=1_000_000)}
     events = [p for p in await ledger.after(session, 0, control.branch) if p.seq <= control.cursor]
     refused = {str(one.get("event", "")) for one in control.refused}
-    problems = [_unlike(session, posted, views) for posted in events]
+    problems = [_other_verdict(session, posted, views) for posted in events]
     last: dict[str, Posted] = {}
     for posted in events:
         event = posted.event
@@ -81,12 +81,12 @@ async def disagreements(ledger: Ledger, session: str, board: Board) -> list[Prob
     for todo_id, todo in board.todos.items():
         problems.append(_approved(session, todo_id, todo, views))
         if todo_id in last:
-            problems.append(_turned(session, todo_id, todo, last[todo_id]))
+            problems.append(_contradicted(session, todo_id, todo, last[todo_id]))
         problems += _answered(session, todo_id, todo, views)
     return [problem for problem in problems if problem is not None]
 
 
-def _unlike(session: str, posted: Posted, views: Mapping[str, RequestView]) -> Problem | None:
+def _other_verdict(session: str, posted: Posted, views: Mapping[str, RequestView]) -> Problem | None:
     """Say when an event carries another verdict than the decisions amount to."""
     event = posted.event
     if event.get("kind") != "decided" or event.get("channel") == "deadline":
@@ -121,7 +121,7 @@ def _approved(session: str, todo_id: str, todo: TodoState, views: Mapping[str, R
     )
 
 
-def _turned(session: str, todo_id: str, todo: TodoState, posted: Posted) -> Problem | None:
+def _contradicted(session: str, todo_id: str, todo: TodoState, posted: Posted) -> Problem | None:
     """Say when the last decision about a TODO is another one in the record than in the state."""
     verdict = str(posted.event.get("verdict", ""))
     metadata, status = todo.get("metadata") or {}, str(todo.get("status", ""))
@@ -155,12 +155,12 @@ def _answered(session: str, todo_id: str, todo: TodoState, views: Mapping[str, R
     return found
 
 
-def created(info: SessionInfo) -> tuple[str, dict[str, str]]:
+def creation_entry(info: SessionInfo) -> tuple[str, dict[str, str]]:
     """Return kind and data of the entry that a session's record begins with."""
     return "session_created", {"workspace": info.workspace, "title": info.title, "lineage": info.lineage}
 
 
-async def missing(ledger: Mailbox, session_id: str, history: SessionHistory) -> str:
+async def missing_record(ledger: Mailbox, session_id: str, history: SessionHistory) -> str:
     """Return what the ledger should know of a session by its checkpoints and doesn't, one sentence; empty when all.
 
     The checkpoints never run ahead of the ledger, also after a power cut: an event is durable there before it is
@@ -207,7 +207,7 @@ async def check_record(ledger: Mailbox, session_id: str, history: SessionHistory
                 "See all of it with: hitl-tui audit verify. Put back a copy of the ledger, or import an export."
             ),
         )
-    found = await missing(ledger, session_id, history)
+    found = await missing_record(ledger, session_id, history)
     if found:
         raise StorageError(
             found,
@@ -267,7 +267,7 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
             if not folder.checkpoints.exists():
                 continue
             async with open_read_only(folder.checkpoints) as saver:
-                what = await missing(ledger, name, SessionHistory(saver, name))
+                what = await missing_record(ledger, name, SessionHistory(saver, name))
                 board = await board_of(saver, name, folder)
             contrary = [] if what else await disagreements(ledger, name, board)
         except HitlError as error:
@@ -290,7 +290,7 @@ async def _without_folder(data: DataFolder, ledger: Streams, session_id: str) ->
     return found
 
 
-async def line_of(ledger: Streams, session_id: str) -> list[str]:
+async def ancestry_of(ledger: Streams, session_id: str) -> list[str]:
     """Return a session and those in this ledger that it is a fork of, nearest first."""
     line = [session_id]
     while True:
@@ -302,7 +302,7 @@ async def line_of(ledger: Streams, session_id: str) -> list[str]:
         line.append(parent)
 
 
-async def kin_of(ledger: Streams, session_id: str, lineage: str) -> list[str]:
+async def related_sessions(ledger: Streams, session_id: str, lineage: str) -> list[str]:
     """Return the sessions in this ledger that share a session's past, it among them: what it or they were copied from.
 
     Args:
@@ -313,7 +313,7 @@ async def kin_of(ledger: Streams, session_id: str, lineage: str) -> list[str]:
         first = await ledger.entries(head.stream, 0, 1)
         if first and first[0].kind == "session_copied":
             origins[head.stream] = first[0].data.get("origin", {})
-    found = dict.fromkeys(await line_of(ledger, session_id))
+    found = dict.fromkeys(await ancestry_of(ledger, session_id))
     found |= dict.fromkeys(name for name, origin in origins.items() if origin.get("lineage") == lineage)
     for name in list(found):
         if name in origins and await _comes_from(ledger, origins[name]):

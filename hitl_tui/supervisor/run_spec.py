@@ -70,11 +70,11 @@ class RunSpec:
         refs = {i: todos[i].result for i in inputs_of(todo) if i in todos}
         inputs = {i: r for i, r in refs.items() if r and r.get("digest")}
         earlier = todos.get(str(todo.arguments.get("thread", "")))
-        continued = thread_of(earlier) if earlier is not None else ""
+        continued = last_thread(earlier) if earlier is not None else ""
         return cls(todo.run_id, todo, branch, query, inputs, fresh, continued)
 
 
-def thread_of(todo: SupervisorTodo) -> str:
+def last_thread(todo: SupervisorTodo) -> str:
     """Return the LangGraph thread that a TODO's last run was on."""
     threads: Mapping[str, str] = todo.metadata.get("threads", {})
     return threads.get(todo.run_id, todo.run_id)

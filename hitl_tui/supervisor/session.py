@@ -1,8 +1,8 @@
 """`Session`: drives one thread of the supervising graph, for the process that owns it.
 
-`advance` takes one round: finish an intended restore, deliver what is in the inbox, one superstep, ensure that
-what is asked stands in the ledger, and that what is in progress runs. `run` repeats it. Every face talks to a
-session through `snapshot`, `post`, `decide` and `restore`; none of them touches the graph.
+`Session.advance` takes one round: finish an intended restore, deliver what is in the inbox, one superstep, see that
+open questions are in the ledger and that TODOs in progress run. Interfaces read `snapshot` and write through the
+session's `LedgerWriter`; none of them touches the graph.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from hitl_tui.ledger.approval_log import AllowedRuns
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
-from hitl_tui.supervisor.checkpoint_copy import go_back, left_head
+from hitl_tui.supervisor.checkpoint_copy import head_before_restore, restore_checkpoint
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import LedgerWriter, event_of
 from hitl_tui.supervisor.open_questions import OpenQuestions
-from hitl_tui.supervisor.policy_sync import PolicySync, refuse_unlawful, renewed
+from hitl_tui.supervisor.policy_sync import PolicySync, check_policy, renew_settings
 from hitl_tui.supervisor.ports import Mailbox, StartDispatcher, Storage
-from hitl_tui.supervisor.record_check import check_record, created
+from hitl_tui.supervisor.record_check import check_record, creation_entry
 from hitl_tui.supervisor.run_spec import RunSpec
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import SessionView, SnapshotBroadcast, picture
+from hitl_tui.supervisor.session_view import SessionView, SnapshotBroadcast, make_snapshot
 from hitl_tui.supervisor.snapshot import ResponseData, Snapshot
 from hitl_tui.supervisor.state import GateState, MainSupervisorState
 from hitl_tui.teams.contract import TeamResult
@@ -67,23 +67,25 @@ class Session(SessionView):
         self._mailbox: Mailbox = setup.ledger
         self._dispatcher = dispatcher(self._post_run, self._follow_up)
         self._supervisor = TeamSupervisor(
-            setup.planner, lambda: setup.rules, storage.artifacts, storage.saver, setup.now, setup.law
+            setup.planner, lambda: setup.rules, storage.artifacts, storage.saver, setup.now, setup.policy
         )
         self._state: MainSupervisorState = {}
         self._interrupt = ""
-        self._known = 0
-        self._classed = -1
+        self._seq_at_opening = 0
+        self._risks_checked_on = -1
         """The branch whose TODOs are of the risk that they are declared to be of."""
-        self._declared = setup.law.opened
+        self._settings_seen = setup.policy.opened
         self._allowances = AllowedRuns(setup.ledger, setup.info.id, setup.now)
-        self._questions = OpenQuestions(setup, self.activity, self._publish_previewed, self._post_own)
+        self._questions = OpenQuestions(setup, self.activity, self._publish_evidence, self._post_own)
         self._response: tuple[str, ResponseData] | None = None
         self._watched = SnapshotBroadcast()
         self._publishing = asyncio.Lock()
         self._begun_before: frozenset[str] = frozenset()
-        lawful = partial(refuse_unlawful, setup.law, lambda: self._board().control.policy_version)
-        self.desk = LedgerWriter(setup.ledger, setup.info.id, setup.secrets, setup.now, storage.make_durable, lawful)
-        self._obedience = PolicySync(setup, self.activity, self.desk)
+        check_decision = partial(check_policy, setup.policy, lambda: self._board().control.policy_version)
+        self.desk = LedgerWriter(
+            setup.ledger, setup.info.id, setup.secrets, setup.now, storage.make_durable, check_decision
+        )
+        self._policy_sync = PolicySync(setup, self.activity, self.desk)
 
     @classmethod
     @asynccontextmanager
@@ -116,7 +118,7 @@ class Session(SessionView):
         finally:
             await session._close()
 
-    # What faces use --------------------------------------------------------------------------------------------
+    # What interfaces use ---------------------------------------------------------------------------------------
 
     @property
     def owned(self) -> bool:
@@ -139,7 +141,7 @@ class Session(SessionView):
         return await self._watched.until(lambda s: s.branch >= number and not s.busy)
 
     async def renew(self) -> str:
-        return await renewed(self.setup)
+        return await renew_settings(self.setup)
 
     async def graph(self, todo_id: str, update: JsonObject | None = None, at: str = "") -> GraphView:
         todo = SupervisorTodo.from_state(self._board().todos[todo_id])
@@ -168,7 +170,7 @@ class Session(SessionView):
                 if await self.advance():
                     lively = loop.time()
                 poll = _POLL if loop.time() - lively < _LIVELY else _POLL_AT_REST
-                patience = self._obedience.patience(self._questions.patience)
+                patience = self._policy_sync.poll_after(self._questions.poll_after)
                 await self._mailbox.wait(self.id, self._board().control.cursor, patience, poll)
         except Exception as error:
             log.exception("session %s stopped", self.id)
@@ -184,17 +186,18 @@ class Session(SessionView):
         if restored:
             await self._restore(branch)
             branch = Branch(branch.number)
-        other = await self._obedience.look()
-        if self._declared is not self.setup.law.opened:
-            self._declared, self._classed = self.setup.law.opened, -1
+        other = await self._policy_sync.refresh()
+        if self._settings_seen is not self.setup.policy.opened:
+            self._settings_seen, self._risks_checked_on = self.setup.policy.opened, -1
         control = self._board().control
-        if control.branch == branch.number and control.cursor >= self._known:
-            await self._obedience.obey(control, todos=self._board().all() if control.branch != self._classed else ())
-            self._classed = control.branch
+        if control.branch == branch.number and control.cursor >= self._seq_at_opening:
+            unchecked = control.branch != self._risks_checked_on
+            await self._policy_sync.apply(control, todos=self._board().all() if unchecked else ())
+            self._risks_checked_on = control.branch
         delivered = await self._deliver(branch)
         asked = False
         control = self._board().control
-        if control.branch == branch.number and control.cursor >= self._known:
+        if control.branch == branch.number and control.cursor >= self._seq_at_opening:
             await self._allowances.write_limit(self._board())
             # First what may run: it doesn't wait until the next questions stand in the ledger.
             await self._keep_running()
@@ -211,14 +214,14 @@ class Session(SessionView):
         posted = await self._mailbox.after(self.id, control.cursor, branch.number)
         if not posted:
             return expired
-        if control.cursor < self._known:
+        if control.cursor < self._seq_at_opening:
             # After a power cut the checkpoints may be behind the ledger: what happened is gone through in the steps
             # it happened in, for an approval starts what a later event says the end of.
             posted = posted[:1]
         events = [event_of(p) for p in posted]
         state = await self._supervisor.resume(self.id, self._interrupt, events)
         before = self._board()
-        self._questions.heard(str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED)
+        self._questions.mark_delivered(str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED)
         seen = {r["event"] for r in control.refused}
         self._take(state)
         self._end_orphans(before, events)
@@ -273,23 +276,23 @@ class Session(SessionView):
         fresh = todo.run_id not in self._begun_before
         return RunSpec.of(todo, todos, board.control.branch, board.query, fresh=fresh)
 
-    async def _publish(self, *, happened: bool, previewed: str = "") -> None:
+    async def _publish(self, *, happened: bool, evidence_of: str = "") -> None:
         """Publish a snapshot of the session as it is now.
 
         Args:
             happened: something changed; else it is published only when what is said about questions did.
-            previewed: id of a request whose preview was made just now; empty for none.
+            evidence_of: id of a request that got a preview or findings just now; empty for none.
         """
         async with self._publishing:
-            if previewed:
-                self._questions.previewed(previewed)
+            if evidence_of:
+                self._questions.reload(evidence_of)
             board = self._board()
             await self._questions.look_up(board)
             asked = self._questions.shown(board)
-            busy = self._questions.looking or await self._mailbox.wait(self.id, board.control.cursor, 0)
+            busy = self._questions.previewing or await self._mailbox.wait(self.id, board.control.cursor, 0)
             if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
                 return
-            snapshot = picture(
+            snapshot = make_snapshot(
                 self.setup,
                 self._state,
                 head=await self.history.head(),
@@ -300,8 +303,8 @@ class Session(SessionView):
             )
             await self._watched.publish(snapshot)
 
-    async def _publish_previewed(self, request_id: str) -> None:
-        await self._publish(happened=True, previewed=request_id)
+    async def _publish_evidence(self, request_id: str) -> None:
+        await self._publish(happened=True, evidence_of=request_id)
 
     async def _load_response(self) -> ResponseData | None:
         reference = self._state.get("response")
@@ -354,7 +357,7 @@ class Session(SessionView):
         """Bring the session to rest and see that its settings are today's."""
         await check_record(self._mailbox, self.id, self.history, self._storage.location)
         if not (await self._mailbox.head(self.id)).n:  # its maker died before: it has a record before checkpoints
-            await self._mailbox.record(self.id, *created(self.setup.info), self.setup.now())
+            await self._mailbox.record(self.id, *creation_entry(self.setup.info), self.setup.now())
         branch = await self._mailbox.branch(self.id)
         if branch.checkpoint_id:
             if not await self.history.head():  # a power cut took everything
@@ -364,9 +367,9 @@ class Session(SessionView):
         self._take(await self._begin(query))
         self._begun_before = frozenset(todo.run_id for todo in self._board().all() if todo.attempt)
         board = self._board()
-        await self._obedience.obey(board.control, begins=begins, todos=board.all())
+        await self._policy_sync.apply(board.control, begins=begins, todos=board.all())
         pending = await self._mailbox.after(self.id, self._board().control.cursor, branch.number)
-        self._known = pending[-1].seq if pending else 0
+        self._seq_at_opening = pending[-1].seq if pending else 0
         await self.advance()
         await self._publish(happened=True)
 
@@ -376,8 +379,8 @@ class Session(SessionView):
             self.activity.write(
                 run_id.split("/")[1], "note", Message("{} can't be stopped; its effects are refused", run_id)
             )
-        left = Board.from_state(await self.state_at(await left_head(self.history, self.id)))
-        if not await go_back(self.setup, self._supervisor, self._storage.make_durable, branch, left):
+        left = Board.from_state(await self.state_at(await head_before_restore(self.history, self.id)))
+        if not await restore_checkpoint(self.setup, self._supervisor, self._storage.make_durable, branch, left):
             # A power cut took it, and the head is older than it was: there is nothing to go back from.
             self.activity.write(
                 "", "note", Message("the checkpoint {} was lost; the session stays here", branch.checkpoint_id)

@@ -26,11 +26,17 @@ from hitl_tui.ledger.audit import export as export_stream
 from hitl_tui.ledger.protocols import Branches, Conflict, Streams
 from hitl_tui.ledger.records import GENESIS, Effect, Entry, SessionCopy, entry_hash
 from hitl_tui.supervisor import session_archive
-from hitl_tui.supervisor.checkpoint_copy import CheckpointPlace, check_rows, go_back, rebind, snapshot
+from hitl_tui.supervisor.checkpoint_copy import (
+    CheckpointExtent,
+    check_rows,
+    copy_checkpoints,
+    copy_under_new_id,
+    restore_checkpoint,
+)
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.ledger_writer import event_of, opened
-from hitl_tui.supervisor.record_check import line_of
+from hitl_tui.supervisor.ledger_writer import event_of, with_opening_times
+from hitl_tui.supervisor.record_check import ancestry_of
 from hitl_tui.supervisor.session_archive import ANCESTORS, ARTIFACTS
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_title, check_workspace, fork_title
 from hitl_tui.supervisor.session_setup import SessionSetup
@@ -46,7 +52,7 @@ _TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class CopySource:
     """What a copy is made of.
 
     Args:
@@ -88,8 +94,8 @@ async def fork(store: SessionStore, session_id: str, checkpoint_id: str, title: 
 
         named = check_title(title, setup.secrets) if title else fork_title(info.title, info.id)
         begun = replace(info, title=named, created=store.now())
-        origin = Origin(begun, kept, chosen, branch.number, fill, about)
-        return await settle(store, staging, stage, origin, by, wanted="")
+        origin = CopySource(begun, kept, chosen, branch.number, fill, about)
+        return await make_copy(store, staging, stage, origin, by, wanted="")
 
 
 async def checkpoints_of(
@@ -102,7 +108,7 @@ async def checkpoints_of(
         return None, ""
     kept = stage / "source.db"
     with room_for(Message("The copy")):
-        await asyncio.to_thread(snapshot, source.checkpoints, kept)
+        await asyncio.to_thread(copy_checkpoints, source.checkpoints, kept)
     async with open_read_only(kept) as saver:
         history = SessionHistory(saver, session_id)
         if wanted:
@@ -141,15 +147,15 @@ def ancestors(folder: SessionFolder) -> list[Path]:
     return sorted((folder.path / ANCESTORS).glob("*.jsonl"))
 
 
-async def settle(
-    store: SessionStore, staging: SessionStaging, stage: Path, origin: Origin, by: str, wanted: str
+async def make_copy(
+    store: SessionStore, staging: SessionStaging, stage: Path, origin: CopySource, by: str, wanted: str
 ) -> SessionInfo:
     """Make the copy, begin its stream, give it its name, and bring it to rest at its question."""
     for _ in range(_TRIES):
         heads = {head.stream: head.n for head in await store.ledger.streams()}
         free = wanted and wanted not in heads and wanted not in store.data.ids()
         name = wanted if free else store.data.fresh_id(heads)
-        made = await _make(stage / f"copy-{name}", origin, name)
+        made = await _make_files(stage / f"copy-{name}", origin, name)
         info = replace(origin.info, id=name)
         folder = SessionFolder(stage / f"copy-{name}")
         with folder.own():  # the lock goes with the folder: nobody opens it before it is at rest
@@ -172,7 +178,7 @@ async def settle(
             staging.settle(folder.path, name)
             try:
                 if origin.checkpoint_id:
-                    await _rest(await store.setup(name), by)
+                    await _finish_copy(await store.setup(name), by)
             except (HitlError, ValueError, TypeError, LookupError, AttributeError) as error:
                 # It is there, whole: opening it does the same.
                 log.warning("%s isn't at rest yet: %s", name, error)
@@ -180,7 +186,7 @@ async def settle(
     raise StorageError(Message("No id is free for the new session; try again."))
 
 
-async def _make(folder: Path, origin: Origin, name: str) -> CheckpointPlace:
+async def _make_files(folder: Path, origin: CopySource, name: str) -> CheckpointExtent:
     def fill() -> None:
         folder.mkdir(mode=0o700)
         origin.fill(folder)
@@ -188,16 +194,16 @@ async def _make(folder: Path, origin: Origin, name: str) -> CheckpointPlace:
     with room_for(Message("The copy")):
         await asyncio.to_thread(fill)
         if origin.checkpoints is None:
-            return CheckpointPlace()
+            return CheckpointExtent()
         target = SessionFolder(folder).checkpoints
-        place = await rebind(origin.checkpoints, target, origin.info.id, name, mode=origin.mode)
+        place = await copy_under_new_id(origin.checkpoints, target, origin.info.id, name, mode=origin.mode)
     gone = sorted(place.results - SessionFolder(folder).artifacts().files().keys())
     if origin.whole and gone:
         raise BadInput(Message("This export was changed: the result {} is missing.", gone[0][:12]))
     return place
 
 
-async def _rest(setup: SessionSetup, by: str) -> None:
+async def _finish_copy(setup: SessionSetup, by: str) -> None:
     """Carry the copy's first restore out and write its questions into the ledger; no team is touched."""
     name, ledger, now = setup.info.id, setup.ledger, setup.now
     branch = await ledger.branch(name)
@@ -207,7 +213,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
             setup.planner, lambda: setup.rules, setup.folder.artifacts(setup.secrets), saver, now
         )
         left = Board.from_state((await supervisor.graph.aget_state(config_of(name))).values)
-        await go_back(setup, supervisor, partial(make_durable, setup.folder.checkpoints), branch, left)
+        await restore_checkpoint(setup, supervisor, partial(make_durable, setup.folder.checkpoints), branch, left)
         state = await supervisor.execute("", name)
         cursor = Board.from_state(state).control.cursor
         posted = await ledger.after(name, cursor, branch.number)
@@ -218,7 +224,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
         ]
         state = await supervisor.resume(name, state["__interrupt__"][0].id, events)
     asked = questions(Board.from_state(state), setup.rules)
-    await ledger.open_requests([opened(request, now()) for request in asked])
+    await ledger.open_requests([with_opening_times(request, now()) for request in asked])
 
 
 _LARGEST_JSON = 512 * 1024 * 1024
@@ -237,7 +243,7 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
         # First the checkpoints: what they refer to is there by then, and stays.
         kept, head = await checkpoints_of(store.ledger, source, info.id, stage, "")
         members: dict[str, Path] = {} if kept is None else {session_archive.CHECKPOINTS: kept}
-        streams = await line_of(store.ledger, info.id)
+        streams = await ancestry_of(store.ledger, info.id)
         end = await store.ledger.head(info.id)
         with room_for(str(target)):
             members[session_archive.LEDGER] = await _write_stream(store.ledger, info.id, stage / session_archive.LEDGER)
@@ -323,7 +329,7 @@ async def import_(store: SessionStore, path: Path, workspace: Path | None, by: s
             _unpack(packed, folder, info.id)
 
         # The mode would let things run that nobody here was asked about.
-        origin = Origin(
+        origin = CopySource(
             replace(info, mode=Mode.STEP.value),
             kept,
             packed.manifest.checkpoint_id,
@@ -334,7 +340,7 @@ async def import_(store: SessionStore, path: Path, workspace: Path | None, by: s
             Mode.STEP,
             whole=True,
         )
-        return await settle(store, staging, stage, origin, by, wanted=info.id)
+        return await make_copy(store, staging, stage, origin, by, wanted=info.id)
 
 
 def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> SessionInfo:

@@ -16,7 +16,7 @@ from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
-from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, LoggedDecision, verdicts_of
+from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, LoggedDecision, logged_decisions
 from hitl_tui.planning.graph_input import in_words, is_structured
 from hitl_tui.supervisor.final_answer import reason
 from hitl_tui.supervisor.session_view import SessionView
@@ -217,15 +217,15 @@ def is_for_reading(path: Path) -> bool:
     return False
 
 
-async def export_for_reading(face: SessionView, path: Path) -> Path:
+async def export_for_reading(session: SessionView, path: Path) -> Path:
     """Write a session's answer, its plan and who decided what; see `write_for_reading`.
 
     Raises:
         BadInput: the file is there already, or its folder isn't.
         StorageError: it can't be written, or the record can't be read.
     """
-    snapshot = face.snapshot
-    decided = await verdicts_of(face.desk.ledger, face.id)
+    snapshot = session.snapshot
+    decided = await logged_decisions(session.desk.ledger, session.id)
     return await asyncio.to_thread(write_for_reading, snapshot, path, decided)
 
 

@@ -18,12 +18,12 @@ from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
-from hitl_tui.supervisor.open_questions import ready_for
-from hitl_tui.supervisor.policy_sync import refuse_unlawful, renewed
+from hitl_tui.supervisor.open_questions import load_validators
+from hitl_tui.supervisor.policy_sync import check_policy, renew_settings
 from hitl_tui.supervisor.record_check import check_record
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import SessionView, picture
-from hitl_tui.supervisor.snapshot import ResponseData, Snapshot, named, with_obstacles
+from hitl_tui.supervisor.session_view import SessionView, make_snapshot
+from hitl_tui.supervisor.snapshot import ResponseData, Snapshot, as_questions, with_obstacles
 from hitl_tui.threads.session_history import SessionHistory
 
 _POLL = 0.3
@@ -44,14 +44,14 @@ class SessionFollower(SessionView):
 
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
-        self._policy = ""
-        lawful = partial(refuse_unlawful, setup.law, lambda: self._policy)
+        self._policy_version = ""
+        check_decision = partial(check_policy, setup.policy, lambda: self._policy_version)
         self.desk = LedgerWriter(
             setup.ledger,
             setup.info.id,
             setup.secrets,
             setup.now,
-            before_deciding=lawful,
+            before_deciding=check_decision,
             broken=setup.broken,
             read_only=setup.read_only or bool(setup.broken),
         )
@@ -123,17 +123,17 @@ class SessionFollower(SessionView):
                 history, checkpoints = SessionHistory(saver, self.id), self.setup.folder.checkpoints
                 await check_record(self.setup.ledger, self.id, history, str(checkpoints))
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
-        await self.setup.law.look()
+        await self.setup.policy.look()
         await self.setup.renew()
-        await ready_for((view.request for view in views), self.rules.policy)
-        self._policy = str((values.get("control") or {}).get("policy_version", ""))
+        await load_validators((view.request for view in views), self.rules.policy)
+        self._policy_version = str((values.get("control") or {}).get("policy_version", ""))
         reference = values.get("response")
         artifacts = self.setup.folder.artifacts()
-        self._snapshot = picture(
+        self._snapshot = make_snapshot(
             self.setup,
             values,
             head=head,
-            questions=with_obstacles(named(views, values.get("todos") or {}), self.setup.approvers()),
+            questions=with_obstacles(as_questions(views, values.get("todos") or {}), self.setup.approvers()),
             response=cast("ResponseData", await artifacts.get(str(reference["digest"]))) if reference else None,
             owned=False,
         )
@@ -183,7 +183,7 @@ class SessionFollower(SessionView):
         return self.snapshot
 
     async def renew(self) -> str:
-        return await renewed(self.setup)
+        return await renew_settings(self.setup)
 
     async def on_branch(self, number: int) -> Snapshot:
         return self.snapshot

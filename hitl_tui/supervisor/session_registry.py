@@ -33,7 +33,7 @@ from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.ledger_sealing import sealing_of
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_workspace, graph_title
-from hitl_tui.supervisor.session_removal import tidy
+from hitl_tui.supervisor.session_removal import finish_deletions
 from hitl_tui.supervisor.session_setup import (
     DeclaredTeams,
     SessionSetup,
@@ -113,7 +113,7 @@ class SessionRegistry:
             registry = cls(data, ledger, given, once=once)
             registry.warnings = warnings
             if not data.read_only:
-                await tidy(registry.store)
+                await finish_deletions(registry.store)
                 await registry.note_approvers()
             yield registry
 
@@ -159,7 +159,7 @@ class SessionRegistry:
         Raises:
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
         """
-        from hitl_tui.supervisor.record_check import created
+        from hitl_tui.supervisor.record_check import creation_entry
 
         self.data.check_writable()
         text = check_query(query)
@@ -191,7 +191,7 @@ class SessionRegistry:
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
         await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs)
-        await self.ledger.record(name, *created(info), self._now())
+        await self.ledger.record(name, *creation_entry(info), self._now())
         return await self._setup(info)
 
     async def setup(self, session_id: str) -> SessionSetup:
@@ -212,27 +212,27 @@ class SessionRegistry:
         folder = self.data.session(info.id)
         graphs, unnamed = self._attached(folder.graphs())
         named = {graph.name for graph in graphs} - {team.name for team in unnamed}
-        law = FilePolicy(Path(info.workspace), self.trust, named)
-        law.withheld |= {team.name for team in unnamed}
-        declared = DeclaredTeams(self._teams(law.trust, graphs, unnamed))
-        secrets = secrets_of(law.opened, self._environ)
-        planner = planner_of(declared.registry, law.trust, graphs, self._now, secrets)
-        commands = dict(law.opened.commands)
+        policy = FilePolicy(Path(info.workspace), self.trust, named)
+        policy.withheld |= {team.name for team in unnamed}
+        declared = DeclaredTeams(self._teams(policy.trust, graphs, unnamed))
+        secrets = secrets_of(policy.opened, self._environ)
+        planner = planner_of(declared.registry, policy.trust, graphs, self._now, secrets)
+        commands = dict(policy.opened.commands)
         renewing = asyncio.Lock()
 
         async def renew() -> str:
             async with renewing:
-                trust = law.trust
-                if not law.renewable:
+                trust = policy.trust
+                if not policy.renewable:
                     return ""
-                if trust.config.secret_names != law.opened.secret_names:
+                if trust.config.secret_names != policy.opened.secret_names:
                     return Message("It reads other secrets; open this session again to run what needs them.")
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
                 declared.registry = await asyncio.to_thread(self._teams, trust, graphs, unnamed)
                 planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))
                 commands.clear()
                 commands.update(trust.config.commands)
-                law.take(trust, (team.name for team in unnamed))
+                policy.take(trust, (team.name for team in unnamed))
                 return ""
 
         return SessionSetup(
@@ -241,8 +241,8 @@ class SessionRegistry:
             ledger=self.ledger,
             planner=planner,
             team=declared.get,
-            law=law,
-            mode=Mode(info.mode) if info.mode else law.opened.mode,
+            policy=policy,
+            mode=Mode(info.mode) if info.mode else policy.opened.mode,
             secrets=secrets,
             now=self._now,
             read_only=self.data.read_only,

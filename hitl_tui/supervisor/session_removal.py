@@ -23,7 +23,7 @@ FOLDER = "copies"
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
 
-def copies_of(folder: SessionFolder, others: Iterable[SessionFolder], root: Path) -> list[Path]:
+def copies_of_session_alone(folder: SessionFolder, others: Iterable[SessionFolder], root: Path) -> list[Path]:
     """Return the files in `root`/copies that a session's graphs live in and no other session's do, in order.
 
     Args:
@@ -64,31 +64,31 @@ async def delete(store: SessionStore, session_id: str, by: str) -> None:
     staging = SessionStaging(store.data.sessions)
     try:
         with folder.own():
-            await _leave_results(store, folder)
+            await _hand_results_on(store, folder)
             staging.put_aside(session_id)
             await _drop_copies(store.data, staging.deleted_folder(session_id))
             try:
-                await _forget(store, session_id, by)
+                await _record_deletion(store, session_id, by)
             except StorageError as error:
                 # It is gone already. A full disk has room now; if not, the next who opens this folder goes on.
                 log.warning("the deletion of %s isn't on record yet: %s", session_id, error)
                 await asyncio.to_thread(staging.empty_deleted, session_id)
                 with suppress(StorageError):
-                    await _forget(store, session_id, by)
+                    await _record_deletion(store, session_id, by)
     except SessionBusy as error:
         raise SessionBusy(
             Message("Another process has session {} open, so it can't be deleted now.", session_id)
         ) from error
 
 
-async def tidy(store: SessionStore) -> None:
+async def finish_deletions(store: SessionStore) -> None:
     """Finish deletions that a process died in, and remove what it left half made."""
     staging = SessionStaging(store.data.sessions)
     for name in staging.deleted():
         try:
             with staging.deleted_folder(name).own():
                 await _drop_copies(store.data, staging.deleted_folder(name))
-                await _forget(store, name, "")
+                await _record_deletion(store, name, "")
         except HitlError as error:  # somebody is at it right now, or it can't be removed: the next time, then
             log.info("the rest of %s stays: %s", name, error)
     await asyncio.to_thread(staging.clear_staged)
@@ -97,14 +97,14 @@ async def tidy(store: SessionStore) -> None:
 def copies_with(data: DataFolder, folder: SessionFolder) -> list[Path]:
     """Return the copies of threads that go with a session: those in which no other one goes on."""
     others = [data.session(name) for name in data.ids() if name != folder.path.name]
-    return copies_of(folder, others, data.root)
+    return copies_of_session_alone(folder, others, data.root)
 
 
 async def _drop_copies(data: DataFolder, folder: SessionFolder) -> None:
     await asyncio.to_thread(lambda: remove_copies(copies_with(data, folder)))
 
 
-async def _leave_results(store: SessionStore, folder: SessionFolder) -> None:
+async def _hand_results_on(store: SessionStore, folder: SessionFolder) -> None:
     """Give a session's copies what came of its effects: they may be asked to use it as done."""
     try:
         lineage = folder.info().lineage
@@ -120,7 +120,7 @@ async def _leave_results(store: SessionStore, folder: SessionFolder) -> None:
                     await other.artifacts().keep(digest)
 
 
-async def _forget(store: SessionStore, session_id: str, by: str) -> None:
+async def _record_deletion(store: SessionStore, session_id: str, by: str) -> None:
     await store.ledger.supersede(session_id, (), Cause.DELETED, store.now(), by)
     await store.ledger.record(session_id, "session_deleted", {"by": by}, store.now())
     await asyncio.to_thread(SessionStaging(store.data.sessions).clear_deleted, session_id)

@@ -45,7 +45,7 @@ class SessionSetup:
         ledger: the record of all sessions.
         planner: makes and changes plans.
         team: gives a team by name.
-        law: the workspace's rules, and how many TODOs may run at once.
+        policy: the workspace's rules, and how many TODOs may run at once.
         mode: mode of a session that begins now.
         secrets: declared secrets, by name.
         now: the clock.
@@ -61,7 +61,7 @@ class SessionSetup:
     ledger: Ledger
     planner: PlanningAgent
     team: Callable[[str], Team]
-    law: PolicySource
+    policy: PolicySource
     mode: Mode
     secrets: Mapping[str, str]
     now: Callable[[], str] = utc_now
@@ -73,7 +73,7 @@ class SessionSetup:
 
     @property
     def rules(self) -> Rules:
-        return self.law.rules
+        return self.policy.rules
 
 
 class DeclaredTeams:

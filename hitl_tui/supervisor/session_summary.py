@@ -50,7 +50,7 @@ class SessionSummary:
         }
 
 
-async def summarised(data: DataFolder, session_id: str, questions: int) -> SessionSummary:
+async def load_summary(data: DataFolder, session_id: str, questions: int) -> SessionSummary:
     """Return what a session's folder says of it; one that can't be read says why.
 
     Args:
@@ -79,7 +79,7 @@ async def summarised(data: DataFolder, session_id: str, questions: int) -> Sessi
     )
 
 
-def has_words(summary: SessionSummary, words: str, *also: str) -> bool:
+def matches_search(summary: SessionSummary, words: str, *also: str) -> bool:
     """Return whether a session has all words, in any case: in id, title, question, folder or status.
 
     Args:
@@ -87,14 +87,14 @@ def has_words(summary: SessionSummary, words: str, *also: str) -> bool:
         words: divided by spaces; every session has none.
         also: further texts to look in, such as its status in a person's language.
     """
-    wanted = folded(words).split()
+    wanted = comparable(words).split()
     if not wanted:
         return True
     texts = (summary.id, summary.title, summary.query, summary.workspace, summary.status, summary.message, *also)
-    text = folded("\n".join(texts))
+    text = comparable("\n".join(texts))
     return all(word in text for word in wanted)
 
 
-def folded(text: str) -> str:
+def comparable(text: str) -> str:
     """Return text for comparing: case and the forms of characters don't count."""
     return unicodedata.normalize("NFKC", text).casefold()

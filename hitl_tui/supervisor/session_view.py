@@ -208,7 +208,7 @@ class SnapshotBroadcast:
         return seen
 
 
-def picture(
+def make_snapshot(
     setup: SessionSetup,
     values: Mapping[str, Any],
     *,
@@ -251,5 +251,5 @@ def picture(
         busy=busy,
         highest=board.control.highest,
         lineage=board.control.lineage,
-        problem=setup.law.problem,
+        problem=setup.policy.problem,
     )

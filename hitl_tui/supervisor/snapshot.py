@@ -1,4 +1,4 @@
-"""What faces see of a session: one immutable picture, free of LangGraph."""
+"""What interfaces see of a session: one immutable snapshot, free of LangGraph."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def has_preview(request: Request) -> bool:
 
 @dataclass(frozen=True)
 class Question:
-    """One open request as faces show it.
+    """One open request as interfaces show it.
 
     Args:
         view: the request, its decisions so far and its evidence (a preview's output).
@@ -183,7 +183,7 @@ class Question:
         }
 
 
-def named(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -> tuple[Question, ...]:
+def as_questions(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -> tuple[Question, ...]:
     """Return open requests as questions; each interrupt has the number that it got when it first appeared.
 
     Args:

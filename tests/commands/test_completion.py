@@ -27,7 +27,7 @@ from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.supervisor.snapshot import Snapshot, named
+from hitl_tui.supervisor.snapshot import Snapshot, as_questions
 
 LEASE = Path(__file__).resolve().parents[2] / "examples" / "lease"
 QUESTION = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
@@ -84,7 +84,7 @@ def test_todos_that_ask_come_in_the_order_they_ask_the_rest_in_the_plans() -> No
     ]
     board = Board("s1", "why?", {t.id: t.to_state() for t in todos}, Control(plan=PLAN_ACCEPTED))
     views = [RequestView(r, (), resolve(r, (), ""), {}) for r in questions(board, Rules())]
-    asked = named(views, board.todos)
+    asked = as_questions(views, board.todos)
     seen = Snapshot("s1", "why?", "/w", "step", "approval", 0, 0, "c", board.todos, asked)
 
     offered = complete("/todo approve ", 14, seen)

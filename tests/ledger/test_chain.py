@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
-from hitl_tui.ledger.records import DEEPEST, plain
+from hitl_tui.ledger.records import DEEPEST, normalised_json
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=6)
 VALUES = st.recursive(
@@ -24,14 +24,14 @@ VALUES = st.recursive(
 @example("전세금 \ud55c")  # Korean text shares its first byte with surrogates
 @example({"\ud83d": ["\ud83d\ude00", "\ud83d", "\ude00"]})
 def test_what_is_hashed_is_what_is_read_again(value: object) -> None:
-    kept, raw = plain(value)
+    kept, raw = normalised_json(value)
     assert raw == canonical(kept)
     assert json.loads(raw) == kept
-    assert plain(kept) == (kept, raw)
+    assert normalised_json(kept) == (kept, raw)
 
 
 def test_a_pair_of_surrogates_is_kept_as_the_character_it_is_read_as() -> None:
-    assert plain("\ud83d\ude00")[0] == "\U0001f600"
+    assert normalised_json("\ud83d\ude00")[0] == "\U0001f600"
 
 
 def test_what_nobody_could_read_again_is_refused() -> None:
@@ -39,4 +39,4 @@ def test_what_nobody_could_read_again_is_refused() -> None:
     for _ in range(DEEPEST + 1):
         deep = [deep]
     with pytest.raises(BadInput, match="levels deep"):
-        plain(deep)
+        normalised_json(deep)

@@ -397,7 +397,7 @@ async def test_what_an_older_program_let_expire_stays_as_it_was(path: Path) -> N
         await ledger.open_requests([old])
         event = {"kind": "decided", "request_id": old.id, "verdict": "approve", "outcome": "expired"}
         await ledger._database.write(
-            lambda db: sqlite_streams.put(db, "s1", 0, f"decided:{old.id}", event, at(10), settles=old.id)
+            lambda db: sqlite_streams.write_event(db, "s1", 0, f"decided:{old.id}", event, at(10), settles=old.id)
         )
     make_older(path)
     async with SqliteLedger.open(path) as ledger:
@@ -459,7 +459,9 @@ async def test_what_an_older_program_wrote_of_why_is_read(path: Path, why: str, 
     async with SqliteLedger.open(path) as ledger:
         await ledger.open_requests([ask(opened=-10)])
         data = {"request_id": ask().id, "why": why}
-        await ledger._database.write(lambda db: sqlite_streams.write(db, "s1", "request_superseded", data, at(-9)))
+        await ledger._database.write(
+            lambda db: sqlite_streams.write_entry(db, "s1", "request_superseded", data, at(-9))
+        )
         before = await ledger.request(ask().id, at())
         await ledger.rebuild()
         view = await ledger.request(ask().id, at())

@@ -7,7 +7,7 @@ from typing import Any
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView
-from hitl_tui.supervisor.snapshot import Question, named
+from hitl_tui.supervisor.snapshot import Question, as_questions
 from hitl_tui.wording.text_lines import question_lines
 
 MAIL = "Dear Kim,\n\x1b[2Jthe offer.\n"
@@ -79,13 +79,13 @@ def test_several_of_one_step_have_the_numbers_that_its_state_gave_them() -> None
     views = [asked("late", name="c", at="2026-01-01T00:00:09"), asked("one", name="b"), asked("two", name="a")]
     interrupts = [{"id": i, "path": ["outer", "send"], "index": 0, "value": i} for i in ("one", "two", "late")]
     todos = {"todo_001": {"question": {"kind": "interrupt", "interrupts": interrupts}}}
-    found = named(views, todos)
+    found = as_questions(views, todos)
     assert [(q.id, q.name) for q in found] == [
         ("req-c", "todo_001.3"),
         ("req-b", "todo_001.1"),
         ("req-a", "todo_001.2"),
     ]
-    assert [q.name for q in named(views[:1], todos)] == ["todo_001.3"], "the last one keeps its name"
+    assert [q.name for q in as_questions(views[:1], todos)] == ["todo_001.3"], "the last one keeps its name"
     alone = {"todo_001": {"question": {"kind": "interrupt", "interrupts": interrupts[:1]}}}
-    assert [q.name for q in named(views[1:2], alone)] == ["todo_001"]
+    assert [q.name for q in as_questions(views[1:2], alone)] == ["todo_001"]
     assert found[0].commands["respond"] == "/answer todo_001.3 VALUE"

@@ -223,7 +223,7 @@ class Place:
             ledger=ledger,
             planner=self.agent(),
             team=self.teams.__getitem__,
-            law=FixedPolicy(Rules(self.policy, self.concurrency)),
+            policy=FixedPolicy(Rules(self.policy, self.concurrency)),
             mode=self.mode,
             secrets=self.secrets,
             now=self.clock,

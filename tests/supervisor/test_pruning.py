@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from portable_support import QUERY, Person, cleanup, person_at
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.supervisor.admin import Pruned, age, choose
+from hitl_tui.supervisor.admin import Pruned, choose_prunable, parse_age
 from hitl_tui.supervisor.session_summary import SessionSummary
 
 NOW = "2026-03-31T12:00:00+00:00"
@@ -28,7 +28,7 @@ def ended(name: str, day: int, status: str = "finished", **more: object) -> Sess
 
 def chosen(*found: SessionSummary, days: int | None = None, keep: int = 0) -> list[str]:
     older_than = None if days is None else days * DAY
-    return [s.id for s in choose(found, NOW, older_than=older_than, keep=keep)]
+    return [s.id for s in choose_prunable(found, NOW, older_than=older_than, keep=keep)]
 
 
 def test_only_what_has_ended_and_nobody_has_open_may_go() -> None:
@@ -53,20 +53,20 @@ def test_the_newest_stay_whatever_their_age() -> None:
 def test_keep_leaves_so_many_of_those_that_ended(found: list[tuple[int, str]], keep: int) -> None:
     sessions = [ended(str(n), day, status) for n, (day, status) in enumerate(found)]
     may_go = [s for s in sessions if s.status != "waiting"]
-    gone = choose(sessions, NOW, keep=keep)
+    gone = choose_prunable(sessions, NOW, keep=keep)
     assert len(gone) == max(0, len(may_go) - keep)
     assert all(a.updated <= b.updated for a in gone for b in may_go if b not in gone)
 
 
 @pytest.mark.parametrize(("text", "days"), [("30d", 30), ("2w", 14), ("12h", 0.5), (" 90M ", 1 / 16), ("0d", 0)])
 def test_an_age_is_a_number_and_a_unit(text: str, days: float) -> None:
-    assert age(text) == timedelta(days=days)
+    assert parse_age(text) == timedelta(days=days)
 
 
 @pytest.mark.parametrize("text", ["", "30", "d", "-1d", "1.5d", "30y", "9999999d", "٣d"])
 def test_anything_else_is_no_age(text: str) -> None:
     with pytest.raises(BadInput, match="is not an age"):
-        age(text)
+        parse_age(text)
 
 
 @pytest.fixture

@@ -343,7 +343,7 @@ async def test_an_older_programs_approval_by_deadline_lets_nothing_of_high_risk_
             "value": None,
         }
         await ledger._database.write(
-            lambda db: sqlite_streams.put(
+            lambda db: sqlite_streams.write_event(
                 db, "s1", 0, f"decided:{request.id}", event, place.clock(), settles=request.id
             )
         )

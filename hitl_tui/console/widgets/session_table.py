@@ -16,7 +16,7 @@ from hitl_tui.console.widgets.layout import page
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
-from hitl_tui.supervisor.session_summary import has_words
+from hitl_tui.supervisor.session_summary import matches_search
 from hitl_tui.wording.session_rows import session_status, session_title
 from hitl_tui.wording.times import day_words
 
@@ -111,7 +111,7 @@ class SessionTable(DataTable[Text], SearchInput):
         row = self.cursor_row
         here = self._last = here or self._last  # where nothing is found the place isn't forgotten
         words = self.finding.text
-        self._rows = [s for s in self._all if has_words(s, words, session_status(s.status))]
+        self._rows = [s for s in self._all if matches_search(s, words, session_status(s.status))]
         self.clear()
         for summary in self._rows:
             self.add_row(*self._cells(summary))

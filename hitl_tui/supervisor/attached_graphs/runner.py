@@ -62,7 +62,7 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import (
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
 from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, is_ours, make_durable, serializer
 from hitl_tui.supervisor.graph import STRICT_RESUME
-from hitl_tui.supervisor.record_check import kin_of
+from hitl_tui.supervisor.record_check import related_sessions
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, TeamFailure, TeamResult
 
@@ -365,7 +365,7 @@ class GraphRunner:
         past = SegmentHistory(services.session, spec.branch, spec.run_id, await self._stretches(spec, services.session))
         if past.own or past.word:
             return past
-        kin = await kin_of(services.ledger, services.session, services.lineage)
+        kin = await related_sessions(services.ledger, services.session, services.lineage)
         return replace(past, stretches=await self._stretches(spec, *kin))
 
     async def _stretches(self, spec: RunSpec, *sessions: str) -> list[Effect]:
