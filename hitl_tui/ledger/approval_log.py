@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 from hitl_tui.core.board import MAX_PLAN_REVISIONS, Board, Draft, Rules, subject_of
 from hitl_tui.core.requests import Decision
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.protocols import Streams
+from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import Entry
 
 ALLOWED = "allowed"
@@ -16,8 +16,6 @@ ALLOWED = "allowed"
 
 LIMITED = "plan_accepted"
 """Kind of the entry that says that the limit of revisions accepted a plan, and no person."""
-
-_PAGE = 1_000
 
 
 class AllowedRuns:
@@ -82,17 +80,16 @@ class AllowedRuns:
 
     async def _earlier(self) -> set[str]:
         found: set[str] = set()
-        after = 0
-        while page := await self._ledger.entries(self._session, after, _PAGE):
-            found |= {str(entry.data["run_id"]) for entry in page if entry.kind == ALLOWED}
-            self._limits |= {int(entry.data["branch"]) for entry in page if entry.kind == LIMITED}
-            after = page[-1].n
+        async for entry in read_stream(self._ledger, self._session):
+            if entry.kind == ALLOWED:
+                found.add(str(entry.data["run_id"]))
+            elif entry.kind == LIMITED:
+                self._limits.add(int(entry.data["branch"]))
         return found
 
 
 RESTORED = "restored"
 """What a `LoggedDecision` about going back to an earlier checkpoint says."""
-_ENTRIES_A_PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +129,13 @@ async def logged_decisions(ledger: Streams, session: str) -> list[LoggedDecision
     """
     asked: dict[str, tuple[str, str]] = {}
     found: list[LoggedDecision] = []
-    async for entry in _entries(ledger, session):
+    async for entry in read_stream(ledger, session):
         if entry.kind == "request_opened":
             request = entry.data["request"]
             asked[str(request["id"])] = str(request["kind"]), str(request["todo_id"])
         elif (said := _said(entry, asked)) is not None:
             found.append(said)
     return found
-
-
-async def _entries(ledger: Streams, session: str) -> AsyncIterator[Entry]:
-    after = 0
-    while page := await ledger.entries(session, after, _ENTRIES_A_PAGE):
-        for entry in page:
-            yield entry
-        after = page[-1].n
 
 
 def _said(entry: Entry, asked: Mapping[str, tuple[str, str]]) -> LoggedDecision | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.messages import Message
-from hitl_tui.ledger.protocols import Streams
+from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, entry_hash
 
 PAGE = 500
@@ -175,11 +175,8 @@ async def export(ledger: Streams, stream: str) -> AsyncIterator[str]:
     Raises:
         StorageError: an entry can't be read.
     """
-    after = 0
-    while page := await ledger.entries(stream, after, PAGE):
-        for entry in page:
-            yield json_line(entry)
-        after = page[-1].n
+    async for entry in read_stream(ledger, stream):
+        yield json_line(entry)
 
 
 def json_line(entry: Entry) -> str:

@@ -8,7 +8,7 @@ it happened whole and durably when it returned, or it didn't happen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from hitl_tui.core.errors import HitlError
@@ -51,6 +51,9 @@ OWN_KINDS = frozenset(
 )
 """Kinds of entries that views are built from: only the methods below write them, never `append` or `record`."""
 
+_PAGE = 500
+"""Entries held in memory at a time."""
+
 OWN_EVENTS = ("decided:", "restored:")
 """Beginnings of event ids that only the ledger gives: nobody else can take the place of a decision's event."""
 
@@ -90,6 +93,19 @@ class Streams(Protocol):
     async def view_problems(self, stream: str | None = None) -> list[Problem]:
         """Return how the store's views differ from its entries, for one stream or all; empty when they agree."""
         ...
+
+
+async def read_stream(streams: Streams, stream: str) -> AsyncIterator[Entry]:
+    """Yield all entries of a stream in order, a page at a time.
+
+    Raises:
+        StorageError: an entry can't be read.
+    """
+    after = 0
+    while page := await streams.entries(stream, after, _PAGE):
+        for entry in page:
+            yield entry
+        after = page[-1].n
 
 
 class Requests(Protocol):

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Required, TypedDict
 
 from hitl_tui.core.errors import BadInput
@@ -171,6 +171,10 @@ class Effect:
     subject: Json
     status: str
     outcome: JsonObject
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all fields as JSON values."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ _SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, m
 
 
 def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, answer_to: str) -> EffectClaim:
-    """Claim an effect; see `Ledger.begin_effect`."""
+    """Claim an effect; see `Effects.begin_effect`."""
     if resolution not in ("", USE_AS_DONE, DO_AGAIN, REPEATABLE):
         raise BadInput(Message('"{}" says nothing about an effect; say {} or {}.', resolution, USE_AS_DONE, DO_AGAIN))
     found = _find(db, wanted.key)
@@ -66,7 +66,7 @@ def _was_said(db: sqlite3.Connection, wanted: Effect, verdict: str, request_id: 
 
 
 def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: JsonObject, now: str) -> None:
-    """Write how an effect ended; see `Ledger.end_effect`."""
+    """Write how an effect ended; see `Effects.end_effect`."""
     if status not in ("done", "failed"):
         raise BadInput(Message('An effect can\'t end as "{}"; it ends as done or failed.', status))
     found = _find(db, key)

@@ -10,7 +10,7 @@ from typing import Any
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.protocols import OWN_EVENTS, OWN_KINDS, Conflict
-from hitl_tui.ledger.records import GENESIS, Branch, Effect, Entry, Head, Posted, SessionCopy, seal, stored_hash
+from hitl_tui.ledger.records import GENESIS, Branch, Entry, Head, Posted, SessionCopy, seal, stored_hash
 from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
 
 
@@ -224,27 +224,13 @@ def is_stopped(db: sqlite3.Connection, session: str, run_id: str) -> bool:
 
 
 def begin_copy(db: sqlite3.Connection, copy: SessionCopy, now: str) -> None:
-    """Begin a copy's stream; see `Ledger.begin_copy`."""
+    """Begin a copy's stream; see `Branches.begin_copy`."""
     if head(db, copy.session).n:
         raise Conflict(Message("There is a record of a session {} already.", copy.session))
     write_entry(db, copy.session, "session_copied", {"origin": copy.origin, "by": copy.by}, now)
     for effect in copy.effects:
         if not db.execute("SELECT 1 FROM effects WHERE key = ?", (effect.key,)).fetchone():
-            write_entry(db, copy.session, "effect_known", _known(effect), now)
+            write_entry(db, copy.session, "effect_known", effect.to_dict(), now)
     if copy.checkpoint_id:
         intent = {"branch": copy.branch, "checkpoint_id": copy.checkpoint_id, "by": copy.by, "seq": copy.seq}
         write_entry(db, copy.session, "restore_intended", intent, now)
-
-
-def _known(effect: Effect) -> dict[str, object]:
-    return {
-        "key": effect.key,
-        "session": effect.session,
-        "todo_id": effect.todo_id,
-        "branch": effect.branch,
-        "run_id": effect.run_id,
-        "name": effect.name,
-        "subject": effect.subject,
-        "status": effect.status,
-        "outcome": dict(effect.outcome),
-    }

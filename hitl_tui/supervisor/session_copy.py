@@ -252,7 +252,7 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
                 members[name] = await _write_stream(store.ledger, ancestor, stage / f"ancestor-{ancestor}")
             effects = await _effects(store, info, streams)
             members[session_archive.EFFECTS] = stage / session_archive.EFFECTS
-            text = json.dumps([_effect_dict(effect) for effect in effects])
+            text = json.dumps([effect.to_dict() for effect in effects])
             members[session_archive.EFFECTS].write_text(text, encoding="utf-8")
             if source.activity.exists():
                 members[session_archive.ACTIVITY] = stage / session_archive.ACTIVITY
@@ -288,10 +288,6 @@ async def _effects(store: SessionStore, info: SessionInfo, streams: Sequence[str
         except HitlError:
             continue
     return [effect for name in related for effect in await store.ledger.effects(name)]
-
-
-def _effect_dict(effect: Effect) -> dict[str, object]:
-    return {field.name: getattr(effect, field.name) for field in fields(Effect)}
 
 
 async def import_(store: SessionStore, path: Path, workspace: Path | None, by: str) -> SessionInfo:
