@@ -310,8 +310,8 @@ class Race:
         self.world.elsewhere(f"/todo add command_team {command} file={file_name(self.dice)}{more}")
 
     def _questions(self) -> list[object]:
-        link = self.world.session.link
-        return list(link.face.snapshot.questions) if link is not None else []
+        handle = self.world.session.handle
+        return list(handle.session.snapshot.questions) if handle is not None else []
 
     async def _rests(self) -> None:
         await self._wait(self.dice.choice(RESTS))

@@ -286,9 +286,9 @@ class World:
 
     @property
     def name(self) -> str:
-        link = self.session.link
-        assert link is not None
-        return link.face.id
+        handle = self.session.handle
+        assert handle is not None
+        return handle.session.id
 
     async def until(self, condition: Callable[[], object], what: str) -> None:
         """Wait for something to be so."""
@@ -328,8 +328,8 @@ class World:
             quiet = quiet + 1 if done and before == (self.app.came, len(self.tasks), id(self.app.stood.sight)) else 0
 
     def _snapshot_busy(self) -> bool:
-        link = self.session.link
-        return link is None or link.face.snapshot.busy or bool(link.face.snapshot.running)
+        handle = self.session.handle
+        return handle is None or handle.session.snapshot.busy or bool(handle.session.snapshot.running)
 
     # What the person does ----------------------------------------------------------------------------------------
 
@@ -362,10 +362,10 @@ class World:
 
     async def begin(self, query: str) -> None:
         """Take over the session that was begun with this query: somebody else commands in it from now on."""
-        link = self.session.link
-        assert link is not None and link.setup.info.title
-        self.other = CommandHandler(link.face, link.setup.planner, by=OTHER, channel="cli")
-        await self.until(lambda: link.face.snapshot.concluded, f"the first step of {query!r}")
+        handle = self.session.handle
+        assert handle is not None and handle.setup.info.title
+        self.other = CommandHandler(handle.session, handle.setup.planner, by=OTHER, channel="cli")
+        await self.until(lambda: handle.session.snapshot.concluded, f"the first step of {query!r}")
         await self.still()
 
     # What happens elsewhere --------------------------------------------------------------------------------------
@@ -416,10 +416,10 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
         async with SqliteLedger.open(folder / "data" / "ledger.db") as ledger:
             found = World(app, clock, ledger)
             await found.until(lambda: app.session_shown and app.session.linked.is_set(), "the session")
-            link = found.session.link
-            assert link is not None
-            found.other = CommandHandler(link.face, link.setup.planner, by=OTHER, channel="cli", terminal=True)
-            await found.until(lambda: link.face.snapshot.concluded, "the first step")
+            handle = found.session.handle
+            assert handle is not None
+            found.other = CommandHandler(handle.session, handle.setup.planner, by=OTHER, channel="cli", terminal=True)
+            await found.until(lambda: handle.session.snapshot.concluded, "the first step")
             await found.still()
             yield found
     finally:

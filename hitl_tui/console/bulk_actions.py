@@ -43,16 +43,16 @@ class PlanOrdering:
 
     def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
         """Give TODOs another place: `before` or `after` another one."""
-        if self._display.link is not None:
-            self._display.begin(self._move(self._display.link, ids, where, anchor))
+        if self._display.handle is not None:
+            self._display.begin(self._move(self._display.handle, ids, where, anchor))
 
-    async def _move(self, link: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
+    async def _move(self, handle: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
         async with self._one:
-            await self._put(link, ids, where, anchor)
+            await self._put(handle, ids, where, anchor)
 
-    async def _put(self, link: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
+    async def _put(self, handle: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
         for todo_id in ids if where == "before" else reversed(ids):
-            result = await link.handler.handle_command(f"/todo move {todo_id} {where} {anchor}")
+            result = await handle.handler.handle_command(f"/todo move {todo_id} {where} {anchor}")
             if len(ids) == 1 or result.failed:
                 self._report(result)
             if result.failed:
@@ -65,12 +65,12 @@ class PlanOrdering:
 
     def step(self, ids: Collection[str], by: int, shown: Collection[str]) -> None:
         """Move TODOs up (-1) or down (1) among those that are shown (all with none given)."""
-        if self._display.link is not None:
-            self._display.begin(self._step(self._display.link, ids, by, shown))
+        if self._display.handle is not None:
+            self._display.begin(self._step(self._display.handle, ids, by, shown))
 
-    async def _step(self, link: SessionHandle, ids: Collection[str], by: int, shown: Collection[str]) -> None:
+    async def _step(self, handle: SessionHandle, ids: Collection[str], by: int, shown: Collection[str]) -> None:
         async with self._one:  # where they stand is known once the step before has taken effect
-            todos = [t for t in link.face.snapshot.todos if not shown or t.id in shown]
+            todos = [t for t in handle.session.snapshot.todos if not shown or t.id in shown]
             places = [i for i, t in enumerate(todos) if t.id in ids]
             why = next(filter(None, (why_fixed(todos[i]) for i in places)), "")
             beside = (places[0] - 1 if by < 0 else places[-1] + 1) if places else -1
@@ -78,7 +78,7 @@ class PlanOrdering:
                 self._display.say(why)
             elif 0 <= beside < len(todos):
                 moving = [todos[i].id for i in places]
-                await self._put(link, moving, "before" if by < 0 else "after", todos[beside].id)
+                await self._put(handle, moving, "before" if by < 0 else "after", todos[beside].id)
 
 
 _LISTED = 200
@@ -130,20 +130,20 @@ class BulkActions:
 
     def act(self, what: str, ids: Sequence[str]) -> None:
         """Do something to TODOs: `approve`, `skip`, `cancel`, `remove` or `priority`."""
-        link = self._display.link
-        if link is None or not ids:
+        handle = self._display.handle
+        if handle is None or not ids:
             return
-        todos = [todo for i in ids if (todo := link.face.snapshot.todo(i)) is not None]
+        todos = [todo for i in ids if (todo := handle.session.snapshot.todo(i)) is not None]
         if what == "approve":
-            self._approve(link, ids)
+            self._approve(handle, ids)
         elif what == "cancel" and not any(todo.status is Status.IN_PROGRESS for todo in todos):
             self._display.say(_("Only a running TODO can be cancelled."))
         else:
-            self._display.begin(self._act(link, what, todos))
+            self._display.begin(self._act(handle, what, todos))
 
-    def _approve(self, link: SessionHandle, ids: Sequence[str]) -> None:
+    def _approve(self, handle: SessionHandle, ids: Sequence[str]) -> None:
         """Show what these ask on the screen of review, which approves exactly that and never across risk classes."""
-        asked = [link.face.snapshot.question_of(i) for i in ids]
+        asked = [handle.session.snapshot.question_of(i) for i in ids]
         ready = [q for q in asked if q is not None and Verdict.APPROVE in q.view.request.options]
         left = [i for i in ids if i not in {q.todo_id for q in ready}]
         if left:
@@ -153,7 +153,7 @@ class BulkActions:
         if ready:
             self._review(ready)
 
-    async def _act(self, link: SessionHandle, what: str, todos: Sequence[SupervisorTodo]) -> None:
+    async def _act(self, handle: SessionHandle, what: str, todos: Sequence[SupervisorTodo]) -> None:
         app = self._console
         shown: list[str] = [one_line(_line(todo), max(20, app.size.width - 14)) for todo in todos[:_LISTED]]
         if len(todos) > _LISTED:
@@ -170,16 +170,16 @@ class BulkActions:
             if not await confirm(app, title, "\n".join([_(_SAID[what]), *shown]), _(_TITLES[what])):
                 return
             command, said = _COMMANDS[what], said.format(n=len(todos))
-        await self._each(link, title, command, [todo.id for todo in todos], said)
+        await self._each(handle, title, command, [todo.id for todo in todos], said)
 
     async def _level(self, title: str, shown: Sequence[str]) -> Priority | None:
         options = tuple(Option(_(level.value), level) for level in Priority)
         chosen = await self._console.push_screen_wait(Picking(title, Content("\n".join(shown)), options))
         return chosen if isinstance(chosen, Priority) else None
 
-    async def _each(self, link: SessionHandle, title: str, command: str, ids: Sequence[str], said: str) -> None:
+    async def _each(self, handle: SessionHandle, title: str, command: str, ids: Sequence[str], said: str) -> None:
         """Carry a command out for each; `said` is what is said when all went well, else each has a line."""
-        results = [(i, await link.handler.handle_command(command.format(id=i))) for i in ids]
+        results = [(i, await handle.handler.handle_command(command.format(id=i))) for i in ids]
         if len(results) == 1:
             self._report(results[0][1])
             return

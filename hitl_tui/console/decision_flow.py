@@ -64,56 +64,56 @@ class DecisionFlow:
 
     def answer(self, question: Question, answer: Answer) -> None:
         """Give the chosen answer to a question, as it was shown."""
-        link = self._display.link
-        if link is not None and link.face.id == question.view.request.session:
-            self._display.begin(self._answer(link, question, answer))
+        handle = self._display.handle
+        if handle is not None and handle.session.id == question.view.request.session:
+            self._display.begin(self._answer(handle, question, answer))
 
-    async def _answer(self, link: SessionHandle, question: Question, answer: Answer) -> None:
+    async def _answer(self, handle: SessionHandle, question: Question, answer: Answer) -> None:
         try:
             if answer.ask == "details":
-                await self._details(link, question)
+                await self._details(handle, question)
             elif answer.ask == "always":
-                await self._always(link, question)
+                await self._always(handle, question)
             elif answer.ask == "edit":
-                await self._edit(link, question)
+                await self._edit(handle, question)
             elif answer.ask == "rescue":
-                self._report(await link.handler.handle_command(question.commands[RESCUE]))
+                self._report(await handle.handler.handle_command(question.commands[RESCUE]))
             elif answer.ask == "inner":
-                await self._inner(link, question, answer)
+                await self._inner(handle, question, answer)
             elif answer.verdict is not None:
                 asks = answer.ask if answer.ask != "reason" else ""
                 app = self._console
-                async with told_when_gone(app, link, question):
+                async with told_when_gone(app, handle, question):
                     words = await self._words(question, answer.label) if answer.ask == "reason" else ""
                     if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
                         return
-                self._show_result(link, await link.handler.decide(question, answer.verdict, reason=words))
+                self._show_result(handle, await handle.handler.decide(question, answer.verdict, reason=words))
         finally:
             self._display.answered()
 
-    async def _inner(self, link: SessionHandle, question: Question, answer: Answer) -> None:
+    async def _inner(self, handle: SessionHandle, question: Question, answer: Answer) -> None:
         """Answer what a team asks from inside, in the dialog that the answer needs."""
         from hitl_tui.console.dialogs.answer_dialog import NOTHING_SAID
         from hitl_tui.console.dialogs.interrupt_answer import answer_of
 
         app = self._console
-        async with told_when_gone(app, link, question):
+        async with told_when_gone(app, handle, question):
             value = await answer_of(app, question, answer.action)
         if value is NOTHING_SAID:
             return
-        self._show_result(link, await link.handler.answer(question, value, answer.action))
+        self._show_result(handle, await handle.handler.answer(question, value, answer.action))
 
-    def _show_result(self, link: SessionHandle, result: CommandResult) -> None:
+    def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         """Say what came of a decision; one that counts can be taken back."""
-        self.remember(link, result)
+        self.remember(handle, result)
         self._report(result)
 
-    def remember(self, link: SessionHandle, result: CommandResult) -> None:
+    def remember(self, handle: SessionHandle, result: CommandResult) -> None:
         """Keep what was decided about, by a key or a typed command: it can be taken back."""
         data = result.data
         if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
-            self.decided[link.face.id].extend(map(str, ids))
+            self.decided[handle.session.id].extend(map(str, ids))
 
     async def _words(self, question: Question, label: str) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
@@ -129,15 +129,15 @@ class DecisionFlow:
         send = _("stop the step") if stops else _("reject it")
         return await self._console.push_screen_wait(WordsDialog(heading, said, send, required=False))
 
-    async def _details(self, link: SessionHandle, question: Question) -> None:
-        draft = [*graph_rows(link, question), *await draft_of(link, question, None)]
-        rows = details(question, link.face.snapshot.workspace, draft)
+    async def _details(self, handle: SessionHandle, question: Question) -> None:
+        draft = [*graph_rows(handle, question), *await draft_of(handle, question, None)]
+        rows = details(question, handle.session.snapshot.workspace, draft)
         name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
-        async with told_when_gone(self._console, link, question):
+        async with told_when_gone(self._console, handle, question):
             read = await self._console.push_screen_wait(TextViewer(_("Question · {name}").format(name=name), rows))
         if not read:
             return
-        now = _open(link, question.id)
+        now = _open(handle, question.id)
         if now is not None and now.view.evidence == question.view.evidence:  # else there is more than was read
             self._display.read_whole(question.id)
 
@@ -150,20 +150,22 @@ class DecisionFlow:
                 self._console.keymap.named(_("Nothing is marked: {question.mark} marks the question on the screen."))
             )
             return
-        if self._display.link is not None:
-            self._display.begin(self._review(self._display.link, marked))
+        if self._display.handle is not None:
+            self._display.begin(self._review(self._display.handle, marked))
 
-    async def _review(self, link: SessionHandle, marked: Sequence[Question]) -> None:
-        app, workspace = self._console, link.face.snapshot.workspace
+    async def _review(self, handle: SessionHandle, marked: Sequence[Question]) -> None:
+        app, workspace = self._console, handle.session.snapshot.workspace
         key = app.keymap.shown("question.6")
-        items = [(q, body(q, workspace, key, [*graph_rows(link, q), *await draft_of(link, q, None)])) for q in marked]
-        dialog = ReviewDialog(items, partial(self._approve_marked, link))
-        async with told_when_some_gone(dialog, link, marked):
+        items = [
+            (q, body(q, workspace, key, [*graph_rows(handle, q), *await draft_of(handle, q, None)])) for q in marked
+        ]
+        dialog = ReviewDialog(items, partial(self._approve_marked, handle))
+        async with told_when_some_gone(dialog, handle, marked):
             await app.push_screen_wait(dialog)
 
-    async def _approve_marked(self, link: SessionHandle, question: Question) -> Outcome:
+    async def _approve_marked(self, handle: SessionHandle, question: Question) -> Outcome:
         """Approve one question as it was reviewed, unless it isn't the same any more."""
-        now = _open(link, question.id)
+        now = _open(handle, question.id)
         if now is None or now.digest != question.digest:
             return Outcome(False, _("not approved: it was answered or changed since it was shown"))
         if awaits_preview(now):
@@ -171,19 +173,19 @@ class DecisionFlow:
         if now.view.evidence != question.view.evidence:
             return Outcome(False, _("not approved: its preview changed since it was shown"))
         try:
-            result = await link.handler.decide(question, Verdict.APPROVE)
+            result = await handle.handler.decide(question, Verdict.APPROVE)
         except HitlError as error:
             why = error_words(error.message)
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
-        self.remember(link, result)
-        if self._display.link is link:
+        self.remember(handle, result)
+        if self._display.handle is handle:
             self._display.note(translate(result.message))
         return Outcome(not result.failed, safe_text(translate(result.message), multiline=False))
 
-    async def _always(self, link: SessionHandle, question: Question) -> None:
+    async def _always(self, handle: SessionHandle, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""
         app = self._console
-        result = await allow_always(app, link, question)
+        result = await allow_always(app, handle, question)
         if result is not None:
             self._report(result)
 
@@ -191,33 +193,33 @@ class DecisionFlow:
 
     def prepare(self, panel: QuestionPanel) -> None:
         """Work out, for questions about documents, what the file would hold."""
-        link = self._display.link
+        handle = self._display.handle
         for question in panel.questions:
-            if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
-                if writes_file(link, question):
+            if handle is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
+                if writes_file(handle, question):
                     wait = text_row(_("writes    … being worked out"), "$text-warning")
                     panel.show_draft(question.id, [wait], awaited=True)
-                    self._display.begin(self._show_draft(link, panel, question))
+                    self._display.begin(self._show_draft(handle, panel, question))
                 else:
-                    panel.show_draft(question.id, graph_rows(link, question))
+                    panel.show_draft(question.id, graph_rows(handle, question))
 
-    async def _show_draft(self, link: SessionHandle, panel: QuestionPanel, question: Question) -> None:
+    async def _show_draft(self, handle: SessionHandle, panel: QuestionPanel, question: Question) -> None:
         rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
         try:
-            rows = await draft_of(link, question, _DRAFT_LINES, self._console.keymap.shown("question.6"))
+            rows = await draft_of(handle, question, _DRAFT_LINES, self._console.keymap.shown("question.6"))
         finally:
-            if _open(link, question.id) is not None:
+            if _open(handle, question.id) is not None:
                 panel.show_draft(question.id, rows)
 
     # Editing ---------------------------------------------------------------------------------------------------
 
-    async def _edit(self, link: SessionHandle, question: Question) -> None:
-        todo = link.face.snapshot.todo(question.todo_id)
-        facts = link.setup.planner.agents.get(todo.agent_name) if todo is not None else None
+    async def _edit(self, handle: SessionHandle, question: Question) -> None:
+        todo = handle.session.snapshot.todo(question.todo_id)
+        facts = handle.setup.planner.agents.get(todo.agent_name) if todo is not None else None
         if todo is None or facts is None:
             self._display.say(_("This can't be edited any more."), error=True)
             return
-        team = link.setup.team(facts.team)
+        team = handle.setup.team(facts.team)
         declared = team.commands.get(todo.command)
         dialog = EditDialog(
             _("Edit · {id}").format(id=number_of(todo.id)),
@@ -225,54 +227,54 @@ class DecisionFlow:
             todo.arguments,
             team.input_schema,
             facts.bind,
-            link.setup.info.workspace,
-            QuestionPreviews(link, question),
+            handle.setup.info.workspace,
+            QuestionPreviews(handle, question),
             declared.parameters if declared is not None else None,
         )
-        async with told_when_gone(self._console, link, question):
+        async with told_when_gone(self._console, handle, question):
             edited = await self._console.push_screen_wait(dialog)
         if edited is not None:
-            await self._edited(link, question, todo, edited)
+            await self._edited(handle, question, todo, edited)
 
-    async def _edited(self, link: SessionHandle, question: Question, todo: SupervisorTodo, edited: Edited) -> None:
-        result = await link.handler.edit(todo, edited.task, edited.given)
+    async def _edited(self, handle: SessionHandle, question: Question, todo: SupervisorTodo, edited: Edited) -> None:
+        result = await handle.handler.edit(todo, edited.task, edited.given)
         self._report(result)
-        if result.failed or not link.face.owned or not edited.approve:
+        if result.failed or not handle.session.owned or not edited.approve:
             return
         expected = _expected(question, edited)
-        fresh = await _asked_anew(link, todo.id, question.id)
-        known = await _previewed(link, fresh) if fresh is not None else None
+        fresh = await _asked_anew(handle, todo.id, question.id)
+        known = await _previewed(handle, fresh) if fresh is not None else None
         if known is None:
             return
-        if known.digest == expected and await seen_of(link, known) == list(edited.seen):
-            self._show_result(link, await link.handler.decide(known, Verdict.APPROVE))
+        if known.digest == expected and await seen_of(handle, known) == list(edited.seen):
+            self._show_result(handle, await handle.handler.decide(known, Verdict.APPROVE))
         else:
             self._display.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 
 
-async def _asked_anew(link: SessionHandle, todo_id: str, old: str) -> Question | None:
+async def _asked_anew(handle: SessionHandle, todo_id: str, old: str) -> Question | None:
     """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
-    seen: Snapshot = link.face.snapshot
+    seen: Snapshot = handle.session.snapshot
     while True:
         fresh = seen.question_of(todo_id)
         if fresh is not None and fresh.id != old:
             return fresh
         if fresh is None and not seen.busy:
             return None
-        seen = await link.face.changed(seen)
+        seen = await handle.session.changed(seen)
 
 
-async def _previewed(link: SessionHandle, question: Question) -> Question | None:
+async def _previewed(handle: SessionHandle, question: Question) -> Question | None:
     """Wait until a question has its preview; None when it isn't asked any more."""
-    seen: Snapshot = link.face.snapshot
-    while (now := _open(link, question.id)) is not None and awaits_preview(now):
-        seen = await link.face.changed(seen)
+    seen: Snapshot = handle.session.snapshot
+    while (now := _open(handle, question.id)) is not None and awaits_preview(now):
+        seen = await handle.session.changed(seen)
     return now
 
 
-def _open(link: SessionHandle, question_id: str) -> Question | None:
+def _open(handle: SessionHandle, question_id: str) -> Question | None:
     """Return a question as it is now, None when it isn't open any more."""
-    return next((q for q in link.face.snapshot.questions if q.id == question_id), None)
+    return next((q for q in handle.session.snapshot.questions if q.id == question_id), None)
 
 
 def _expected(question: Question, edited: Edited) -> str:

@@ -155,12 +155,12 @@ class Engine:
         registry = await self.registry()
         graph = attached.graph if attached else None
         setup = await registry.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
-        link = await self._open(registry, setup, query, watcher)
+        handle = await self._open(registry, setup, query, watcher)
         if attached and attached.given(query):
             from hitl_tui.commands.handler import approve_given
 
-            await approve_given(link.face, setup.planner, self._options.by, self._options.operator)
-        return link
+            await approve_given(handle.session, setup.planner, self._options.by, self._options.operator)
+        return handle
 
     async def open(self, session_id: str, watcher: Watcher) -> SessionHandle:
         """Open a session there is, or show it again; another one that was shown goes on unseen.
@@ -212,7 +212,7 @@ class Engine:
         from hitl_tui.console.held_sessions import HeldSession
         from hitl_tui.console.session_handle import SessionHandle
 
-        def link(session: OpenSession) -> SessionHandle:
+        def handle(session: OpenSession) -> SessionHandle:
             handler = CommandHandler(
                 session,
                 setup.planner,
@@ -231,8 +231,8 @@ class Engine:
                 await self._let_go(name)
             held = self._held.get(name)
             if held is None:
-                held = HeldSession(registry.store, setup, query, watcher, self._elsewhere, link)
-            found = await held.link()
+                held = HeldSession(registry.store, setup, query, watcher, self._elsewhere, handle)
+            found = await held.handle()
             self._held.pop(name, None)
             for other in self._held.values():
                 other.shown = False

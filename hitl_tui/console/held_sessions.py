@@ -38,7 +38,7 @@ class HeldSession:
         query: begins it when it has no checkpoints yet.
         watcher: is told what happens while it is on the screen.
         elsewhere: is told while it isn't.
-        link: makes the handle of the open session.
+        make_handle: makes the handle of the open session.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class HeldSession:
         query: str,
         watcher: Watcher,
         elsewhere: Elsewhere,
-        link: Callable[[OpenSession], SessionHandle],
+        make_handle: Callable[[OpenSession], SessionHandle],
     ) -> None:
         self.id = setup.info.id
         self.shown = False
@@ -60,7 +60,7 @@ class HeldSession:
         self._heard: list[Activity] = []
         self._told = float("-inf")
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(self._serve(store, setup, query, link), name=f"console {self.id}")
+        self._task = asyncio.create_task(self._serve(store, setup, query, make_handle), name=f"console {self.id}")
 
     @property
     def over(self) -> bool:
@@ -75,37 +75,37 @@ class HeldSession:
     @property
     def runs(self) -> bool:
         """Something in it is in progress."""
-        return self._open_link is not None and bool(self._open_link.face.snapshot.running)
+        return self._open_handle is not None and bool(self._open_handle.session.snapshot.running)
 
     def hear(self, lines: Sequence[str]) -> None:
         """Add lines to its stream."""
-        if self._open_link is not None:
-            self._open_link.face.add_lines(lines)
+        if self._open_handle is not None:
+            self._open_handle.session.add_lines(lines)
 
     @property
     def finished(self) -> bool:
         """Nothing in it goes on or waits for a person."""
-        return self._open_link is not None and self._open_link.face.snapshot.status in ("finished", "failed")
+        return self._open_handle is not None and self._open_handle.session.snapshot.status in ("finished", "failed")
 
     @property
     def rests(self) -> bool:
         """Nothing in it goes on by itself, not even towards a deadline."""
-        link = self._open_link
-        if link is None or not link.face.snapshot.at_rest:
+        handle = self._open_handle
+        if handle is None or not handle.session.snapshot.at_rest:
             return False
-        return not any(question.view.request.terms.deadline for question in link.face.snapshot.questions)
+        return not any(question.view.request.terms.deadline for question in handle.session.snapshot.questions)
 
     @property
     def owned(self) -> bool:
         """This process drives it; another one doesn't."""
-        return self._open_link is not None and self._open_link.face.owned
+        return self._open_handle is not None and self._open_handle.session.owned
 
     @property
-    def _open_link(self) -> SessionHandle | None:
+    def _open_handle(self) -> SessionHandle | None:
         opened = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
         return self._ready.result() if opened else None
 
-    async def link(self) -> SessionHandle:
+    async def handle(self) -> SessionHandle:
         """Return the handle once the session is open.
 
         Raises:
@@ -116,8 +116,8 @@ class HeldSession:
     def show(self) -> None:
         """Put it on the screen."""
         self.shown = True
-        if self._open_link is not None:
-            self._watcher.seen(self._open_link.face.snapshot)
+        if self._open_handle is not None:
+            self._watcher.seen(self._open_handle.session.snapshot)
 
     async def leave(self) -> None:
         """Close it; what it did is kept, and what ran goes on when it is opened again."""
@@ -126,12 +126,12 @@ class HeldSession:
         await asyncio.wait({self._task})
 
     async def _serve(
-        self, store: SessionStore, setup: SessionSetup, query: str, link: Callable[[OpenSession], SessionHandle]
+        self, store: SessionStore, setup: SessionSetup, query: str, make_handle: Callable[[OpenSession], SessionHandle]
     ) -> None:
         try:
             async with open_session(store, setup, query) as session:
                 session.listen(self._hear)
-                self._ready.set_result(link(session))
+                self._ready.set_result(make_handle(session))
                 while await self._watched(session):
                     self._said(session.unheard())
                     await session.take_over()
@@ -195,7 +195,7 @@ class HeldSession:
 
     def _stop(self, why: str) -> None:
         self._stopped = why
-        if self._open_link is not None:
-            self._open_link.stopped = why
+        if self._open_handle is not None:
+            self._open_handle.stopped = why
         if self.shown:
             self._watcher.stopped(self.id, why)

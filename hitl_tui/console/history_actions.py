@@ -32,22 +32,22 @@ Say = Callable[[str], None]
 _TEXTS_COMPARED = 5
 
 
-async def result_of(link: SessionHandle, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
+async def result_of(handle: SessionHandle, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return what a state's reference to a result stands for, None when it stands for nothing.
 
     Raises:
         StorageError: it is missing or damaged.
     """
     digest = str((reference or {}).get("digest") or "")
-    return await link.face.artifact(digest) if digest else None
+    return await handle.session.artifact(digest) if digest else None
 
 
-async def difference_between(link: SessionHandle, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
+async def difference_between(handle: SessionHandle, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
     """Return how two states differ; of results that changed, the first few line by line."""
     found = compare(before, after)
     texts: dict[str, Sequence[str]] = {}
     for change in [r for r in found.results if r.before and r.after][:_TEXTS_COMPARED]:
-        old, new = [await result_of(link, r) or {} for r in (change.before, change.after)]
+        old, new = [await result_of(handle, r) or {} for r in (change.before, change.after)]
         texts[change.todo_id] = changed_lines(_text(old), _text(new))
     return difference_rows(found, texts)
 
@@ -57,12 +57,12 @@ def _text(result: Mapping[str, Any]) -> str:
 
 
 async def todo_then(
-    link: SessionHandle, place: HistoryPlace, state: Mapping[str, Any], todo_id: str
+    handle: SessionHandle, place: HistoryPlace, state: Mapping[str, Any], todo_id: str
 ) -> tuple[str, list[Row]] | None:
     """Return a TODO whole as it was, with the result that it had then: title and rows; None where there was none.
 
     Args:
-        link: the session.
+        handle: the session.
         place: when.
         state: as it was.
         todo_id: which.
@@ -70,17 +70,17 @@ async def todo_then(
     todo = todos_at(state).get(todo_id)
     if todo is None:
         return None
-    rows = todo_rows(todo, link.face.snapshot.workspace, await result_of(link, todo.result))
+    rows = todo_rows(todo, handle.session.snapshot.workspace, await result_of(handle, todo.result))
     if todo.result is None:
         rows += [text_row(""), text_row(_("It had no result at that moment."), "$text-muted")]
     title = _("TODO · {id} · as it was at {time}").format(id=number_of(todo.id), time=clock_words(place.info.timestamp))
     return title, rows
 
 
-async def checkpoint_rows(link: SessionHandle, info: CheckpointInfo, keymap: Keymap) -> list[Row]:
+async def checkpoint_rows(handle: SessionHandle, info: CheckpointInfo, keymap: Keymap) -> list[Row]:
     """Return what is known of a checkpoint, and how each TODO stood at it."""
-    state = await link.thread.state_at(info.checkpoint_id)
-    number, shape = await link.thread.place(info.checkpoint_id), await link.thread.shape()
+    state = await handle.thread.state_at(info.checkpoint_id)
+    number, shape = await handle.thread.place(info.checkpoint_id), await handle.thread.shape()
     rows = [
         _("checkpoint  {number} of {total}").format(number=number, total=shape.total),
         _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
@@ -94,7 +94,7 @@ async def checkpoint_rows(link: SessionHandle, info: CheckpointInfo, keymap: Key
     then = todos_at(state).values()
     todos = [labelled(number_of(t.id), f"{' '.join(status_words(t)[:2])}  {in_line(t.name)}") for t in then]
     said = keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it."))
-    reel = HistoryCursor(link.thread, 2)
+    reel = HistoryCursor(handle.thread, 2)
     await reel.open(info.checkpoint_id)
     place = await reel.look()
     led = event_rows(place) if place is not None and place.info.checkpoint_id == info.checkpoint_id else []
@@ -102,13 +102,13 @@ async def checkpoint_rows(link: SessionHandle, info: CheckpointInfo, keymap: Key
 
 
 async def show_steps(
-    console: Console, link: SessionHandle, todo: SupervisorTodo | None, say: Say, say_after: Say
+    console: Console, handle: SessionHandle, todo: SupervisorTodo | None, say: Say, say_after: Say
 ) -> bool:
     """Show the steps of a TODO's team; return whether the team is to go on from one of them.
 
     Args:
         console: the app.
-        link: the session.
+        handle: the session.
         todo: as it is, or as it was; None when there is none.
         say: shows one safe line.
         say_after: shows one where the session is shown.
@@ -119,28 +119,28 @@ async def show_steps(
         number = number_of(todo.id) if todo is not None else ""
         say(_("{todo} has not run, so its team has no steps.").format(todo=number))
         return False
-    return await console.push_screen_wait(StepsScreen(StepsView(console, link, todo, say_after)))
+    return await console.push_screen_wait(StepsScreen(StepsView(console, handle, todo, say_after)))
 
 
-async def go_back(console: Console, link: SessionHandle, info: CheckpointInfo) -> CommandResult | None:
+async def go_back(console: Console, handle: SessionHandle, info: CheckpointInfo) -> CommandResult | None:
     """Say what going back to a checkpoint would change and what it wouldn't undo; go when that is confirmed.
 
     Args:
         console: the app.
-        link: the session.
+        handle: the session.
         info: the checkpoint.
 
     Returns:
         what the command answered; None when it wasn't confirmed.
     """
-    past, head = link.thread, link.face.snapshot.checkpoint_id
+    past, head = handle.thread, handle.session.snapshot.checkpoint_id
     then, now = await past.state_at(info.checkpoint_id), await past.state_at(head)
     number, shape = await past.place(info.checkpoint_id), await past.shape()
     said = restore_words(info, number, shape.total, consequences(then, now), await past.effects())
     title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
     if not await confirm(console, title, said, _("Restore")):
         return None
-    result = await link.handler.handle_command(f"/checkpoint restore {info.checkpoint_id}")
+    result = await handle.handler.handle_command(f"/checkpoint restore {info.checkpoint_id}")
     if result.status != "restored":
         return result
     told = _("The session is back at checkpoint {number} of {total} ({time}, {node}); nothing was executed.")

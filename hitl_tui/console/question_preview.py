@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from hitl_tui.teams.contract import FilePreview, Team
 
 
-def team_of(link: SessionHandle, question: Question) -> Team | None:
+def team_of(handle: SessionHandle, question: Question) -> Team | None:
     """Return the team that a question is about; None where it is about none."""
-    facts = link.setup.planner.agents.get(question.view.request.source)
-    return link.setup.team(facts.team) if facts is not None else None
+    facts = handle.setup.planner.agents.get(question.view.request.source)
+    return handle.setup.team(facts.team) if facts is not None else None
 
 
-def writes_file(link: SessionHandle, question: Question, arguments: Mapping[str, Any] | None = None) -> bool:
+def writes_file(handle: SessionHandle, question: Question, arguments: Mapping[str, Any] | None = None) -> bool:
     """Return whether a question's step would make a file, with other arguments where they are given."""
-    team = team_of(link, question)
+    team = team_of(handle, question)
     own = question.view.request.subject.get("arguments") or {}
     return team is not None and bool(team.writes(own if arguments is None else arguments))
 
 
-def graph_rows(link: SessionHandle, question: Question) -> list[Row]:
+def graph_rows(handle: SessionHandle, question: Question) -> list[Row]:
     """Return which attached graph a question's step would run, and from where; no rows for any other step."""
-    team = team_of(link, question)
+    team = team_of(handle, question)
     if team is None or team.graph is None:
         return []
     declaration = team.graph.declaration
@@ -42,11 +42,11 @@ def graph_rows(link: SessionHandle, question: Question) -> list[Row]:
     return [labelled(_("graph"), said, "bold", exact=True)]
 
 
-async def draft_of(link: SessionHandle, question: Question, most: int | None, key: str = "") -> list[Row]:
+async def draft_of(handle: SessionHandle, question: Question, most: int | None, key: str = "") -> list[Row]:
     """Return the document that a question is about as a diff against nothing; no rows for any other question.
 
     Args:
-        link: the session.
+        handle: the session.
         question: the question.
         most: lines of the diff; None for all.
         key: how the key for the details reads; not needed for all lines.
@@ -54,15 +54,15 @@ async def draft_of(link: SessionHandle, question: Question, most: int | None, ke
     Raises:
         HitlError: a result that the document is made of can't be read.
     """
-    return await _draft(link, question, question.view.request.subject.get("arguments") or {}, most, key)
+    return await _draft(handle, question, question.view.request.subject.get("arguments") or {}, most, key)
 
 
 async def _draft(
-    link: SessionHandle, question: Question, arguments: Mapping[str, Any], most: int | None, key: str
+    handle: SessionHandle, question: Question, arguments: Mapping[str, Any], most: int | None, key: str
 ) -> list[Row]:
-    if not writes_file(link, question, arguments):
+    if not writes_file(handle, question, arguments):
         return []
-    found = await link.preview(question, arguments)
+    found = await handle.preview(question, arguments)
     return _draft_rows(found, most, key) if found is not None and not isinstance(found, dict) else []
 
 
@@ -70,19 +70,19 @@ class QuestionPreviews:
     """Finds out what a step would do with another input, in the way in which its question does.
 
     Args:
-        link: the session.
+        handle: the session.
         question: the question about the step.
     """
 
-    def __init__(self, link: SessionHandle, question: Question) -> None:
-        self._link = link
+    def __init__(self, handle: SessionHandle, question: Question) -> None:
+        self._handle = handle
         self._question = question
 
     def needed(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether an input has a preview."""
         return bool(
             arguments.get("preview")
-            or writes_file(self._link, self._question, arguments)
+            or writes_file(self._handle, self._question, arguments)
             or self._question.view.evidence.get("findings")
         )
 
@@ -92,26 +92,26 @@ class QuestionPreviews:
         Raises:
             HitlError: it can't be found out.
         """
-        link, question = self._link, self._question
+        handle, question = self._handle, self._question
         if arguments.get("preview"):
-            found = await link.preview(question, arguments)
+            found = await handle.preview(question, arguments)
             if not isinstance(found, dict):
                 return []
             if found["timed_out"]:
                 raise BadInput(Message("The preview took too long and was stopped."))
-            return list(preview_rows(mask_json(found, link.setup.secrets), None, ""))
+            return list(preview_rows(mask_json(found, handle.setup.secrets), None, ""))
         if question.view.evidence.get("findings"):
             return list(evidence_rows(question, None, ""))
-        return await _draft(link, question, arguments, None, "")
+        return await _draft(handle, question, arguments, None, "")
 
 
-async def seen_of(link: SessionHandle, question: Question) -> list[Row]:
+async def seen_of(handle: SessionHandle, question: Question) -> list[Row]:
     """Return what is known of what a question's step would touch or write, as `QuestionPreviews.rows` does.
 
     Raises:
         HitlError: a result that the document is made of can't be read.
     """
-    return list(evidence_rows(question, None, "")) or await draft_of(link, question, None)
+    return list(evidence_rows(question, None, "")) or await draft_of(handle, question, None)
 
 
 def _draft_rows(file: FilePreview, most: int | None, key: str) -> list[Row]:

@@ -62,10 +62,10 @@ class SessionActions:
 
     def _on(self, work: Callable[[SessionHandle], Coroutine[Any, Any, None]]) -> None:
         """Begin something on the session that is on the screen now, or on its way there, whatever is there later."""
-        linked = self._display.linked
+        pending = self._display.pending
 
         async def begin() -> None:
-            await work(await linked.link())
+            await work(await pending.handle())
 
         self._display.begin(begin())
 
@@ -82,7 +82,7 @@ class SessionActions:
         if own is not None:
             carry_out(self._console, own)
             return
-        if not self._display.linked.is_set():
+        if not self._display.pending.is_set():
             said = _("The session is still opening; what you sent is carried out as soon as it is open.")
             self._display.say(said, passing=True)
         elif meant := self._digit_meant(line):
@@ -94,27 +94,27 @@ class SessionActions:
         """Return what a key of the question that was sent as a line means; empty for any other line."""
         return digit_meant(line, self._console.keymap, self._display.question)
 
-    async def _send(self, line: str, known: Collection[str], link: SessionHandle) -> None:
+    async def _send(self, line: str, known: Collection[str], handle: SessionHandle) -> None:
         display = self._display
         display.note(noted(line))
-        handler, other = link.handler, on_behalf(line)
+        handler, other = handle.handler, on_behalf(line)
         if other is not None:
             identity = await self._approver(other[0])
             if identity is None:
                 return
             handler, line = handler.acting_as(identity), other[1]
         result = await handler.handle_command(line, known)
-        self.deciding.remember(link, result)
+        self.deciding.remember(handle, result)
         if len(result.data.get("commands", ())) == len(SPECS):
             self._console.action_help()
             return
         self._report(result)
         if result.data.get("trusted") is False:
-            await self._trust(link, handler, result)
+            await self._trust(handle, handler, result)
             return
-        await self._show_result(link, result)
+        await self._show_result(handle, result)
 
-    async def _trust(self, link: SessionHandle, handler: CommandHandler, result: CommandResult) -> None:
+    async def _trust(self, handle: SessionHandle, handler: CommandHandler, result: CommandResult) -> None:
         """Show what the folder wants to run, and trust it when that is said."""
         from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 
@@ -153,7 +153,7 @@ class SessionActions:
         display.say(safe_text(text, multiline=False), error=result.failed)
         display.note(_("error: {text}").format(text=text) if result.failed else message)
 
-    async def _show_result(self, link: SessionHandle, result: CommandResult) -> None:
+    async def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         display, data = self._display, result.data
         if result.failed:
             return
@@ -174,11 +174,11 @@ class SessionActions:
             display.show_pane("plan")
         elif "rules" in data:
             app = self._console
-            await list_rules(app, link, self._report, app.options.by)
+            await list_rules(app, handle, self._report, app.options.by)
         elif result.status == "renamed":
             display.renamed(str(data["title"]))
         elif "todo" in data and result.status == "ok":
-            await self._view_todo(link, str(data["todo_id"]), data.get("result"))
+            await self._view_todo(handle, str(data["todo_id"]), data.get("result"))
         elif "\n" in result.message and display.at_prompt:
             display.show_pane("stream")  # all of it is only there
 
@@ -190,19 +190,19 @@ class SessionActions:
             return
         self._on(self._next_mode)
 
-    async def _next_mode(self, link: SessionHandle) -> None:
-        now = link.face.snapshot.mode
-        freed = {mode: len(await link.handler.freed(Mode(mode))) for mode in MODES}
+    async def _next_mode(self, handle: SessionHandle) -> None:
+        now = handle.session.snapshot.mode
+        freed = {mode: len(await handle.handler.freed(Mode(mode))) for mode in MODES}
         mode: str | None = next_mode(now)
         if freed[next_mode(now)]:
-            mode = await self._mode_chosen(link, freed)
+            mode = await self._mode_chosen(handle, freed)
         if mode is not None and mode != now:
-            await self._set_mode(link, mode)
+            await self._set_mode(handle, mode)
 
-    async def _mode_chosen(self, link: SessionHandle, freed: Mapping[str, int]) -> str | None:
+    async def _mode_chosen(self, handle: SessionHandle, freed: Mapping[str, int]) -> str | None:
         """Ask before a key makes steps run that nobody has said yes to; None for no other mode."""
-        going = await link.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
-        todos = [todo for i in going if (todo := link.face.snapshot.todo(i)) is not None]
+        going = await handle.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
+        todos = [todo for i in going if (todo := handle.session.snapshot.todo(i)) is not None]
         shown = [f"{number_of(todo.id)}  {one_line(todo.name, 60)}" for todo in todos[:_FREED]]
         if len(todos) > _FREED:
             shown.append(_("… and {n:,} more").format(n=len(todos) - _FREED))
@@ -214,12 +214,12 @@ class SessionActions:
             )
             for mode in MODES
         )
-        title = _("Mode · now {mode}").format(mode=mode_words(link.face.snapshot.mode))
+        title = _("Mode · now {mode}").format(mode=mode_words(handle.session.snapshot.mode))
         chosen = await self._console.push_screen_wait(Picking(title, Content(said), options))
         return chosen if isinstance(chosen, str) else None
 
-    async def _set_mode(self, link: SessionHandle, mode: str) -> None:
-        result = await link.handler.handle_command(f"/mode {mode}")
+    async def _set_mode(self, handle: SessionHandle, mode: str) -> None:
+        result = await handle.handler.handle_command(f"/mode {mode}")
         said = translate(result.message) if result.failed else mode_words(mode).capitalize() + "."
         self._display.say(said, error=result.failed)
 
@@ -229,25 +229,25 @@ class SessionActions:
         """Take back what was decided about a TODO, the last decision with no id."""
         self._on(partial(self._take_back, todo_id))
 
-    async def _take_back(self, todo_id: str, link: SessionHandle) -> None:
-        decided = self.deciding.decided[link.face.id]
+    async def _take_back(self, todo_id: str, handle: SessionHandle) -> None:
+        decided = self.deciding.decided[handle.session.id]
         if todo_id:
-            await self._undo(link, todo_id)
+            await self._undo(handle, todo_id)
         elif not decided:
             self._display.say(_("There is no decision of yours to take back."), passing=True)
         elif not decided[-1]:
             decided.pop()
             self._display.say(_("What was decided about the plan can't be taken back by a key; restore a checkpoint."))
-        elif await self._undo(link, decided[-1]):
+        elif await self._undo(handle, decided[-1]):
             decided.pop()
 
-    async def _undo(self, link: SessionHandle, todo_id: str) -> bool:
+    async def _undo(self, handle: SessionHandle, todo_id: str) -> bool:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
-        todo = link.face.snapshot.todo(todo_id)
+        todo = handle.session.snapshot.todo(todo_id)
         if todo is None:
             self._display.say(_("There is no decision of yours to take back."))
         elif todo.status is Status.PENDING and todo.approval is not None:
-            result = await link.handler.edit(todo, todo.description, todo.arguments)
+            result = await handle.handler.edit(todo, todo.description, todo.arguments)
             if result.failed:
                 self._report(result)
                 return False
@@ -255,9 +255,9 @@ class SessionActions:
             self._display.say(said)
             self._display.note(said)
         elif todo.status is Status.IN_PROGRESS:
-            return await self._cancel(link, todo)
+            return await self._cancel(handle, todo)
         elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
-            result = await link.handler.handle_command(f"/todo update {todo.id} pending")
+            result = await handle.handler.handle_command(f"/todo update {todo.id} pending")
             self._report(result)
             return not result.failed
         elif todo.status is Status.COMPLETED:
@@ -272,20 +272,20 @@ class SessionActions:
             )
         return True
 
-    async def _cancel(self, link: SessionHandle, todo: SupervisorTodo) -> bool:
+    async def _cancel(self, handle: SessionHandle, todo: SupervisorTodo) -> bool:
         said = _("{id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
         title = _("Cancel {id}").format(id=number_of(todo.id))
         if not await confirm(self._console, title, said.format(id=todo.id), _("Stop it")):
             return False
-        self._report(await link.handler.handle_command(f"/todo cancel {todo.id}"))
+        self._report(await handle.handler.handle_command(f"/todo cancel {todo.id}"))
         return True
 
     def restore(self, info: CheckpointInfo) -> None:
         """Offer to go back to a checkpoint."""
         self._on(partial(self._restore, info))
 
-    async def _restore(self, info: CheckpointInfo, link: SessionHandle) -> None:
-        result = await go_back(self._console, link, info)
+    async def _restore(self, info: CheckpointInfo, handle: SessionHandle) -> None:
+        result = await go_back(self._console, handle, info)
         if result is not None:
             self._report(result)
 
@@ -295,34 +295,34 @@ class SessionActions:
         """Show a TODO whole, with its result."""
         self._on(partial(self._show_todo, todo_id))
 
-    async def _show_todo(self, todo_id: str, link: SessionHandle) -> None:
-        todo = link.face.snapshot.todo(todo_id)
+    async def _show_todo(self, todo_id: str, handle: SessionHandle) -> None:
+        todo = handle.session.snapshot.todo(todo_id)
         result = None
         if todo is not None and todo.result and todo.result.get("digest"):
-            result = await link.face.artifact(str(todo.result["digest"]))
-        await self._view_todo(link, todo_id, result)
+            result = await handle.session.artifact(str(todo.result["digest"]))
+        await self._view_todo(handle, todo_id, result)
 
-    async def _view_todo(self, link: SessionHandle, todo_id: str, result: Any) -> None:
-        todo = link.face.snapshot.todo(todo_id)
+    async def _view_todo(self, handle: SessionHandle, todo_id: str, result: Any) -> None:
+        todo = handle.session.snapshot.todo(todo_id)
         if todo is None:
             return
-        rows = todo_rows(todo, link.face.snapshot.workspace, result if isinstance(result, dict) else None)
+        rows = todo_rows(todo, handle.session.snapshot.workspace, result if isinstance(result, dict) else None)
         await self._console.push_screen_wait(TextViewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
 
     def show_steps(self, todo_id: str) -> None:
         """Show the steps of a TODO's team."""
         self._on(partial(self._show_steps, todo_id))
 
-    async def _show_steps(self, todo_id: str, link: SessionHandle) -> None:
+    async def _show_steps(self, todo_id: str, handle: SessionHandle) -> None:
         say = self._display.say
-        await show_steps(self._console, link, link.face.snapshot.todo(todo_id), say, say)
+        await show_steps(self._console, handle, handle.session.snapshot.todo(todo_id), say, say)
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""
         self._on(partial(self._show_checkpoint, info))
 
-    async def _show_checkpoint(self, info: CheckpointInfo, link: SessionHandle) -> None:
-        rows = await checkpoint_rows(link, info, self._console.keymap)
+    async def _show_checkpoint(self, info: CheckpointInfo, handle: SessionHandle) -> None:
+        rows = await checkpoint_rows(handle, info, self._console.keymap)
         await self._console.push_screen_wait(TextViewer(_("Checkpoint"), rows))
 
 

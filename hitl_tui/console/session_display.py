@@ -15,13 +15,13 @@ class SessionDisplay(Protocol):
     """The screen of one session.
 
     Args:
-        link: the session; None while it opens.
-        linked: what opens it.
+        handle: the session; None while it opens.
+        pending: what opens it.
         snapshot: how it looks.
     """
 
-    link: SessionHandle | None
-    linked: PendingSession
+    handle: SessionHandle | None
+    pending: PendingSession
     snapshot: Snapshot | None
 
     @property

@@ -35,16 +35,16 @@ class SessionHandle:
     """One open session.
 
     Args:
-        face: the session.
+        session: the session.
         handler: carries commands out on it.
     """
 
-    def __init__(self, face: SessionView, handler: CommandHandler) -> None:
+    def __init__(self, session: SessionView, handler: CommandHandler) -> None:
         from hitl_tui.threads.session_thread import SessionThread
 
-        self.face = face
+        self.session = session
         self.handler = handler
-        self.thread = SessionThread(face)
+        self.thread = SessionThread(session)
         """Its history."""
         self.stopped = ""
         """Why it can't go on; empty while it can."""
@@ -52,7 +52,7 @@ class SessionHandle:
     @property
     def setup(self) -> SessionSetup:
         """What it was opened with."""
-        return self.face.setup
+        return self.session.setup
 
     async def preview(self, question: Question, arguments: Mapping[str, Any]) -> OutputPreview | FilePreview | None:
         """Return what a question's step would do with exact arguments; None where that isn't known before.
@@ -62,7 +62,7 @@ class SessionHandle:
         """
         from hitl_tui.supervisor.open_questions import preview_of
 
-        return await preview_of(self.setup, question.view.request, arguments, self.face.snapshot.query)
+        return await preview_of(self.setup, question.view.request, arguments, self.session.snapshot.query)
 
 
 class PendingSession:
@@ -71,7 +71,7 @@ class PendingSession:
     def __init__(self) -> None:
         self._begun = False
         self._over = asyncio.Event()
-        self._link: SessionHandle | None = None
+        self._handle: SessionHandle | None = None
 
     def begin(self) -> PendingSession:
         """Return what stands for the session that is opened now: this one, unless it stands for another one already.
@@ -86,9 +86,9 @@ class PendingSession:
         """Return whether it is over."""
         return self._over.is_set()
 
-    def came(self, link: SessionHandle) -> PendingSession:
+    def came(self, handle: SessionHandle) -> PendingSession:
         """The session is open."""
-        self._link = link
+        self._handle = handle
         self._over.set()
         return self
 
@@ -96,15 +96,15 @@ class PendingSession:
         """It can't be opened."""
         self._over.set()
 
-    async def link(self) -> SessionHandle:
+    async def handle(self) -> SessionHandle:
         """Return the session, once it is open.
 
         Raises:
             Refused: it couldn't be opened.
         """
         await self._over.wait()
-        if self._link is None:
+        if self._handle is None:
             raise Refused(
                 _("The session that this was meant for could not be opened; nothing was done."), reason="gone"
             )
-        return self._link
+        return self._handle

@@ -156,22 +156,22 @@ class SessionSwitcher:
 
     async def _show(self, opening: Coroutine[Any, Any, SessionHandle], what: str, *, typed: bool) -> None:
         screen, seen = self._app.session, self._app.screen
-        before, link = self.opened, screen.link
+        before, handle = self.opened, screen.handle
         text = await self._taken_from(self._app.home)
-        linked = screen.opening(safe_text(what, multiline=False), text, typed=typed)
+        pending = screen.opening(safe_text(what, multiline=False), text, typed=typed)
         self.opened = ""
         await self._bring(screen)  # first: what is typed from now on is for the session that comes
         self._app.keyboard.take_early()
         try:
             fresh = await opening
         except Exception:
-            linked.failed()
-            await self._stay(before, link, home=seen is self._app.home)
+            pending.failed()
+            await self._stay(before, handle, home=seen is self._app.home)
             raise
-        self.opened = fresh.face.id
+        self.opened = fresh.session.id
         await self._bring(screen)
         await screen.foresee(fresh)
-        screen.attach(fresh, linked.came(fresh))
+        screen.attach(fresh, pending.came(fresh))
         if fresh.setup.read_only:
             screen.note(translate(fresh.setup.broken or (await self._app.engine.registry()).data.note))
         if not self._shown:  # it took the place of what was said at the start
@@ -197,19 +197,19 @@ class SessionSwitcher:
         text, prompt.text = prompt.text, ""
         return text
 
-    async def _stay(self, before: str, link: SessionHandle | None, *, home: bool) -> None:
+    async def _stay(self, before: str, handle: SessionHandle | None, *, home: bool) -> None:
         """After a failure to open: what was open is open still, and the screen that was seen is shown."""
         screen = self._app.session
-        still = link is not None and self._app.engine.session_open
+        still = handle is not None and self._app.engine.session_open
         if home or not still:
             text = await self._taken_from(screen)
             await self._bring(self._app.home)
             if text:
                 self._app.home.draft(text)
             self._app.keyboard.take_early()
-        if link is not None and still:
+        if handle is not None and still:
             self.opened = before
-            screen.attach(link, PendingSession().came(link))
+            screen.attach(handle, PendingSession().came(handle))
         else:
             self._remember("")
 

@@ -130,9 +130,9 @@ class Console:
 
     @property
     def snapshot(self) -> Snapshot:
-        link = self.session.link
-        assert link is not None
-        return link.face.snapshot
+        handle = self.session.handle
+        assert handle is not None
+        return handle.session.snapshot
 
     @property
     def message(self) -> str:
@@ -167,7 +167,7 @@ class Console:
         await self.until(lambda: self.shown() and len(self.panel.questions) == count, f"{count} questions")
 
     def shown(self) -> bool:
-        return any(isinstance(s, SessionScreen) for s in self.app.screen_stack) and self.session.link is not None
+        return any(isinstance(s, SessionScreen) for s in self.app.screen_stack) and self.session.handle is not None
 
     async def to_question(self) -> None:
         """Go to the question and let the keyboard rest until keys decide."""

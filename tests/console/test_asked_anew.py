@@ -21,9 +21,9 @@ async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, mon
         await c.send("/todo add command_team keep file=one")
         await c.asked(1)
         first = c.panel.questions[0].todo_id
-        link = c.session.link
-        assert link is not None
-        ledger, asking = link.setup.ledger, asyncio.Event()
+        handle = c.session.handle
+        assert handle is not None
+        ledger, asking = handle.setup.ledger, asyncio.Event()
         attach, request, supersede = ledger.attach, ledger.request, ledger.supersede
 
         async def attach_late(*given: Any) -> None:
@@ -50,7 +50,7 @@ async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, mon
 
         async def watch() -> None:
             while True:
-                seen.append(await link.face.changed(seen[-1]))
+                seen.append(await handle.session.changed(seen[-1]))
 
         watching = asyncio.create_task(watch())
         old = c.panel.questions[0].id
@@ -70,10 +70,10 @@ async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(t
         first = c.panel.questions[0]
         c.prompt.focus()
         await c.press(*"/todo approve"[:12])
-        link = c.session.link
-        assert link is not None
-        await link.handler.decide(first, Verdict.REJECT)
-        await link.handler.handle_command("/todo add command_team keep file=two")
+        handle = c.session.handle
+        assert handle is not None
+        await handle.handler.decide(first, Verdict.REJECT)
+        await handle.handler.handle_command("/todo add command_team keep file=two")
         await c.until(lambda: [q.todo_id for q in c.panel.questions] == ["todo_003"], "the next question")
         await c.press("e", "enter")
         await c.until(lambda: "todo_003 was asked after you began that line" in c.message, "the refusal")

@@ -23,8 +23,8 @@ async def test_what_ran_when_and_what_it_put_out_stand_before_the_keys_of_the_re
         await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
         await c.send("/todo add command_team keep file=one")
         await c.asked(1)
-        assert c.session.link is not None
-        before = (await c.session.link.face.checkpoints(1))[0]
+        assert c.session.handle is not None
+        before = (await c.session.handle.session.checkpoints(1))[0]
         await c.send("/todo approve 2")
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "the command")
         await c.send(f"/checkpoint restore {before.checkpoint_id}")

@@ -216,8 +216,8 @@ async def test_another_input_disarms(tmp_path: Path) -> None:
         await c.asked()
         await c.to_question()
         old = c.panel.question
-        assert old is not None and c.session.link is not None
-        await c.session.link.handler.handle_command('/todo edit 1 {"query": "전세"}')
+        assert old is not None and c.session.handle is not None
+        await c.session.handle.handler.handle_command('/todo edit 1 {"query": "전세"}')
         await c.until(lambda: c.panel.question is not None and c.panel.question.digest != old.digest, "new digest")
         await c.press("1")
         assert c.message.startswith("Too soon")
@@ -228,8 +228,8 @@ async def test_what_was_decided_elsewhere_leaves_the_panel(tmp_path: Path) -> No
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         await c.to_question()
-        assert c.session.link is not None
-        await c.session.link.handler.handle_command("/todo approve 1")
+        assert c.session.handle is not None
+        await c.session.handle.handler.handle_command("/todo approve 1")
         await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
         await c.until(lambda: c.panel.question is not None and c.panel.question.todo_id == "todo_002", "the next one")
         await c.press("1")

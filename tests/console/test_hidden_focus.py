@@ -13,8 +13,8 @@ from hitl_tui.console.widgets.action_bar import Actions
 async def test_a_click_on_a_question_that_goes_away_meanwhile_loses_no_character(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
-        assert c.session.link is not None
-        await c.session.link.handler.handle_command("/stop")
+        assert c.session.handle is not None
+        await c.session.handle.handler.handle_command("/stop")
         await c.until(lambda: not c.panel.display, "no question")
         c.panel.post_message(Actions.Clicked(1))  # it was made while the question stood there, and arrives now
         await c.until(lambda: c.panel.has_focus, "the focus")

@@ -16,16 +16,16 @@ pytestmark = pytest.mark.long
 async def test_the_console_outlives_a_session_that_is_closed_while_its_history_is_read(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
-        link, reading, closed = c.session.link, asyncio.Event(), asyncio.Event()
-        assert link is not None
-        place = link.thread.place
+        handle, reading, closed = c.session.handle, asyncio.Event(), asyncio.Event()
+        assert handle is not None
+        place = handle.thread.place
 
         async def late(checkpoint_id: str) -> int:
             reading.set()
             await closed.wait()
             return await place(checkpoint_id)
 
-        link.thread.place = late  # type: ignore[method-assign]
+        handle.thread.place = late  # type: ignore[method-assign]
         await c.send("/todo priority 1 low")
         await reading.wait()
         await c.app.engine.close()
@@ -38,19 +38,19 @@ async def test_the_console_outlives_a_session_that_is_closed_while_its_history_i
 async def test_no_history_is_read_on_for_a_session_that_another_one_takes_the_place_of(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
-        link, reading, never = c.session.link, asyncio.Event(), asyncio.Event()
-        assert link is not None
+        handle, reading, never = c.session.handle, asyncio.Event(), asyncio.Event()
+        assert handle is not None
 
         async def stuck(checkpoint_id: str) -> int:
             reading.set()
             await never.wait()
             raise AssertionError(checkpoint_id)
 
-        link.thread.place = stuck  # type: ignore[method-assign]
+        handle.thread.place = stuck  # type: ignore[method-assign]
         await c.send("/todo priority 1 low")
         await reading.wait()
         await c.send("/new The cap")
-        await c.until(lambda: c.shown() and c.session.link is not link and c.panel.questions, "the new session")
+        await c.until(lambda: c.shown() and c.session.handle is not handle and c.panel.questions, "the new session")
         await c.until(lambda: c.session.query_one(HistoryTable).checkpoints, "its history")
         left = [w for w in c.app.workers if w.group == "history" and w.is_running]
         assert not left

@@ -25,9 +25,9 @@ LONG = "compare what the landlord asks for with the legal cap"
 
 async def rows(op: Driver, room: int) -> list[str]:
     """Return the history's rows, newest first, as wide as a pane leaves room for."""
-    link = SessionHandle(op.session, op.handler)
+    handle = SessionHandle(op.session, op.handler)
     page = await op.session.checkpoints(50)
-    led = await CheckpointCauses().of(link.thread, page)
+    led = await CheckpointCauses().of(handle.thread, page)
     said = [said_of(info, GraphRow("●", ours=True), room, led.get(info.checkpoint_id)) for info in page]
     assert all(cell_width(text) <= room for text in said)
     return said

@@ -36,7 +36,7 @@ async def test_what_was_sent_to_a_session_that_cannot_be_opened_acts_on_no_other
             await c.send(f"/open {bad}")
             await c.until(lambda: not c.session.linked.is_set(), "the opening")
             await c.send("/todo approve")
-        await c.until(lambda: c.session.link is not None, "the first one again")
+        await c.until(lambda: c.session.handle is not None, "the first one again")
         for _ in range(20):
             await c.pilot.pause(0.02)
         assert c.status("todo_001") == "waiting_approval"
@@ -51,9 +51,9 @@ async def test_undo_takes_back_nothing_of_another_session(tmp_path: Path) -> Non
         await choose(c, first)
         await c.asked()
         c.prompt.text = ""
-        link = c.session.link
-        assert link is not None
-        other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli", terminal=True)
+        handle = c.session.handle
+        assert handle is not None
+        other = CommandHandler(handle.session, handle.setup.planner, by="ann", channel="cli", terminal=True)
         assert not (await other.handle_command("/todo skip 1 somebody else decided this")).failed
         await c.until(lambda: c.status("todo_001") == "skipped", "the skip in the first")
         await c.asked()
@@ -70,9 +70,9 @@ async def test_undo_takes_back_nothing_that_somebody_else_decided(tmp_path: Path
         await c.to_question()
         await c.press("3")  # the reason is asked for
         await c.pilot.pause()
-        link = c.session.link
-        assert link is not None
-        other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli", terminal=True)
+        handle = c.session.handle
+        assert handle is not None
+        other = CommandHandler(handle.session, handle.setup.planner, by="ann", channel="cli", terminal=True)
         result = await other.handle_command("/todo skip 1 not needed")
         assert not result.failed
         c.clock.rest()
@@ -101,7 +101,7 @@ async def test_a_draft_outlives_a_session_that_cannot_be_opened(tmp_path: Path) 
             await c.until(lambda: not c.session.linked.is_set(), "the opening")
             c.prompt.focus()
             await c.press("x", "y")
-        await c.until(lambda: c.session.link is not None, "the first one again")
+        await c.until(lambda: c.session.handle is not None, "the first one again")
         assert "a long draft about the cap" in c.prompt.text
         assert "xy" in c.prompt.text
 
@@ -109,12 +109,12 @@ async def test_a_draft_outlives_a_session_that_cannot_be_opened(tmp_path: Path) 
 async def test_what_one_session_says_is_not_shown_under_another(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         first, _ = await two_sessions(c)
-        link = c.session.link
-        assert link is not None and isinstance(link.face.activity, ActivityStream)
+        handle = c.session.handle
+        assert handle is not None and isinstance(handle.session.activity, ActivityStream)
         async with c.app.engine._opening:  # another opening that takes a while
             c.app.sessions.open(first)
             await c.until(lambda: not c.session.linked.is_set(), "the opening")
-            link.face.activity.write("todo_001", "line", "said by the second")
+            handle.session.activity.write("todo_001", "line", "said by the second")
             for _n in range(20):
                 await c.pilot.pause(0.02)
         await c.until(lambda: c.shown() and c.snapshot.session_id == first, "the first")

@@ -68,9 +68,9 @@ async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
                 await c.until(lambda: "The cap" in "".join(line[0] for line in lines(c)), "what another process asks")
                 assert "Inbox · 1 open" in str(inbox.query_one(Dialog).border_title)
 
-                link = c.session.link
-                assert link is not None
-                await link.handler.handle_command("/todo add command_team keep file=one")
+                handle = c.session.handle
+                assert handle is not None
+                await handle.handler.handle_command("/todo add command_team keep file=one")
                 await c.until(lambda: len(lines(c)) == 2, "a second one")
                 await c.press("down")
                 at = lines(c)[1]

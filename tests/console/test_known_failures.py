@@ -108,8 +108,8 @@ async def test_a_stale_question_cant_be_accepted(tmp_path: Path) -> None:
         await c.asked()
         await c.to_question()
         question = c.panel.question
-        assert question is not None and c.session.link is not None
-        await c.session.link.handler.handle_command('/todo edit 1 {"query": "전세"}')
+        assert question is not None and c.session.handle is not None
+        await c.session.handle.handler.handle_command('/todo edit 1 {"query": "전세"}')
         c.panel.post_message(c.panel.Chosen(question, _approve(question)))
         await c.until(lambda: c.message, "the refusal")
         assert undecided(c)
@@ -185,8 +185,8 @@ async def test_what_had_the_focus_went_while_the_window_was_away(tmp_path: Path)
         await c.to_question()
         c.app.post_message(events.AppBlur())
         await c.until(lambda: not c.panel.has_focus, "the focus is gone")
-        assert c.session.link is not None
-        await c.session.link.handler.handle_command("/stop")
+        assert c.session.handle is not None
+        await c.session.handle.handler.handle_command("/stop")
         await c.until(lambda: not c.panel.display, "no question")
         c.app.post_message(events.AppFocus())
         burst(c, "abc")

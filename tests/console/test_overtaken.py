@@ -25,11 +25,11 @@ pytestmark = pytest.mark.long
 
 async def kim_decides(c: Console, question: Question, verdict: Verdict, reason: str = "") -> None:
     """Decide as somebody else does elsewhere: the session learns of it from the ledger."""
-    link, request = c.session.link, question.view.request
-    assert link is not None
-    now = link.face.desk.now()
+    handle, request = c.session.handle, question.view.request
+    assert handle is not None
+    now = handle.session.desk.now()
     said = Decision(request.id, verdict, "kim", request.digest, now, "cli", reason=reason)
-    await link.setup.ledger.decide(said, now)
+    await handle.setup.ledger.decide(said, now)
 
 
 def told(c: Console) -> str:
@@ -128,9 +128,9 @@ async def test_a_question_that_was_edited_elsewhere_says_so(tmp_path: Path) -> N
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
         (only,) = await asked(c, ("one",))
         await open_dialog(c, only, "3", WordsDialog)
-        link = c.session.link
-        assert link is not None
-        await link.handler.handle_command(f"/todo edit {only.todo_id} file=other")
+        handle = c.session.handle
+        assert handle is not None
+        await handle.handler.handle_command(f"/todo edit {only.todo_id} file=other")
         await c.until(lambda: told(c), "why it isn't asked")
-        assert told(c) == await gone_words(link, only)
+        assert told(c) == await gone_words(handle, only)
         assert told(c).startswith("This isn't asked any more: ") and not told(c).endswith(": .")

@@ -76,9 +76,9 @@ async def test_nothing_waits_stands_there_only_while_nothing_does(tmp_path: Path
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
         await c.press("ctrl+g")
         assert c.message == "Nothing waits for you now."
-        link = c.session.link
-        assert link is not None
-        await link.handler.handle_command("also compute 3 + 4")
+        handle = c.session.handle
+        assert handle is not None
+        await handle.handler.handle_command("also compute 3 + 4")
         await c.asked()
         assert c.message == ""
 

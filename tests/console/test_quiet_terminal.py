@@ -68,12 +68,12 @@ async def said(c: Console, word: str, count: int) -> list[int]:
         together.append(len(lines))
         take(screen, session, lines)
 
-    link = c.session.link
-    assert link is not None
+    handle = c.session.handle
+    assert handle is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SessionScreen, "said", noted)
         for number in range(count):
-            link.face.activity.write("todo_001", "line", f"{word} {number}")  # type: ignore[union-attr]
+            handle.session.activity.write("todo_001", "line", f"{word} {number}")  # type: ignore[union-attr]
             await asyncio.sleep(0)
         stream = c.session.query_one(StreamPane)
         await c.until(lambda: any(f"{word} {count - 1}" in row for row in stream.lines), "the last line")

@@ -101,9 +101,9 @@ async def replayed(data: Path, *, size: tuple[int, int] = (120, 40)) -> AsyncIte
 @pytest.mark.long
 async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
-        link = r.console.session.link
-        assert link is not None
-        before, entries = await link.thread.shape(), await link.setup.ledger.entries(link.face.id)
+        handle = r.console.session.handle
+        assert handle is not None
+        before, entries = await handle.thread.shape(), await handle.setup.ledger.entries(handle.session.id)
         assert "VIEWING THE PAST · nothing runs from here" in str(r.screen.query_one("#history-banner", Static).content)
         assert r.plan == ["✓ done", "✓ done"]
         total = r.number
@@ -122,7 +122,7 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
         assert r.number == 3
         await r.console.press("escape")
         assert r.console.app.screen is r.console.session
-        assert (await link.thread.shape(), await link.setup.ledger.entries(link.face.id)) == (before, entries)
+        assert (await handle.thread.shape(), await handle.setup.ledger.entries(handle.session.id)) == (before, entries)
 
 
 @pytest.mark.long
@@ -253,7 +253,7 @@ async def test_keys_in_one_burst_act_where_they_led(tmp_path: Path) -> None:
         await r.console.pilot.press("left", "left", "left", "m", "left", "2")
         await r.settle()
         assert r.number == total - 4
-        marked = await r.console.session.link.thread.older(4) if r.console.session.link else []
+        marked = await r.console.session.handle.thread.older(4) if r.console.session.handle else []
         assert r.screen.marks == (marked[3].checkpoint_id,)
         assert "mark and this moment" in r.text
 
@@ -312,11 +312,11 @@ async def test_mouse_and_graph_keys_go_to_a_moment(tmp_path: Path) -> None:
 @pytest.mark.long
 async def test_what_is_added_meanwhile_is_counted(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
-        link = r.console.session.link
-        assert link is not None
+        handle = r.console.session.handle
+        assert handle is not None
         await r.press("left")
         here, total = r.number, r.screen.place.total if r.screen.place else 0
-        await link.handler.handle_command("/mode risk")
+        await handle.handler.handle_command("/mode risk")
         await r.console.until(lambda: r.screen.place and r.screen.place.total > total, "the new checkpoint")
         await r.settle()
         assert r.number == here
@@ -348,7 +348,7 @@ async def test_a_follower_looks_into_the_past_too(tmp_path: Path) -> None:
             await owner.settled()  # type: ignore[union-attr]
             async with console(tmp_path, session=setup.info.id) as c:
                 await c.asked()
-                assert not c.session.link or not c.session.link.face.owned
+                assert not c.session.handle or not c.session.handle.session.owned
                 await c.press("f5")
                 await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
                 r = Replay(c)
@@ -380,13 +380,13 @@ async def test_any_size_shows_where_it_is(tmp_path: Path, size: tuple[int, int])
 @pytest.mark.long
 async def test_small_pages_lead_through_the_whole_history(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
-        link = r.console.session.link
-        assert link is not None
+        handle = r.console.session.handle
+        assert handle is not None
         await r.press("home", "right_square_bracket", "left")
         assert r.screen.place is not None
-        await link.handler.handle_command(f"/checkpoint restore {r.screen.place.info.checkpoint_id}")
-        everything = await link.thread.older(1000)
-        reel = HistoryCursor(link.thread, 3)
+        await handle.handler.handle_command(f"/checkpoint restore {r.screen.place.info.checkpoint_id}")
+        everything = await handle.thread.older(1000)
+        reel = HistoryCursor(handle.thread, 3)
         await reel.open()
         backwards = [reel.current]
         while await reel.step(-1):

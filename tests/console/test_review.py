@@ -154,10 +154,10 @@ async def test_what_changed_since_it_was_drawn_is_not_approved(tmp_path: Path) -
         await c.to_question()
         await c.press("space", "down", "space", "down", "space")
         await review(c)
-        link = c.session.link
-        assert link is not None
-        await link.handler.handle_command("/todo edit 2 file=changed")
-        await link.handler.handle_command("/todo skip 3")
+        handle = c.session.handle
+        assert handle is not None
+        await handle.handler.handle_command("/todo edit 2 file=changed")
+        await handle.handler.handle_command("/todo skip 3")
         await c.until(lambda: text_of(c).count("not approved") == 2, "two refusals, before anything is confirmed")
         c.clock.rest()
         await c.press("1")
@@ -317,13 +317,13 @@ async def test_words_typed_while_a_question_opens_stay_words(tmp_path: Path) -> 
 async def test_an_answer_to_what_was_shown_before_is_refused(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
-        old, link = c.panel.question, c.session.link
+        old, handle = c.panel.question, c.session.handle
         assert old is not None
-        assert link is not None
-        await link.handler.handle_command('/todo edit 1 {"query": "전세"}')
+        assert handle is not None
+        await handle.handler.handle_command('/todo edit 1 {"query": "전세"}')
         await c.until(lambda: c.panel.question and c.panel.question.digest != old.digest, "asked anew")
         with pytest.raises(Refused):
-            await link.handler.decide(old, Verdict.APPROVE)
+            await handle.handler.decide(old, Verdict.APPROVE)
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 

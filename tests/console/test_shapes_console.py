@@ -56,8 +56,8 @@ async def said(c: Console) -> dict[str, Any]:
     """Return what the graph's nodes got."""
     await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "the graph's end")
     todo = c.snapshot.todo("todo_001")
-    assert todo is not None and todo.result is not None and c.session.link is not None
-    result = await c.session.link.face.artifact(str(todo.result["digest"]))
+    assert todo is not None and todo.result is not None and c.session.handle is not None
+    result = await c.session.handle.session.artifact(str(todo.result["digest"]))
     found: dict[str, Any] = {}
     for entry in result["data"]["values"]["said"]:
         found.update(entry)
@@ -381,8 +381,8 @@ async def test_a_question_that_was_answered_elsewhere_says_so(tmp_path: Path) ->
         await to_answer(c)
         await c.press("5")
         screen = await dialog(c, TextAnswer)
-        assert c.session.link is not None
-        await c.session.link.handler.handle_command("/answer 1 31")
+        assert c.session.handle is not None
+        await c.session.handle.handler.handle_command("/answer 1 31")
         await c.until(lambda: c.app.screen.query(".dialog-over"), "who answered")
         await c.press(*"30")
         c.clock.rest()

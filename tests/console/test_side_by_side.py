@@ -64,13 +64,13 @@ async def test_what_was_approved_goes_on_while_another_session_is_shown(tmp_path
     async with console(tmp_path, query=RISE) as c:
         first, second = await two_sessions(c)
         await choose(c, first)
-        face = c.session.link.face if c.session.link else None
-        assert face is not None
+        session = c.session.handle.session if c.session.handle else None
+        assert session is not None
         await c.asked()
         await c.to_question()
         await c.press("1")
         await choose(c, second)
-        await c.until(lambda: face.snapshot.todos[0].status.value == "completed", "the search that nobody watches")
+        await c.until(lambda: session.snapshot.todos[0].status.value == "completed", "the search that nobody watches")
         assert c.snapshot.session_id == second
         assert c.status("todo_001") == "waiting_approval"
         await choose(c, first)

@@ -25,18 +25,18 @@ _AGAIN = 0.2
 
 
 @asynccontextmanager
-async def told_when_gone(app: Console, link: SessionHandle, question: Question) -> AsyncIterator[None]:
+async def told_when_gone(app: Console, handle: SessionHandle, question: Question) -> AsyncIterator[None]:
     """While dialogs about a question are open, tell them when it is decided or replaced elsewhere.
 
     Args:
         app: shows the dialogs.
-        link: the session.
+        handle: the session.
         question: what they are about.
     """
 
     async def tell() -> None:
-        await _gone(link, [question])
-        words = await gone_words(link, question)
+        await _gone(handle, [question])
+        words = await gone_words(handle, question)
         while True:
             for screen in app.screen_stack:
                 if isinstance(screen, Modal):
@@ -49,22 +49,22 @@ async def told_when_gone(app: Console, link: SessionHandle, question: Question) 
 
 @asynccontextmanager
 async def told_when_some_gone(
-    review: ReviewDialog, link: SessionHandle, questions: Sequence[Question]
+    review: ReviewDialog, handle: SessionHandle, questions: Sequence[Question]
 ) -> AsyncIterator[None]:
     """While a review is open, tell it which of its questions are decided or replaced elsewhere.
 
     Args:
         review: the dialog.
-        link: the session.
+        handle: the session.
         questions: what it lists.
     """
 
     async def tell() -> None:
         waiting = list(questions)
         while waiting:
-            for question in await _gone(link, waiting):
+            for question in await _gone(handle, waiting):
                 waiting.remove(question)
-                review.gone(question, await gone_words(link, question))
+                review.gone(question, await gone_words(handle, question))
 
     async with _beside(tell()):
         yield
@@ -85,21 +85,21 @@ async def _beside(work: Any) -> AsyncIterator[None]:
         work.close()
 
 
-async def _gone(link: SessionHandle, questions: Sequence[Question]) -> list[Question]:
+async def _gone(handle: SessionHandle, questions: Sequence[Question]) -> list[Question]:
     """Wait until some of these aren't asked any more; return them."""
-    seen = link.face.snapshot
+    seen = handle.session.snapshot
     while True:
         asked = {q.id for q in seen.questions}
         if found := [q for q in questions if q.id not in asked]:
             return found
-        seen = await link.face.changed(seen)
+        seen = await handle.session.changed(seen)
 
 
-async def gone_words(link: SessionHandle, question: Question) -> str:
+async def gone_words(handle: SessionHandle, question: Question) -> str:
     """Return who decided a question and what, or why it isn't asked any more; one safe line."""
     from hitl_tui.core.events import utc_now
 
-    view = await link.setup.ledger.request(question.id, utc_now())
+    view = await handle.setup.ledger.request(question.id, utc_now())
     if view is None:
         said = _("This isn't asked any more.")
     elif view.resolution.outcome is Outcome.EXPIRED:

@@ -90,7 +90,7 @@ class RuleChange(FieldsAnswer[StandingRule | None]):
         self.query_one(Rows).show([toml_row(answer)] if answer is not None else [])
 
 
-async def allow_always(app: Console, link: SessionHandle, question: Question) -> CommandResult | None:
+async def allow_always(app: Console, handle: SessionHandle, question: Question) -> CommandResult | None:
     """Show the rule that would always allow exactly what a question asks, and write it when that is confirmed.
 
     Returns:
@@ -100,35 +100,35 @@ async def allow_always(app: Console, link: SessionHandle, question: Question) ->
         Refused: what is asked isn't what was shown any more.
     """
     command = f"/rules allow {question.todo_id}"
-    proposed = await link.handler.handle_command(command)
+    proposed = await handle.handler.handle_command(command)
     if proposed.failed:
         return proposed
     if proposed.data["digest"] != question.digest:
         raise Refused(_("What was shown isn't what is asked any more; look again."), reason="stale")
-    seen = link.face.snapshot
+    seen = handle.session.snapshot
     key = keymap_of(app).shown("question.6")
-    shown = body(question, seen.workspace, key, await draft_of(link, question, None))
+    shown = body(question, seen.workspace, key, await draft_of(handle, question, None))
     rule = StandingRule.from_dict(proposed.data["rule"])
     rows = [text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"), *shown]
     if seen.mode == Mode.STEP:
         rows.append(text_row(_("In mode ASK EVERY STEP everything still asks; the rule applies in the other modes.")))
     else:
         rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
-    async with told_when_gone(app, link, question):
+    async with told_when_gone(app, handle, question):
         confirmed = await app.push_screen_wait(RuleDialog(_("Always allow"), rule, rows))
     if not confirmed:
         app.say(_("Nothing was written."))
         return None
-    return await link.handler.handle_command(f"{command} --digest {question.digest}")
+    return await handle.handler.handle_command(f"{command} --digest {question.digest}")
 
 
-async def change_rule(app: Console, link: SessionHandle, rule: StandingRule, by: str) -> CommandResult | None:
+async def change_rule(app: Console, handle: SessionHandle, rule: StandingRule, by: str) -> CommandResult | None:
     """Let a person change a rule in a form, show what comes of it, and write that when it is confirmed.
 
     Returns:
         What became of it; None when it wasn't confirmed.
     """
-    fresh = await app.push_screen_wait(RuleChange(rule, by, link.face.desk.now()))
+    fresh = await app.push_screen_wait(RuleChange(rule, by, handle.session.desk.now()))
     if fresh is None or fresh == rule:
         return None
     kept = set(fresh.to_toml().splitlines())
@@ -138,7 +138,7 @@ async def change_rule(app: Console, link: SessionHandle, rule: StandingRule, by:
         app.say(_("Nothing was written."))
         return None
     wider = f" --input {ANY}" if rule.input and not fresh.input else ""
-    return await link.handler.handle_command(f"/rules edit {rule.id} --until {fresh.until or NEVER}{wider}")
+    return await handle.handler.handle_command(f"/rules edit {rule.id} --until {fresh.until or NEVER}{wider}")
 
 
 POLICY_FILE = "hitl.toml"
@@ -282,21 +282,21 @@ class RulesDialog(Modal[None]):
         self.dismiss(None)
 
 
-async def list_rules(app: Console, link: SessionHandle, report: Callable[[CommandResult], None], by: str) -> None:
+async def list_rules(app: Console, handle: SessionHandle, report: Callable[[CommandResult], None], by: str) -> None:
     """Show the rules; there they can be changed and taken back."""
 
     async def known() -> Known:
-        data = (await link.handler.handle_command("/rules")).data
+        data = (await handle.handler.handle_command("/rules")).data
         rules = [StandingRule.from_dict(row) for row in data.get("rules", ())]
         return Known(rules, [(row["n"], row["said"]) for row in data.get("policy", ())])
 
     async def revoke(rule: StandingRule) -> Known:
-        report(await link.handler.handle_command(f"/rules revoke {rule.id}"))
+        report(await handle.handler.handle_command(f"/rules revoke {rule.id}"))
         return await known()
 
     async def edit(rule: StandingRule) -> Known:
-        if (result := await change_rule(app, link, rule, by)) is not None:
+        if (result := await change_rule(app, handle, rule, by)) is not None:
             report(result)
         return await known()
 
-    await app.push_screen_wait(RulesDialog(await known(), link.face.snapshot.workspace, Acts(revoke, edit)))
+    await app.push_screen_wait(RulesDialog(await known(), handle.session.snapshot.workspace, Acts(revoke, edit)))

@@ -35,7 +35,7 @@ class ReplayView(HistoryView):
     """The history of a session, which goes on meanwhile.
 
     Args:
-        link: the session.
+        handle: the session.
         console: the app.
         display: shows the session.
         at: checkpoint to begin at; empty for the newest.
@@ -51,11 +51,11 @@ class ReplayView(HistoryView):
     interval = 1.0
 
     def __init__(
-        self, link: SessionHandle, console: SessionConsole, display: SessionDisplay, at: str = "", page: int = PAGE
+        self, handle: SessionHandle, console: SessionConsole, display: SessionDisplay, at: str = "", page: int = PAGE
     ) -> None:
-        self.reader = link.thread
+        self.reader = handle.thread
         self.cursor = HistoryCursor(self.reader, page)
-        self._link = link
+        self._handle = handle
         self._console = console
         self._display = display
         self._at = at
@@ -74,19 +74,19 @@ class ReplayView(HistoryView):
         await self.cursor.open(self._at)
 
     def entitle(self, header: HeaderBar) -> None:
-        snapshot = self._link.face.snapshot
+        snapshot = self._handle.session.snapshot
         header.session = safe_text(snapshot.session_id, multiline=False)
         header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
         header.mode = _("REPLAY")
-        header.followed = not self._link.face.owned
-        header.read_only = self._link.setup.read_only
+        header.followed = not self._handle.session.owned
+        header.read_only = self._handle.setup.read_only
 
     def live(self, header: HeaderBar) -> None:
-        header.status = status_of_session(self._link.face.snapshot, self._console.options.by)
+        header.status = status_of_session(self._handle.session.snapshot, self._console.options.by)
 
     async def changed(self) -> bool:
         shape = self.cursor.shape
-        return shape is not None and self._link.face.snapshot.checkpoint_id != shape.head
+        return shape is not None and self._handle.session.snapshot.checkpoint_id != shape.head
 
     async def refresh(self) -> None:
         await self.cursor.refresh()
@@ -113,7 +113,7 @@ class ReplayView(HistoryView):
 
     async def difference_rows(self, older: CheckpointInfo | None, newer: CheckpointInfo) -> Sequence[Row]:
         before = await self._states.get(older.checkpoint_id) if older is not None else {}
-        return await difference_between(self._link, before, await self._states.get(newer.checkpoint_id))
+        return await difference_between(self._handle, before, await self._states.get(newer.checkpoint_id))
 
     async def seek(self, by: int) -> str:
         if await self.cursor.decision(by):
@@ -121,17 +121,17 @@ class ReplayView(HistoryView):
         return _("Nothing was decided {which} this.").format(which=_("after") if by > 0 else _("before"))
 
     async def choose(self, shown: ShownCheckpoint, pane: str, row: str) -> tuple[str, Sequence[Row]] | None:
-        return await todo_then(self._link, shown.place, shown.state, row) if pane == PLAN else None
+        return await todo_then(self._handle, shown.place, shown.state, row) if pane == PLAN else None
 
     async def show_steps(self, shown: ShownCheckpoint, todo_id: str, host: Speaker) -> bool:
         todo = todos_at(shown.state).get(todo_id)
-        return await show_steps(self._console, self._link, todo, host.say, self._display.say)
+        return await show_steps(self._console, self._handle, todo, host.say, self._display.say)
 
     async def act(self, capability: Capability, place: HistoryPlace, host: Speaker) -> bool:
         return await (self._fork if capability is Capability.FORK else self._restore)(place, host)
 
     async def _restore(self, place: HistoryPlace, host: Speaker) -> bool:
-        result = await go_back(self._console, self._link, place.info)
+        result = await go_back(self._console, self._handle, place.info)
         if result is None:
             host.say(_("Nothing was changed."))
             return False
@@ -145,16 +145,16 @@ class ReplayView(HistoryView):
 
     async def _fork(self, place: HistoryPlace, host: Speaker) -> bool:
         """Begin another session at a checkpoint when that is confirmed; then offer to open it."""
-        name, when = safe_text(self._link.face.id, multiline=False), clock_words(place.info.timestamp)
+        name, when = safe_text(self._handle.session.id, multiline=False), clock_words(place.info.timestamp)
         title = _("Fork {name} at {when}").format(name=name, when=when)
         if not await confirm(self._console, title, fork_words(place, name), _("Fork")):
             host.say(_("Nothing was made."))
             return False
         admin = await self._console.engine.admin()
         by = self._console.options.by
-        made = (await admin.fork(self._link.face.id, place.info.checkpoint_id, by=by)).session.id
+        made = (await admin.fork(self._handle.session.id, place.info.checkpoint_id, by=by)).session.id
         fresh = safe_text(made, multiline=False)
-        goes_on = _(" What runs in {name} goes on meanwhile.").format(name=name) if self._link.face.owned else ""
+        goes_on = _(" What runs in {name} goes on meanwhile.").format(name=name) if self._handle.session.owned else ""
         said = _("{fresh} was created and nothing runs in it.\nOpen it now?{goes_on}")
         host.say("")  # what was said of another fork isn't true of this one
         offer = said.format(fresh=fresh, goes_on=goes_on)

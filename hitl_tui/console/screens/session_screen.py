@@ -95,8 +95,8 @@ class SessionScreen(PromptScreen):
 
     def __init__(self, console: SessionConsole) -> None:
         super().__init__()
-        self.link: SessionHandle | None = None
-        self.linked = PendingSession()
+        self.handle: SessionHandle | None = None
+        self.pending = PendingSession()
         self.snapshot: Snapshot | None = None
         self.operator = SessionActions(console, self)
         self._asked: frozenset[str] = frozenset()
@@ -143,18 +143,18 @@ class SessionScreen(PromptScreen):
             text: what was typed for it already, on another screen.
             typed: a line at this prompt asked for it, so that what stands there now was typed for it.
         """
-        self.linked = self.linked.begin()
+        self.pending = self.pending.begin()
         if not self.is_mounted:
             self._text = text
-            return self.linked
+            return self.pending
         prompt = self.query_one(Prompt)
-        if self.link is not None:
+        if self.handle is not None:
             draft, typed = ("", True) if typed and self.is_current else (prompt.text, False)
-            self._places[self.link.face.id] = (draft, self.query_one(Panes).chosen)
+            self._places[self.handle.session.id] = (draft, self.query_one(Panes).chosen)
             if not typed:
                 prompt.text = ""
         prompt.insert(text, prompt.document.end)
-        self.link, self.snapshot = None, None
+        self.handle, self.snapshot = None, None
         self.workers.cancel_group(self, "history")  # that session may be closed now
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
@@ -164,12 +164,12 @@ class SessionScreen(PromptScreen):
         self._head, self._deeds = "", CheckpointCauses()
         self.say("")
         self.show_pane("plan")
-        return self.linked
+        return self.pending
 
     def gone(self) -> None:
         """The session that was open is deleted: nothing of it stays."""
-        self.link, self.snapshot = None, None
-        self.linked = PendingSession()
+        self.handle, self.snapshot = None, None
+        self.pending = PendingSession()
 
     def renamed(self, title: str) -> None:
         """Show the session under another title."""
@@ -177,31 +177,31 @@ class SessionScreen(PromptScreen):
             self._called[self.snapshot.session_id] = title
             self._render_snapshot(self.snapshot)
 
-    async def foresee(self, link: SessionHandle) -> None:
+    async def foresee(self, handle: SessionHandle) -> None:
         """Make the lines of a large plan beforehand, in a thread: meanwhile keys are answered."""
-        if len(link.face.snapshot.raw) >= _LARGE:
-            await asyncio.to_thread(self._lines.rows, link.face.snapshot, datetime.now(UTC))
+        if len(handle.session.snapshot.raw) >= _LARGE:
+            await asyncio.to_thread(self._lines.rows, handle.session.snapshot, datetime.now(UTC))
 
-    def attach(self, link: SessionHandle, linked: PendingSession) -> None:
+    def attach(self, handle: SessionHandle, pending: PendingSession) -> None:
         """Show a session that is open.
 
         Args:
-            link: the session.
-            linked: what opened it.
+            handle: the session.
+            pending: what opened it.
         """
-        self.link, self.linked = link, linked
-        self.query_one(Panes).recall(link.face.activity.lines)
-        draft, pane = self._places.pop(link.face.id, ("", ""))
+        self.handle, self.pending = handle, pending
+        self.query_one(Panes).recall(handle.session.activity.lines)
+        draft, pane = self._places.pop(handle.session.id, ("", ""))
         prompt = self.query_one(Prompt)
         if draft:
             prompt.text = f"{draft}\n{prompt.text}" if prompt.text else draft
             prompt.move_cursor(prompt.document.end)
         if pane:
             self.show_pane(pane)
-        self.snapshot = link.face.snapshot
+        self.snapshot = handle.session.snapshot
         self._render_snapshot(self.snapshot)
-        if link.stopped:
-            self.stopped(link.face.id, link.stopped)
+        if handle.stopped:
+            self.stopped(handle.session.id, handle.stopped)
         if len(self.snapshot.raw) >= _LARGE:
             self.call_after_refresh(self.hitl.engine.settle)
 
@@ -235,7 +235,7 @@ class SessionScreen(PromptScreen):
             self.post_message(self.Stopped(session, message))
 
     def _shows(self, session: str) -> bool:
-        return self.link is not None and self.link.face.id == session
+        return self.handle is not None and self.handle.session.id == session
 
     async def on_session_screen_seen(self, event: Seen) -> None:
         if event.snapshot is self.snapshot and self._shows(event.snapshot.session_id):
@@ -252,24 +252,24 @@ class SessionScreen(PromptScreen):
             self.query_one(Panes).said(event.lines)
 
     def _render_snapshot(self, snapshot: Snapshot) -> None:
-        link = self.link
-        assert link is not None
+        handle = self.handle
+        assert handle is not None
         header = self.query_one(HeaderBar)
         header.session = safe_text(snapshot.session_id, multiline=False)
-        title = self._called.get(snapshot.session_id) or link.setup.info.title
+        title = self._called.get(snapshot.session_id) or handle.setup.info.title
         # A title is kept as it is shown; once more is for one that somebody wrote into the file.
         header.title_text = safe_text(fork_first(unsafe_text(title)), multiline=False, limit=400)
         header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
-        header.followed = not link.face.owned
-        header.read_only = link.setup.read_only
+        header.followed = not handle.session.owned
+        header.read_only = handle.setup.read_only
         self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
         self._ask(snapshot)
         self.query_one(Panes).entitle()
         self.hitl.sessions.seen(snapshot)
         if snapshot.checkpoint_id != self._head:
             self._head = snapshot.checkpoint_id
-            self.run_worker(self.hitl.guarded(self._load_history(link)), group="history", exclusive=True)
+            self.run_worker(self.hitl.guarded(self._load_history(handle)), group="history", exclusive=True)
 
     def _ask(self, snapshot: Snapshot) -> None:
         panel = self.query_one(QuestionPanel)
@@ -295,30 +295,34 @@ class SessionScreen(PromptScreen):
         elif here == "answer" and not snapshot.concluded and (not outdated or not before):
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
-    async def _load_history(self, link: SessionHandle) -> None:
-        page = await link.face.checkpoints(_PAGE)
-        count = await link.thread.place(page[0].checkpoint_id) if page else 0
-        led = await self._deeds.of(link.thread, page)
-        if link is self.link:
+    async def _load_history(self, handle: SessionHandle) -> None:
+        page = await handle.session.checkpoints(_PAGE)
+        count = await handle.thread.place(page[0].checkpoint_id) if page else 0
+        led = await self._deeds.of(handle.thread, page)
+        if handle is self.handle:
             self.query_one(HistoryTable).newest(page, count, led)
 
     async def on_history_table_older(self, event: HistoryTable.Older) -> None:
         table = self.query_one(HistoryTable)
-        if self.link is not None and table.checkpoints:
+        if self.handle is not None and table.checkpoints:
             last = table.checkpoints[-1]
-            page = await self.link.face.checkpoints(_PAGE, last.checkpoint_id)
+            page = await self.handle.session.checkpoints(_PAGE, last.checkpoint_id)
             if page:
-                table.older(page, await self._deeds.of(self.link.thread, [last, *page]))
+                table.older(page, await self._deeds.of(self.handle.thread, [last, *page]))
 
     async def _tick(self) -> None:
         """Running times go on, and what another process wrote into its stream arrives."""
-        link, snapshot = self.link, self.snapshot
-        if link is None or snapshot is None:
+        handle, snapshot = self.handle, self.snapshot
+        if handle is None or snapshot is None:
             return
         if snapshot.running:
             self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
-        if not link.face.owned and (fresh := await asyncio.to_thread(link.face.unheard)) and link is self.link:
-            self.said(link.face.id, fresh)
+        if (
+            not handle.session.owned
+            and (fresh := await asyncio.to_thread(handle.session.unheard))
+            and handle is self.handle
+        ):
+            self.said(handle.session.id, fresh)
 
     # Panes -----------------------------------------------------------------------------------------------------
 
@@ -359,14 +363,14 @@ class SessionScreen(PromptScreen):
         from hitl_tui.console.screens.history_screen import HistoryScreen
         from hitl_tui.console.screens.replay_view import ReplayView
 
-        link = self.link
-        if link is None:
+        handle = self.handle
+        if handle is None:
             self.say(_("The session is still opening."), passing=True)
             return
         history = self.query_one(HistoryTable)
         chosen = history.selected if self.focused is history else None
         at = chosen.checkpoint_id if chosen is not None else ""
-        self.app.push_screen(HistoryScreen(ReplayView(link, self.hitl, self, at)))
+        self.app.push_screen(HistoryScreen(ReplayView(handle, self.hitl, self, at)))
 
     def action_question(self) -> None:
         panel = self.query_one(QuestionPanel)
@@ -376,16 +380,16 @@ class SessionScreen(PromptScreen):
             self._back = self.focused
             self.set_focus(panel)
         else:
-            opening = self.link is None
+            opening = self.handle is None
             said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
-            if self.link is not None and self.operator.deciding.decided[self.link.face.id]:
+            if self.handle is not None and self.operator.deciding.decided[self.handle.session.id]:
                 said += " " + self.hitl.keymap.named(_("{session.undo} takes back your last decision."))
             self.say(said, passing=True)
 
     def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
         event.stop()
-        if self.link is not None:
-            self.link.face.desk.showing.note([event.question_id], self.hitl.options.by, "console")
+        if self.handle is not None:
+            self.handle.session.desk.showing.note([event.question_id], self.hitl.options.by, "console")
 
     # Messages --------------------------------------------------------------------------------------------------
 
@@ -426,7 +430,7 @@ class SessionScreen(PromptScreen):
     def completions(self, line: str, cursor: int) -> Sequence[Completion]:
         from hitl_tui.commands.completion import complete
 
-        agents = self.link.setup.planner.agents if self.link else {}
+        agents = self.handle.setup.planner.agents if self.handle else {}
         checkpoints = self.query_one(HistoryTable).checkpoints
         return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=self.hitl.sessions.known)
 
@@ -443,8 +447,8 @@ class SessionScreen(PromptScreen):
 
     def go_to_question(self, request_id: str) -> None:
         """Show a question and give it the focus: it was chosen in the inbox."""
-        if self.snapshot is not None and self.link is not None:
-            self._ask(self.link.face.snapshot)  # it may have come this moment
+        if self.snapshot is not None and self.handle is not None:
+            self._ask(self.handle.session.snapshot)  # it may have come this moment
         panel = self.query_one(QuestionPanel)
         panel.select(request_id)
         if panel.question is not None and panel.question.id == request_id:

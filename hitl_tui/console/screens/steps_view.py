@@ -104,7 +104,7 @@ class StepsView(HistoryView):
 
     Args:
         console: the app.
-        link: the session.
+        handle: the session.
         todo: the TODO, as it is or as it was.
         say: shows one safe line where the session is shown.
     """
@@ -114,11 +114,13 @@ class StepsView(HistoryView):
     marks = CheckpointMarks(most=1)
     empty = mark("Its team has no steps here: none were kept, or they lie in a store of its own.")
 
-    def __init__(self, console: Console, link: SessionHandle, todo: SupervisorTodo, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, console: Console, handle: SessionHandle, todo: SupervisorTodo, say: Callable[[str], None]
+    ) -> None:
         self._console = console
-        self.reader = link.thread.of_team(todo.thread)
+        self.reader = handle.thread.of_team(todo.thread)
         self.cursor = HistoryCursor(self.reader)
-        self._link = link
+        self._handle = handle
         self._todo = todo
         self._say = say
         self._states = LastRead(self.reader.state_at, _STATES_KEPT)
@@ -133,7 +135,7 @@ class StepsView(HistoryView):
         await self.cursor.open()
 
     def entitle(self, header: HeaderBar) -> None:
-        header.session = safe_text(self._link.face.id, multiline=False)
+        header.session = safe_text(self._handle.session.id, multiline=False)
         header.title_text = f"{number_of(self._todo.id)}  {safe_text(self._todo.name, multiline=False, limit=400)}"
         header.mode = _("STEPS")
 
@@ -167,7 +169,7 @@ class StepsView(HistoryView):
         if not await confirm(self._console, _("Go on from a step of {todo}").format(todo=number), said, _("Restore")):
             host.say(_("Nothing was changed."))
             return False
-        result = await self._link.handler.handle_command(f"/checkpoint restore {place.info.checkpoint_id}")
+        result = await self._handle.handler.handle_command(f"/checkpoint restore {place.info.checkpoint_id}")
         message = safe_text(translate(result.message), multiline=False)
         if result.failed:
             host.say(message, error=True)
