@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.console.idle_collector import put_off
+from hitl_tui.console.idle_collector import delay_full_collections
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.executable_files import Bindings, Surroundings
@@ -63,7 +63,7 @@ async def longest_stall(root: Path, data: Path) -> dict[str, float]:
     What is typed in the console waits that long; garbage is looked for as it does that.
     """
     gc.freeze()
-    put_off()
+    delay_full_collections()
     found: dict[str, float] = {}
     loop, doing = asyncio.get_running_loop(), "opened"
 

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from hitl_tui.config.starters import Starter, starters
 from hitl_tui.console.console_app import ConsoleApp
 from hitl_tui.console.engine import Engine
-from hitl_tui.console.idle_collector import put_off
+from hitl_tui.console.idle_collector import delay_full_collections
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import Speaker
@@ -211,7 +211,7 @@ def run_console(options: OpenOptions) -> int:
     if options.mode and options.mode not in MODES:
         raise BadInput(Message('There is no mode "{}"; it is step, plan or risk.', options.mode))
     app = HitlApp(options)
-    put_off()
+    delay_full_collections()
     asyncio.run(_run(app))
     if app.failure:
         raise HitlError(app.failure)

@@ -28,7 +28,7 @@ from hitl_tui.console.keyguard.guard import KeyGuard, Typed
 from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmux, how_chosen, through
-from hitl_tui.console.themes import DEFAULT, colourless, offer, wear
+from hitl_tui.console.themes import DEFAULT, apply_theme, colourless, register_themes
 from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.core.errors import HitlError, StorageError
@@ -72,7 +72,7 @@ class ConsoleApp(PaintedApp):
         self.options = options
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
         self.keyboard = ConsoleKeyboard(self, clock)
-        self.leisure = IdleCollector(clock)
+        self.idle_collector = IdleCollector(clock)
         self.memory = UserMemory(options.data)
         self.keymap = load_keymap(options.data / FILE)
         self.set_keymap(self.keymap.changed)
@@ -97,11 +97,11 @@ class ConsoleApp(PaintedApp):
 
     def _each_second(self) -> None:
         self.notices.look(focused=self.app_focus)
-        self.leisure.look()
+        self.idle_collector.look()
 
     def seen_first(self) -> None:
         """There is something to see: do what that hasn't waited for."""
-        self.problems += offer(self, self._theme_folders())
+        self.problems += register_themes(self, self._theme_folders())
         for problem in self.problems:
             log.warning("%s", problem)
         self.say_problems()
@@ -131,7 +131,7 @@ class ConsoleApp(PaintedApp):
         choices = (os.environ.get(THEME_VARIABLE, ""), self.memory.known.theme, DEFAULT)
         folders = self._theme_folders()
         self._themed = True
-        if not wear(self, folders, [choice for choice in choices if choice]):
+        if not apply_theme(self, folders, [choice for choice in choices if choice]):
             self.call_next(self.refresh_css)
 
     def _theme_folders(self) -> list[Path]:
@@ -183,7 +183,7 @@ class ConsoleApp(PaintedApp):
     def notice_typing(self) -> None:
         """Somebody types."""
         self.notices.typed()
-        self.leisure.typed()
+        self.idle_collector.typed()
         if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
             self.app_focus = True
 

@@ -212,7 +212,7 @@ class Engine:
         from hitl_tui.console.held_sessions import HeldSession
         from hitl_tui.console.session_handle import SessionHandle
 
-        def handle(session: OpenSession) -> SessionHandle:
+        def make_handle(session: OpenSession) -> SessionHandle:
             handler = CommandHandler(
                 session,
                 setup.planner,
@@ -231,7 +231,7 @@ class Engine:
                 await self._let_go(name)
             held = self._held.get(name)
             if held is None:
-                held = HeldSession(registry.store, setup, query, watcher, self._elsewhere, handle)
+                held = HeldSession(registry.store, setup, query, watcher, self._elsewhere, make_handle)
             found = await held.handle()
             self._held.pop(name, None)
             for other in self._held.values():

@@ -17,7 +17,7 @@ _AT_LAST = 200
 """The same for one who never stops typing."""
 
 
-def put_off() -> None:
+def delay_full_collections() -> None:
     """Let Python look through what has long been there much later by itself than it would; for a whole process."""
     young, middle, __ = gc.get_threshold()
     gc.set_threshold(young, middle, _AT_LAST)

@@ -56,9 +56,9 @@ class SessionActions:
     def __init__(self, console: SessionConsole, display: SessionDisplay) -> None:
         self._console = console
         self._display = display
-        self.deciding = DecisionFlow(console, display, self._report)
+        self.decisions = DecisionFlow(console, display, self._report)
         self.order = PlanOrdering(display, self._report)
-        self.several = BulkActions(console, display, self._report, self.deciding.review)
+        self.bulk = BulkActions(console, display, self._report, self.decisions.review)
 
     def _on(self, work: Callable[[SessionHandle], Coroutine[Any, Any, None]]) -> None:
         """Begin something on the session that is on the screen now, or on its way there, whatever is there later."""
@@ -104,7 +104,7 @@ class SessionActions:
                 return
             handler, line = handler.acting_as(identity), other[1]
         result = await handler.handle_command(line, known)
-        self.deciding.remember(handle, result)
+        self.decisions.remember(handle, result)
         if len(result.data.get("commands", ())) == len(SPECS):
             self._console.action_help()
             return
@@ -230,7 +230,7 @@ class SessionActions:
         self._on(partial(self._take_back, todo_id))
 
     async def _take_back(self, todo_id: str, handle: SessionHandle) -> None:
-        decided = self.deciding.decided[handle.session.id]
+        decided = self.decisions.decided[handle.session.id]
         if todo_id:
             await self._undo(handle, todo_id)
         elif not decided:

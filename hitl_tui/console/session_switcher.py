@@ -170,7 +170,7 @@ class SessionSwitcher:
             raise
         self.opened = fresh.session.id
         await self._bring(screen)
-        await screen.foresee(fresh)
+        await screen.prepare_rows(fresh)
         screen.attach(fresh, pending.came(fresh))
         if fresh.setup.read_only:
             screen.note(translate(fresh.setup.broken or (await self._app.engine.registry()).data.note))

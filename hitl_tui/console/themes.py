@@ -72,7 +72,7 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
     return Themes(found, tuple(problems))
 
 
-def wear(app: App[Any], folders: Iterable[Path], choices: Sequence[str]) -> bool:
+def apply_theme(app: App[Any], folders: Iterable[Path], choices: Sequence[str]) -> bool:
     """Give an app the first theme that is there; return False when none is. No other one is read.
 
     Args:
@@ -89,7 +89,7 @@ def wear(app: App[Any], folders: Iterable[Path], choices: Sequence[str]) -> bool
     return True
 
 
-def offer(app: App[Any], folders: Iterable[Path]) -> tuple[str, ...]:
+def register_themes(app: App[Any], folders: Iterable[Path]) -> tuple[str, ...]:
     """Let an app's person choose among the themes of some folders, and no others; return one sentence a problem."""
     found = load_themes(folders)
     known = app.available_themes

@@ -16,7 +16,7 @@ from textual.geometry import Region
 
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console.screens.session_screen import SessionScreen
-from hitl_tui.console.themes import offer
+from hitl_tui.console.themes import register_themes
 
 SCREENS = (
     ("question", ""),
@@ -107,7 +107,7 @@ async def test_every_word_that_is_drawn_can_be_read(tmp_path: Path) -> None:
 
     async with console(tmp_path, EXAMPLE, query=RISE, size=(120, 40)) as c:
         await c.asked()
-        offer(c.app, [themes_folder()])
+        register_themes(c.app, [themes_folder()])
         for screen, key in SCREENS:
             await c.to_question()
             await c.read_on()
@@ -134,7 +134,7 @@ async def test_every_word_that_is_drawn_can_be_read(tmp_path: Path) -> None:
 async def test_the_starter_at_the_cursor_can_be_read_whatever_else_its_words_are_coloured(tmp_path: Path) -> None:
     found: dict[str, set[str]] = {}
     async with console(tmp_path, size=(120, 40)) as c:
-        offer(c.app, [themes_folder()])
+        register_themes(c.app, [themes_folder()])
         await c.press("f6", "down")
         for name in sorted(THEMES):
             c.app.theme = name

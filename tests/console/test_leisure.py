@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hitl_tui.console.idle_collector import QUIET, IdleCollector, put_off
+from hitl_tui.console.idle_collector import QUIET, IdleCollector, delay_full_collections
 
 
 class Ring:
@@ -38,7 +38,7 @@ def aged() -> weakref.ref[Ring]:
 
 
 def test_garbage_goes_once_nobody_types() -> None:
-    put_off()
+    delay_full_collections()
     now = [0.0]
     leisure = IdleCollector(lambda: now[0])
     leisure.typed()
@@ -52,5 +52,5 @@ def test_garbage_goes_once_nobody_types() -> None:
 
 def test_putting_off_leaves_the_young_generations_alone() -> None:
     before = gc.get_threshold()
-    put_off()
+    delay_full_collections()
     assert gc.get_threshold()[:2] == before[:2] and gc.get_threshold()[2] > before[2]

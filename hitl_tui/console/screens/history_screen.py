@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 Work = Callable[[], Awaitable[None]]
 
 
-class Errands:
+class ScreenTasks:
     """Does work in the order in which it was asked for; after the last of it, what is shown is drawn once.
 
     Args:
@@ -103,7 +103,7 @@ class HistoryScreen(SingleResultScreen[bool]):
     def __init__(self, view: HistoryView) -> None:
         super().__init__()
         self._view = view
-        self._errands = Errands(lambda run: self.run_worker(run(), group="history"), self._load, self._guarded)
+        self._tasks = ScreenTasks(lambda run: self.run_worker(run(), group="history"), self._load, self._guarded)
         self._panes = view.panes()
         self._mode = VIEW
         self._shown: ShownCheckpoint | None = None
@@ -113,7 +113,7 @@ class HistoryScreen(SingleResultScreen[bool]):
     @property
     def settled(self) -> bool:
         """What is shown is what was last asked for."""
-        return self._errands.settled
+        return self._tasks.settled
 
     @property
     def place(self) -> HistoryPlace | None:
@@ -147,7 +147,7 @@ class HistoryScreen(SingleResultScreen[bool]):
         self._panes.share_room()
         if self._view.interval:
             self.set_interval(self._view.interval, self._look)
-        self._errands.do(self._view.begin)
+        self._tasks.do(self._view.begin)
 
     def say(self, text: str, *, error: bool = False) -> None:
         """Show one safe line."""
@@ -174,7 +174,7 @@ class HistoryScreen(SingleResultScreen[bool]):
 
     async def _peek(self) -> None:
         if await self._view.changed() and self.settled:
-            self._errands.do(self._view.refresh)
+            self._tasks.do(self._view.refresh)
 
     # What is shown -----------------------------------------------------------------------------------------------
 
@@ -240,26 +240,26 @@ class HistoryScreen(SingleResultScreen[bool]):
     # Keys --------------------------------------------------------------------------------------------------------
 
     def action_first(self) -> None:
-        self._errands.do(self._cursor.first)
+        self._tasks.do(self._cursor.first)
 
     def action_last(self) -> None:
-        self._errands.do(self._cursor.last)
+        self._tasks.do(self._cursor.last)
 
     def action_step(self, by: int) -> None:
-        self._errands.do(partial(self._step, by))
+        self._tasks.do(partial(self._step, by))
 
     async def _step(self, by: int) -> None:
         moved = await self._cursor.step(by)
         self.say("" if moved else keymap_of(self.app).named(_(self._view.ends[by > 0])))
 
     def action_decision(self, by: int) -> None:
-        self._errands.do(partial(self._seek, by))
+        self._tasks.do(partial(self._seek, by))
 
     async def _seek(self, by: int) -> None:
         self.say(await self._view.seek(by))
 
     def action_mark(self) -> None:
-        self._errands.do(self._mark)
+        self._tasks.do(self._mark)
 
     async def _mark(self) -> None:
         info = self._cursor.current
@@ -269,7 +269,7 @@ class HistoryScreen(SingleResultScreen[bool]):
 
     def action_act(self, number: int) -> None:
         """Look, compare, fork or restore: what the keys 1 to 4 do."""
-        self._errands.do(partial(self._act, number))
+        self._tasks.do(partial(self._act, number))
 
     async def _act(self, number: int) -> None:
         # Where the keys before this one led to, drawn or not: never act on a moment that was left.
@@ -323,7 +323,7 @@ class HistoryScreen(SingleResultScreen[bool]):
         if not own or not leads or chosen is None or current is None:
             return
         if chosen.checkpoint_id != current.checkpoint_id:
-            self._errands.do(partial(self._go, chosen.checkpoint_id))
+            self._tasks.do(partial(self._go, chosen.checkpoint_id))
 
     async def _go(self, checkpoint_id: str) -> None:
         ids = [c.checkpoint_id for c in self._cursor.infos]
@@ -336,7 +336,7 @@ class HistoryScreen(SingleResultScreen[bool]):
         if pane in (PLAN, GRAPH):
             self._begin(partial(self._choose, pane, str(event.row_key.value)))
         elif pane == SPACES:
-            self._errands.do(partial(self._enter, str(event.row_key.value)))
+            self._tasks.do(partial(self._enter, str(event.row_key.value)))
 
     async def _enter(self, space: str) -> None:
         """Show the history of a subgraph, or of the graph around it: marks are checkpoints of one and the same."""

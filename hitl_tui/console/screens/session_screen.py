@@ -111,7 +111,7 @@ class SessionScreen(PromptScreen):
         self._called: dict[str, str] = {}
         self._inbox = 0
         self._head = ""
-        self._deeds = CheckpointCauses()
+        self._causes = CheckpointCauses()
         self._lines = PlanLines()
 
     def compose(self) -> ComposeResult:
@@ -161,7 +161,7 @@ class SessionScreen(PromptScreen):
         header.followed = False
         self.query_one(Panes).reset()
         self.query_one(QuestionPanel).update_questions((), "")
-        self._head, self._deeds = "", CheckpointCauses()
+        self._head, self._causes = "", CheckpointCauses()
         self.say("")
         self.show_pane("plan")
         return self.pending
@@ -177,7 +177,7 @@ class SessionScreen(PromptScreen):
             self._called[self.snapshot.session_id] = title
             self._render_snapshot(self.snapshot)
 
-    async def foresee(self, handle: SessionHandle) -> None:
+    async def prepare_rows(self, handle: SessionHandle) -> None:
         """Make the lines of a large plan beforehand, in a thread: meanwhile keys are answered."""
         if len(handle.session.snapshot.raw) >= _LARGE:
             await asyncio.to_thread(self._lines.rows, handle.session.snapshot, datetime.now(UTC))
@@ -278,7 +278,7 @@ class SessionScreen(PromptScreen):
         goes_on = snapshot.busy or bool(snapshot.running) or snapshot.status in (PLANNING, RUNNING)
         waits = had and self.decided_here and goes_on and not self.query_one(Prompt).text
         panel.update_questions(snapshot.questions, snapshot.workspace, waits=waits)
-        self.operator.deciding.prepare(panel)
+        self.operator.decisions.prepare(panel)
         self.show_marks()
         if had and not panel.display:
             self.to_prompt()
@@ -298,7 +298,7 @@ class SessionScreen(PromptScreen):
     async def _load_history(self, handle: SessionHandle) -> None:
         page = await handle.session.checkpoints(_PAGE)
         count = await handle.thread.place(page[0].checkpoint_id) if page else 0
-        led = await self._deeds.of(handle.thread, page)
+        led = await self._causes.of(handle.thread, page)
         if handle is self.handle:
             self.query_one(HistoryTable).newest(page, count, led)
 
@@ -308,7 +308,7 @@ class SessionScreen(PromptScreen):
             last = table.checkpoints[-1]
             page = await self.handle.session.checkpoints(_PAGE, last.checkpoint_id)
             if page:
-                table.older(page, await self._deeds.of(self.handle.thread, [last, *page]))
+                table.older(page, await self._causes.of(self.handle.thread, [last, *page]))
 
     async def _tick(self) -> None:
         """Running times go on, and what another process wrote into its stream arrives."""
@@ -382,7 +382,7 @@ class SessionScreen(PromptScreen):
         else:
             opening = self.handle is None
             said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
-            if self.handle is not None and self.operator.deciding.decided[self.handle.session.id]:
+            if self.handle is not None and self.operator.decisions.decided[self.handle.session.id]:
                 said += " " + self.hitl.keymap.named(_("{session.undo} takes back your last decision."))
             self.say(said, passing=True)
 
@@ -534,7 +534,7 @@ class SessionScreen(PromptScreen):
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()
         self.decided_here = self.decided_here or not event.answer.looks
-        self.operator.deciding.answer(event.question, event.answer)
+        self.operator.decisions.answer(event.question, event.answer)
 
     def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
         event.stop()
@@ -552,7 +552,7 @@ class SessionScreen(PromptScreen):
     def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
         event.stop()
         if event.what == "review":
-            self.operator.deciding.review(self.query_one(QuestionPanel).marked)
+            self.operator.decisions.review(self.query_one(QuestionPanel).marked)
         else:
             self.operator.undo("")
 
@@ -589,7 +589,7 @@ class SessionScreen(PromptScreen):
 
     def on_plan_table_acted(self, event: PlanTable.Acted) -> None:
         event.stop()
-        self.operator.several.act(event.what, event.ids)
+        self.operator.bulk.act(event.what, event.ids)
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()

@@ -206,7 +206,7 @@ class GraphTable(DataTable[Text]):
         self._head = ""
         self._turns: Sequence[tuple[str, str]] = ()
         self._marks: Mapping[str, str] = {}
-        self.deeds: Mapping[str, CheckpointCause] = {}
+        self.causes: Mapping[str, CheckpointCause] = {}
         """What led to checkpoints, by id, as far as that is known."""
         self._lanes, self._digits, self._node = 3, 1, _NODE
         self._first = 0
@@ -309,7 +309,7 @@ class GraphTable(DataTable[Text]):
         step = f"{self._number(number):>{self._digits}} " if self._room >= _ROOMY else ""
         head = f"{mark}{row.drawn:<{self._lanes}} {step}{node}{' ' * (wide - cell_width(node))} "
         room = max(0, self._room - cell_width(head) - (exact + 1 if clock else 0))
-        said = said_of(info, row, room, self.deeds.get(info.checkpoint_id))
+        said = said_of(info, row, room, self.causes.get(info.checkpoint_id))
         gap = " " * (room - cell_width(said) + 1)
         style = "" if row.ours else "dim"
         return Text.assemble((head + said, style), (f"{gap}{clock}" if clock else "", "dim"))
@@ -346,23 +346,23 @@ class HistoryTable(GraphTable):
 
     def reset(self) -> None:
         """Show nothing: another session comes."""
-        self._checkpoints, self.deeds = [], {}
+        self._checkpoints, self.causes = [], {}
         self._fill()
 
     def newest(
         self,
         page: Sequence[CheckpointInfo],
         count: int = 0,
-        deeds: Mapping[str, CheckpointCause] = MappingProxyType({}),
+        causes: Mapping[str, CheckpointCause] = MappingProxyType({}),
     ) -> None:
         """Take over the newest page; the cursor stays at the top, or on its checkpoint.
 
         Args:
             page: newest first.
             count: how many checkpoints there are; 0 to show supersteps.
-            deeds: what led to these, by id.
+            causes: what led to these, by id.
         """
-        self.deeds = {**self.deeds, **deeds}
+        self.causes = {**self.causes, **causes}
         if list(page) == self._checkpoints[: len(page)]:
             return
         self._first = count
@@ -371,10 +371,10 @@ class HistoryTable(GraphTable):
         self._keep([*page, *(self._checkpoints[last + 1 :] if last is not None else [])])
 
     def older(
-        self, page: Sequence[CheckpointInfo], deeds: Mapping[str, CheckpointCause] = MappingProxyType({})
+        self, page: Sequence[CheckpointInfo], causes: Mapping[str, CheckpointCause] = MappingProxyType({})
     ) -> None:
         """Add the page that comes before what is shown, with what led to its checkpoints."""
-        self.deeds = {**self.deeds, **deeds}
+        self.causes = {**self.causes, **causes}
         known = {c.checkpoint_id for c in self._checkpoints}
         self._keep([*self._checkpoints, *(c for c in page if c.checkpoint_id not in known)])
 
