@@ -24,7 +24,7 @@ async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, mon
         handle = c.session.handle
         assert handle is not None
         ledger, asking = handle.setup.ledger, asyncio.Event()
-        attach, request, supersede = ledger.attach, ledger.request, ledger.supersede
+        attach, request, supersede = ledger.attach_evidence, ledger.request, ledger.supersede
 
         async def attach_late(*given: Any) -> None:
             await asking.wait()
@@ -41,7 +41,7 @@ async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, mon
             await asyncio.sleep(0.05)
             return await supersede(*given)
 
-        monkeypatch.setattr(ledger, "attach", attach_late)
+        monkeypatch.setattr(ledger, "attach_evidence", attach_late)
         await c.send("/todo add command_team keep file=two")
         await c.asked(2)
         monkeypatch.setattr(ledger, "request", request_slowly)
