@@ -1,8 +1,8 @@
 """A SQLite checkpoint store, opened so that it can't be changed, also while others write it.
 
 It is opened by `mode=ro`, never `immutable`, and no other file API touches it: closing such a descriptor would drop the
-locks of whoever has it open in this process. SQLite itself may leave an empty `-wal` and a `-shm` beside a file in WAL
-mode; the file is never written.
+locks of whoever has it open in this process. Beside a file in WAL mode SQLite makes a `-wal` and a `-shm`; where there
+was none they go again, unless somebody else uses them by then. The file is never written.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -35,10 +35,21 @@ _DEFAULTS = {"checkpoint_ns": "''", "type": "NULL", "metadata": "NULL", "task_pa
 
 
 class SqliteDatabase:
-    """An open SQLite store; `open` makes one."""
+    """An open SQLite store; `open` makes one.
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, info: StoreInfo, dialect: Dialect) -> None:
+    Args:
+        connection: open for reading.
+        path: the file.
+        info: what it is, in words.
+        dialect: how its tables are called.
+        quiet: nobody had it open before.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, info: StoreInfo, dialect: Dialect, *, quiet: bool = False
+    ) -> None:
         self._connection = connection
+        self._quiet = quiet
         self._path = path
         self._info = info
         self._dialect = dialect
@@ -60,8 +71,9 @@ class SqliteDatabase:
         Raises:
             BadInput: it isn't there, or is no checkpoint store of LangGraph that can be read; it is not touched.
         """
+        quiet = not any(beside.exists() for beside in _beside(path))
         connection, info, dialect = await asyncio.to_thread(_open, path)
-        return cls(connection, path, info, dialect)
+        return cls(connection, path, info, dialect, quiet=quiet)
 
     def ids(self, texts: Sequence[str]) -> Any:
         return json.dumps(list(texts))
@@ -108,6 +120,8 @@ class SqliteDatabase:
             if not self._closed:
                 self._closed = True
                 await asyncio.to_thread(self._connection.close)
+                if self._quiet:
+                    await asyncio.to_thread(_tidy, self._path)
 
 
 def _open(path: Path) -> tuple[sqlite3.Connection, StoreInfo, Dialect]:
@@ -143,6 +157,25 @@ def _open(path: Path) -> tuple[sqlite3.Connection, StoreInfo, Dialect]:
         _close(connection)
         raise
     return connection, StoreInfo("SQLite", shown, notes), dialect
+
+
+def _beside(path: Path) -> list[Path]:
+    """Return the files that SQLite makes beside one in WAL mode."""
+    return [Path(f"{path}{ending}") for ending in ("-wal", "-shm")]
+
+
+def _tidy(path: Path) -> None:
+    """Take away the empty `-wal` and the `-shm` that reading a file in WAL mode made.
+
+    Only a connection that could write does so, when it closes as the last one of all processes.
+    """
+    wal = _beside(path)[0]
+    with suppress(sqlite3.Error, OSError):
+        if not wal.exists() or wal.stat().st_size:
+            return
+        with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True, timeout=0)) as last:
+            last.execute("PRAGMA query_only = ON")
+            last.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def _close(connection: sqlite3.Connection | None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -605,6 +607,40 @@ try:
 except HitlError as error:
     print(error.message)
 """
+
+
+async def read(path: Path) -> None:
+    async with open_store(str(path)) as store:
+        assert await store.threads()
+
+
+def test_reading_leaves_nothing_beside_a_file_that_nobody_uses(tmp_path: Path) -> None:
+    path = payments(tmp_path / "p.db")
+    with closing(sqlite3.connect(path)) as last:
+        last.execute("PRAGMA journal_mode = WAL")
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    assert list(tmp_path.iterdir()) == [path]
+    asyncio.run(read(path))
+    assert list(tmp_path.iterdir()) == [path]
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+async def test_what_others_wrote_beside_a_file_stays(tmp_path: Path) -> None:
+    path = payments(tmp_path / "p.db")
+    with closing(sqlite3.connect(path)) as setting:
+        setting.execute("PRAGMA journal_mode = WAL")
+    async with open_store(str(path)) as store:
+        with closing(sqlite3.connect(path)) as writer:
+            writer.execute("CREATE TABLE mine (a)")
+            writer.execute("INSERT INTO mine VALUES (1)")
+            writer.commit()
+            await store.close()
+            assert (tmp_path / "p.db-wal").stat().st_size
+            await read(path)
+            assert (tmp_path / "p.db-wal").stat().st_size
+            assert writer.execute("SELECT a FROM mine").fetchall() == [(1,)]
+    with closing(sqlite3.connect(path)) as again:
+        assert again.execute("SELECT a FROM mine").fetchall() == [(1,)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="network-free way to take permissions away")
