@@ -11,7 +11,7 @@ from hitl_tui.cli.admin_commands import DONE, FAILURE, looking
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.json_documents import do_document, run_document, show_document
 from hitl_tui.cli.settings import operator_name, operator_of, workspace_folder
-from hitl_tui.commands.command_context import stopped
+from hitl_tui.commands.command_context import stopped_result
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
@@ -122,7 +122,7 @@ async def do(job: Job) -> int:
                 except StorageError as error:
                     if looks or result.failed:
                         raise
-                    result, snapshot = stopped(error, result), session.snapshot
+                    result, snapshot = stopped_result(error, result), session.snapshot
         code, asked = _report(job, result, snapshot, looks=looks)
         await printed(job, setup, asked)
     return code

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hitl_tui.commands.command_context import CommandContext, names_digest
-from hitl_tui.commands.lookup import aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.question_lookup import REQUEST, open_question
+from hitl_tui.commands.question_target import check_digest, find_target, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.interrupts.answer_parser import read
@@ -66,7 +66,7 @@ async def send(context: CommandContext, question: Question, value: Json, action:
 
 async def _recorded(context: CommandContext, question: Question, value: Json) -> Json:
     """Return the answer as it was recorded: secrets in it were masked."""
-    view = await context.session.desk.ledger.request(question.id, context.session.desk.now())
+    view = await context.session.writer.ledger.request(question.id, context.session.writer.now())
     decisions = view.decisions if view is not None else ()
     return next((d.value for d in reversed(decisions) if d.by == context.by and d.verdict is Verdict.RESPOND), value)
 
@@ -94,8 +94,8 @@ async def find(context: CommandContext, name: str) -> Question:
     if name.startswith(REQUEST):
         found = await request_named(context, name)
     else:
-        aimed = await aim(context, name)
-        found = aimed.question or await _inside(context, aimed.todo.id)
+        target = await find_target(context, name)
+        found = target.question or await _inside(context, target.todo.id)
     form_of(found)
     return found
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hitl_tui.commands.question_lookup import Unbound, Unshown, asked_since, classes, crossing
+from hitl_tui.commands.question_lookup import Unbound, Unshown, asked_too_late, different_risks, risk_classes
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft, judge
 from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from hitl_tui.policy.operator_identity import Acting
     from hitl_tui.supervisor.admin import SessionAdmin
 
-_SAID: Mapping[Verdict, tuple[str, Message]] = {
+_DONE: Mapping[Verdict, tuple[str, Message]] = {
     Verdict.APPROVE: ("resumed", Message("{what} is approved.")),
     Verdict.REJECT: ("rejected", Message("{what} is rejected.")),
     Verdict.SKIP: ("skipped", Message("{what} is skipped.")),
@@ -75,7 +75,7 @@ def names_digest(text: str, digest: str) -> bool:
     return len(text) >= 8 and digest.startswith(text)
 
 
-def stopped(error: StorageError, result: CommandResult | None = None) -> CommandResult:
+def stopped_result(error: StorageError, result: CommandResult | None = None) -> CommandResult:
     """Return the answer to what is recorded, where the session can't go on."""
     message = Message("Recorded, but the session stopped: {} It takes effect when it is opened again.", error.message)
     more = {} if result is None else {**result.data, "intended": result.status}
@@ -161,8 +161,8 @@ class CommandContext:
             await self.refuse_overtaken(question.todo_id)
         self.check([question], verdict)
         if self.terminal and self.known is None:  # who answers a question itself has it on the screen
-            self.session.desk.showing.note([question.id], self.by, self.channel)
-        await self.session.desk.showing.settled()
+            self.session.writer.showing.note([question.id], self.by, self.channel)
+        await self.session.writer.showing.settled()
         if verdict in _LETTING_RUN:
             await self._refuse_changed(question)
         if question.obstacle and verdict not in REFUSING:
@@ -175,7 +175,7 @@ class CommandContext:
             verdict,
             who.name,
             question.digest,
-            self.session.desk.now(),
+            self.session.writer.now(),
             self.channel,
             who.level,
             reason,
@@ -186,7 +186,7 @@ class CommandContext:
             who.account,
             who.claimed,
         )
-        view = await self.session.desk.decide(decision)
+        view = await self.session.writer.decide(decision)
         data: dict[str, object] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
         if action:
             data["action"] = action
@@ -195,11 +195,11 @@ class CommandContext:
             data["needed"] = missing
             message = Message("Recorded; {} more must say {}.", missing, word(decision.said))
             return CommandResult("recorded", message, data)
-        refused = await self.refusal(await self.session.desk.last_seq(), f"decided:{question.id}")
+        refused = await self.refusal(await self.session.writer.last_seq(), f"decided:{question.id}")
         if refused:
             return refused
-        status, done = _SAID[verdict]
-        return self.done_with(status, done.filled(what=question.name), data)
+        status, done = _DONE[verdict]
+        return self.change_result(status, done.filled(what=question.name), data)
 
     def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
         """Check that a command may answer these questions together, before any of them is answered.
@@ -214,9 +214,9 @@ class CommandContext:
                 Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
             )
         self._check_shown([q for q in questions if not self._saw(q, verdict)])
-        found = classes(questions)
+        found = risk_classes(questions)
         if len(found) > 1:
-            raise crossing(questions)
+            raise different_risks(questions)
         if verdict in REFUSING or self.terminal or found != [Risk.HIGH]:
             return
         if not all(self._names(question) for question in questions):
@@ -241,7 +241,7 @@ class CommandContext:
 
     def _check_shown(self, early: Sequence[Question]) -> None:
         if early:
-            raise asked_since(early) if self.terminal else Unshown(early)
+            raise asked_too_late(early) if self.terminal else Unshown(early)
 
     def _names(self, question: Question) -> bool:
         """Return whether the command says by itself exactly which question it means: its id, or its digest."""
@@ -359,10 +359,10 @@ class CommandContext:
         """
         if closing is not None and kind is not EventKind.MODE and EVERYTHING not in closing.todo_ids:
             await self.refuse_overtaken(*closing.todo_ids)
-            check_event(self.draft(), Event(kind, event, by=self.by, at=self.session.desk.now()))
+            check_event(self.draft(), Event(kind, event, by=self.by, at=self.session.writer.now()))
             closing = await self._checked(closing)
-        seq, event_id = await self.session.desk.post(kind, event, by=self.by, closing=closing)
-        return await self.refusal(seq, event_id) or self.done_with(status, message, data)
+        seq, event_id = await self.session.writer.post(kind, event, by=self.by, closing=closing)
+        return await self.refusal(seq, event_id) or self.change_result(status, message, data)
 
     def ends(
         self,
@@ -398,9 +398,9 @@ class CommandContext:
         risky = [question for question in questions if question.risk is Risk.HIGH]
         if risky or self.digest:
             if self.terminal and self.known is None:
-                self.session.desk.showing.note([question.id for question in risky], self.by, self.channel)
+                self.session.writer.showing.note([question.id for question in risky], self.by, self.channel)
             self.check(risky or questions, closing.amounts_to or Verdict.REJECT)
-            await self.session.desk.showing.settled()
+            await self.session.writer.showing.settled()
         for todo_id, found in asked.items():
             if not found and closing.amounts_to is not None:
                 self._check_unasked(todo_id, closing.amounts_to, closing.who)
@@ -432,9 +432,9 @@ class CommandContext:
 
     async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
         """Return what the ledger says is asked about a TODO, also what the snapshot doesn't show yet."""
-        desk = self.session.desk
+        writer = self.session.writer
         return as_questions(
-            await desk.ledger.requests(desk.now(), session=self.session.id, todo_id=todo_id), self.snapshot.raw
+            await writer.ledger.requests(writer.now(), session=self.session.id, todo_id=todo_id), self.snapshot.raw
         )
 
     async def refuse_overtaken(self, *todo_ids: str) -> None:
@@ -443,28 +443,30 @@ class CommandContext:
         Raises:
             Refused: it was; the message says what, by whom and when.
         """
-        desk = self.session.desk
+        writer = self.session.writer
         for todo_id in todo_ids if self.began else ():
-            views = await desk.ledger.requests(
-                desk.now(), session=self.session.id, todo_id=todo_id, pending=False, limit=_MOST
+            views = await writer.ledger.requests(
+                writer.now(), session=self.session.id, todo_id=todo_id, pending=False, limit=_MOST
             )
             for view in reversed(views):
                 last = view.resolution.decisions[-1:] if view.resolution.decided else ()
-                if any(was_since(at, self.began, desk.now()) for at in (*(d.at for d in last), view.request.ended_at)):
-                    raise Refused(closed_words(view.request, view.resolution, desk.now()), reason="late")
+                if any(
+                    was_since(at, self.began, writer.now()) for at in (*(d.at for d in last), view.request.ended_at)
+                ):
+                    raise Refused(closed_words(view.request, view.resolution, writer.now()), reason="late")
 
     async def refusal(self, seq: int, event_id: str) -> CommandResult | None:
         """Wait until an event took effect; return why it did not."""
         try:
             seen = await self.session.applied(seq)
         except StorageError as error:  # what was recorded counts, whatever became of the rest
-            return stopped(error)
+            return stopped_result(error)
         for refusal in seen.refused:
             if refusal["event"] == event_id:
                 return failure(str(refusal["message"]), reason=str(refusal["reason"]))
         return None
 
-    def done_with(self, status: str, message: str, data: Mapping[str, object]) -> CommandResult:
+    def change_result(self, status: str, message: str, data: Mapping[str, object]) -> CommandResult:
         """Return the answer to what was done, or to what was recorded for the process that owns the session."""
         if self.session.owned:
             return CommandResult(status, message, data)

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from hitl_tui.commands.command_context import CommandContext, names_digest
-from hitl_tui.commands.lookup import QuestionTarget, aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.plan_commands import set_status
 from hitl_tui.commands.question_lookup import REQUEST, is_request_id
+from hitl_tui.commands.question_target import QuestionTarget, check_digest, find_target, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
 from hitl_tui.core.errors import BadInput, Refused
@@ -36,8 +36,8 @@ async def approve(context: CommandContext, values: CommandValues) -> CommandResu
     names = values.words("id")
     if not names:
         return await _approve_all(context, [_current_question(context)])
-    aims = list({found.todo.id: found for found in [await aim(context, name) for name in names]}.values())
-    questions = [await _question(context, found, Kind.TODO, "approve") for found in aims]
+    targets = list({found.todo.id: found for found in [await find_target(context, name) for name in names]}.values())
+    questions = [await _question(context, found, Kind.TODO, "approve") for found in targets]
     return await _approve_all(context, questions)
 
 
@@ -111,8 +111,8 @@ async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, 
         )
     if todo.risk is Risk.HIGH:
         raise BadInput(Message("{} is of high risk and wasn't asked about yet; decide it when it asks.", todo.id))
-    await context.session.desk.open(request)
-    view = await context.session.desk.ledger.request(request.id, context.session.desk.now())
+    await context.session.writer.open(request)
+    view = await context.session.writer.ledger.request(request.id, context.session.writer.now())
     if view is None:
         raise Refused(Message("The question about {} is gone.", todo.id), reason="unknown")
     return Question(view)
@@ -132,7 +132,7 @@ async def reject(context: CommandContext, values: CommandValues) -> CommandResul
         BadInput: it can't be rejected now; the message says how it is answered.
         Refused: it was answered already, or isn't what was shown.
     """
-    found = await aim(context, values.text("id"))
+    found = await find_target(context, values.text("id"))
     asked = (
         [found.question] if found.question else [q for q in context.snapshot.questions if q.todo_id == found.todo.id]
     )
@@ -164,7 +164,7 @@ async def skip(context: CommandContext, values: CommandValues) -> CommandResult:
         IllegalTransition: it can't be skipped any more.
         Refused: it was answered already, or isn't what was shown.
     """
-    found, reason = await aim(context, values.text("id")), values.text("reason", DEFAULT_SKIP_REASON)
+    found, reason = await find_target(context, values.text("id")), values.text("reason", DEFAULT_SKIP_REASON)
     todo = found.todo
     asked = [found.question] if found.question else [q for q in context.snapshot.questions if q.todo_id == todo.id]
     if not asked:
@@ -192,7 +192,7 @@ async def retry(context: CommandContext, values: CommandValues) -> CommandResult
         BadInput: it didn't fail.
         Refused: it was answered already, or isn't what was shown.
     """
-    found = await aim(context, values.text("id"))
+    found = await find_target(context, values.text("id"))
     todo = found.todo
     question = _of_kind(found.question, (Kind.FAILURE,)) if found.question else None
     if question is None:
@@ -220,7 +220,7 @@ async def again(context: CommandContext, values: CommandValues) -> CommandResult
 
 
 async def _settle_doubt(context: CommandContext, values: CommandValues, verdict: Verdict, what: str) -> CommandResult:
-    question = await _question(context, await aim(context, values.text("id")), Kind.EFFECT, what)
+    question = await _question(context, await find_target(context, values.text("id")), Kind.EFFECT, what)
     await check_digest(context, [question])
     if verdict not in question.view.request.options:
         ways = ", ".join(question.commands.values())
@@ -240,7 +240,7 @@ async def stop(context: CommandContext, values: CommandValues) -> CommandResult:
         closing = context.ends(Cause.STOPPED, EVERYTHING)
         told = Message("Everything that hadn't ended is stopped.")
         return await context.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
-    question = await _question(context, await aim(context, name), Kind.FAILURE, "stop")
+    question = await _question(context, await find_target(context, name), Kind.FAILURE, "stop")
     await check_digest(context, [question])
     return await context.decide(question, Verdict.STOP)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from hitl_tui.commands import answer_commands
 from hitl_tui.commands.command_context import CommandContext
-from hitl_tui.commands.lookup import QuestionTarget, aim, check_digest
 from hitl_tui.commands.parser import CommandValues
+from hitl_tui.commands.question_target import QuestionTarget, check_digest, find_target
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
@@ -43,7 +43,7 @@ def _todo(context: CommandContext, values: CommandValues) -> SupervisorTodo:
     raise BadInput(Message("There is no TODO that runs or asks; name one."))
 
 
-async def stop_at(context: CommandContext, values: CommandValues) -> CommandResult:
+async def set_breakpoints(context: CommandContext, values: CommandValues) -> CommandResult:
     """Let an attached graph stop before or after nodes from now on.
 
     Raises:
@@ -67,7 +67,7 @@ async def stop_at(context: CommandContext, values: CommandValues) -> CommandResu
     return await context.change(EventKind.BREAK, data, "updated", f"{said}{late}.", data)
 
 
-async def stop_nowhere(context: CommandContext, values: CommandValues) -> CommandResult:
+async def clear_breakpoints(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take all breakpoints of an attached graph away."""
     todo = _todo(context, values)
     data: EventData = {"todo_id": todo.id, "before": [], "after": []}
@@ -83,7 +83,7 @@ async def step(context: CommandContext, values: CommandValues) -> CommandResult:
     return await _pass(context, values, "step")
 
 
-async def go_on(context: CommandContext, values: CommandValues) -> CommandResult:
+async def continue_run(context: CommandContext, values: CommandValues) -> CommandResult:
     """Go on from a breakpoint to the next one.
 
     Raises:
@@ -93,9 +93,9 @@ async def go_on(context: CommandContext, values: CommandValues) -> CommandResult
 
 
 async def _pass(context: CommandContext, values: CommandValues, action: str) -> CommandResult:
-    aimed = await aim(context, values.text("id")) if "id" in values else QuestionTarget(_todo(context, values))
-    todo = aimed.todo
-    question = _at_breakpoint(context, todo, aimed.question)
+    target = await find_target(context, values.text("id")) if "id" in values else QuestionTarget(_todo(context, values))
+    todo = target.todo
+    question = _at_breakpoint(context, todo, target.question)
     await check_digest(context, [question] if question else [])
     if question is None:
         raise BadInput(
@@ -152,7 +152,7 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
         ) from error
     if not isinstance(update, dict) or not update:
         raise BadInput(Message('The change has to be an object of fields, such as {"amount": 82000}.'))
-    check_stored(Message("The change"), update, context.session.desk.secrets)
+    check_stored(Message("The change"), update, context.session.writer.secrets)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(
             Message("{} is running; its state can be changed when it asks something or has finished.", todo.id)
@@ -256,7 +256,7 @@ async def rescue(context: CommandContext, values: CommandValues) -> CommandResul
     Raises:
         BadInput: it runs, or has nowhere to go back to.
     """
-    todo = (await aim(context, values.text("id"))).todo if "id" in values else _todo(context, values)
+    todo = (await find_target(context, values.text("id"))).todo if "id" in values else _todo(context, values)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(Message("{} is running; there is nothing to rescue it from.", todo.id))
     view = await context.session.graph(todo.id)

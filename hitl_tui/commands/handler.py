@@ -52,7 +52,7 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "plan reject": decision_commands.plan_reject,
         "proposal accept": decision_commands.proposal_accept,
         "proposal reject": decision_commands.proposal_reject,
-        "rules list": rule_commands.listed,
+        "rules list": rule_commands.list_rules,
         "rules allow": rule_commands.allow,
         "rules edit": rule_commands.edit,
         "rules revoke": rule_commands.revoke,
@@ -67,10 +67,10 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "state show": graph_commands.state_show,
         "state edit": graph_commands.state_edit,
         "state diff": graph_commands.state_diff,
-        "break": graph_commands.stop_at,
-        "unbreak": graph_commands.stop_nowhere,
+        "break": graph_commands.set_breakpoints,
+        "unbreak": graph_commands.clear_breakpoints,
         "step": graph_commands.step,
-        "continue": graph_commands.go_on,
+        "continue": graph_commands.continue_run,
         "rescue": graph_commands.rescue,
         "rename": session_commands.rename,
         "export": session_commands.export,
@@ -142,7 +142,7 @@ class CommandHandler:
         """
         context = self._beginning(began)
         try:
-            line = mask(line, self._context.session.desk.secrets)
+            line = mask(line, self._context.session.writer.secrets)
             if not is_command(line):
                 return await plan_commands.propose(context, line)
             return await self._carry_out(context, parse(line), known, line)
@@ -166,7 +166,7 @@ class CommandHandler:
         return await self._carry_out(self._beginning(), parsed, known, line)
 
     def _beginning(self, began: str = "") -> CommandContext:
-        return replace(self._context, began=began or self._context.session.desk.now())
+        return replace(self._context, began=began or self._context.session.writer.now())
 
     async def _carry_out(
         self, context: CommandContext, parsed: Parsed, known: Collection[str] | None, line: str
@@ -234,7 +234,7 @@ class CommandHandler:
         Raises:
             BadInput: the team can't use it.
         """
-        secrets = self._context.session.desk.secrets
+        secrets = self._context.session.writer.secrets
         return await self._beginning().edit(todo, mask(text, secrets), mask_json(dict(arguments), secrets))
 
 
@@ -251,6 +251,6 @@ async def approve_given(session: SessionView, planner: PlanningAgent, by: str, a
     """
     question = session.snapshot.questions[0]
     # They wrote what it asks about themselves: the command line is where they saw it.
-    session.desk.showing.note([question.id], by, Message("command line"))
+    session.writer.showing.note([question.id], by, Message("command line"))
     handler = CommandHandler(session, planner, by=by, channel="cli", acting=acting)
     return await handler.handle_command(f"/todo approve {question.todo_id} --digest {question.digest}")

@@ -1,4 +1,4 @@
-"""A line becomes a command and its values."""
+"""Parsing of command lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
-from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 
@@ -64,6 +64,30 @@ def parse(line: str) -> Parsed:
     options, rest = _options(spec, rest)
     values = _arguments(spec, rest)
     return Parsed(spec, CommandValues({**values, **options}))
+
+
+def on_behalf(line: str) -> tuple[str, str] | None:
+    """Return the approver and the command of such a line; None for any other line.
+
+    Raises:
+        BadInput: what follows isn't a command that a session carries out.
+    """
+    if not is_command(line):
+        return None
+    try:
+        parsed = parse(line)
+    except HitlError:
+        if line.split()[0].lower() == "/as":
+            raise
+        return None
+    if parsed.spec.name != "as":
+        return None
+    command = str(parsed.values.text("command"))
+    if not is_command(command):
+        raise BadInput("/as takes a command after the name, such as: /as bob /todo approve 1", help=parsed.spec.usage)
+    if parse(command).spec.local:
+        raise BadInput(f"/as can't give {command.split()[0]}; it takes a command of the session.")
+    return str(parsed.values.text("approver")), command
 
 
 def _spec(text: str) -> tuple[CommandSpec, str]:

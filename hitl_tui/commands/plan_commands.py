@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.graph_commands import step_back
-from hitl_tui.commands.lookup import aim
 from hitl_tui.commands.parser import CommandValues
+from hitl_tui.commands.question_target import find_target
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo
@@ -137,20 +137,20 @@ async def add(context: CommandContext, values: CommandValues) -> CommandResult:
             taken=seen.taken,
             after=behind,
             priority=level,
-            now=context.session.desk.now(),
+            now=context.session.writer.now(),
         )
     except BadInput as error:
         if text.strip():
             raise
         raise await asyncio.to_thread(_untold, facts, error) from error
-    seq, event_id = await context.session.desk.post(EventKind.ADD, {"todo": todo.to_dict()}, by=context.by)
+    seq, event_id = await context.session.writer.post(EventKind.ADD, {"todo": todo.to_dict()}, by=context.by)
     after = await context.session.applied(seq)
     refused = await context.refusal(seq, event_id)
     if refused:
         return refused
     added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
     data = {"todo": added.to_dict(), "todo_id": added.id}
-    return context.done_with("added", Message("{} added for {}.", added.id, facts.name), data)
+    return context.change_result("added", Message("{} added for {}.", added.id, facts.name), data)
 
 
 def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
@@ -187,7 +187,7 @@ async def update(context: CommandContext, values: CommandValues) -> CommandResul
         UnknownName: there is no such status.
         IllegalTransition: it can't become that by hand.
     """
-    todo, status = (await aim(context, values.text("id"))).todo, parse_status(values.text("status"))
+    todo, status = (await find_target(context, values.text("id"))).todo, parse_status(values.text("status"))
     fitting = {Status.SKIPPED: Verdict.SKIP, Status.FAILED: Verdict.REJECT}.get(status)
     if fitting is not None:
         for question in await context.open_questions(todo.id):
@@ -281,11 +281,11 @@ async def checkpoint_restore(context: CommandContext, values: CommandValues) -> 
     checkpoint_id = await context.session.find_checkpoint(values.text("id"))
     async with context.session.reading() as history:
         number, total = await history.place(checkpoint_id), await history.count()
-    branch = await context.session.desk.restore(checkpoint_id, context.by)
+    branch = await context.session.writer.restore(checkpoint_id, context.by)
     await context.session.on_branch(branch)
     data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
     message = Message("The session is back at checkpoint {} of {}; nothing was executed.", number, total)
-    return context.done_with("restored", message, data)
+    return context.change_result("restored", message, data)
 
 
 async def _rewind(context: CommandContext, thread: str, step: str) -> CommandResult:

@@ -122,15 +122,15 @@ class Unbound(BadInput):
         super().__init__(message, help="\n".join(self.commands))
 
 
-def classes(questions: Iterable[Question]) -> list[Risk]:
+def risk_classes(questions: Iterable[Question]) -> list[Risk]:
     """Return the risk classes of questions, lowest first."""
     found = {question.risk for question in questions}
     return [risk for risk in Risk if risk in found]
 
 
-def crossing(questions: Sequence[Question]) -> BadInput:
+def different_risks(questions: Sequence[Question]) -> BadInput:
     """Return what is said when questions of different risk would be decided together."""
-    alike = {risk: [q.name for q in questions if q.risk is risk] for risk in classes(questions)}
+    alike = {risk: [q.name for q in questions if q.risk is risk] for risk in risk_classes(questions)}
     told = "; ".join(Message("{} risk: {}", risk, ", ".join(names)) for risk, names in alike.items())
     ways = [f"/todo approve {' '.join(names)}" for names in alike.values()]
     return BadInput(
@@ -138,7 +138,7 @@ def crossing(questions: Sequence[Question]) -> BadInput:
     )
 
 
-def asked_since(questions: Iterable[Question]) -> BadInput:
+def asked_too_late(questions: Iterable[Question]) -> BadInput:
     """Return what is said when a command would answer such questions."""
     names = ", ".join(question.name for question in questions)
     return BadInput(

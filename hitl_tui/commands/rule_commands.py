@@ -49,10 +49,10 @@ def rules_file(context: CommandContext) -> Path:
     return context.session.setup.folder.path.parent.parent / standing_rules.FILE_NAME
 
 
-async def listed(context: CommandContext, values: CommandValues) -> CommandResult:
+async def list_rules(context: CommandContext, values: CommandValues) -> CommandResult:
     """List what is always allowed, and hitl.toml's own rules beside it."""
     found = await asyncio.to_thread(standing_rules.load_rules, rules_file(context))
-    policy, here, now = context.session.rules.policy.rules, context.snapshot.workspace, context.session.desk.now()
+    policy, here, now = context.session.rules.policy.rules, context.snapshot.workspace, context.session.writer.now()
     data = {
         "rules": [{"n": n, "id": rule.id, **rule.to_dict()} for n, rule in enumerate(found, start=1)],
         "policy": [{"n": n, "said": _said(rule), **rule.to_dict()} for n, rule in enumerate(policy, start=1)],
@@ -102,7 +102,7 @@ def _proposed(context: CommandContext, question: Question) -> StandingRule:
     said = shlex.join(map(str, argv)) if isinstance(argv, list) else json.dumps(plain, ensure_ascii=False)
     shown = f"{request.source.removesuffix('_team')}: {said}"
     return standing_rules.rule_for(
-        request, context.snapshot.workspace, by=context.by, at=context.session.desk.now(), shown=shown
+        request, context.snapshot.workspace, by=context.by, at=context.session.writer.now(), shown=shown
     )
 
 
@@ -136,9 +136,9 @@ async def _allow_always(context: CommandContext, question: Question, rule: Stand
     Raises:
         HitlError: it can't be written; nothing changed.
     """
-    request, desk, path = question.view.request, context.session.desk, rules_file(context)
-    desk.check_whole()
-    known, now = list[StandingRule](), desk.now()
+    request, writer, path = question.view.request, context.session.writer, rules_file(context)
+    writer.check_whole()
+    known, now = list[StandingRule](), writer.now()
 
     def add(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
         known.extend(r for r in before if r.allows(request, rule.workspace, now))
@@ -147,7 +147,7 @@ async def _allow_always(context: CommandContext, question: Question, rule: Stand
     written = await asyncio.to_thread(standing_rules.change_rules, path, add)
     number = written.index(known[0] if known else rule) + 1
     if not known:
-        await desk.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
+        await writer.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
     data = {"rule": rule.to_dict(), "n": number, "todo_id": question.todo_id}
     mode = Mode(context.snapshot.mode)
     if mode is Mode.STEP:
@@ -157,11 +157,13 @@ async def _allow_always(context: CommandContext, question: Question, rule: Stand
             question.name,
         )
         return CommandResult("allowed", told, data)
-    for decision in standing_rules.decisions([request], mode, rule.workspace, written, desk.now()):
+    for decision in standing_rules.decisions([request], mode, rule.workspace, written, writer.now()):
         with suppress(Refused):  # whoever watches over the rules may have been faster
-            await desk.decide(decision)
-    refused = await context.refusal(await desk.last_seq(), f"decided:{question.id}")
-    return refused or context.done_with("allowed", Message("Rule {} allows exactly this from now on.", number), data)
+            await writer.decide(decision)
+    refused = await context.refusal(await writer.last_seq(), f"decided:{question.id}")
+    return refused or context.change_result(
+        "allowed", Message("Rule {} allows exactly this from now on.", number), data
+    )
 
 
 async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -171,12 +173,12 @@ async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
         UnknownName: there is no such rule.
         BadInput: nothing is changed by it.
     """
-    name, desk = values.text("n"), context.session.desk
+    name, writer = values.text("n"), context.session.writer
     changes = {key: values.text(key) for key in ("input", "until") if key in values}
     if not changes:
         raise BadInput(Message("Say what to change: --until 8h, --until never, or --input any."))
-    desk.check_whole()
-    now, pair = desk.now(), list[tuple[StandingRule, StandingRule]]()
+    writer.check_whole()
+    now, pair = writer.now(), list[tuple[StandingRule, StandingRule]]()
 
     def put(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
         old = _named(name, before)
@@ -188,7 +190,7 @@ async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
 
     written = await asyncio.to_thread(standing_rules.change_rules, rules_file(context), put)
     old, fresh = pair[0]
-    await desk.record("rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
+    await writer.record("rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
     number = written.index(fresh) + 1
     data = {"n": number, "id": fresh.id, "rule": fresh.to_dict(), "before": old.to_dict(), "toml": fresh.to_toml()}
     until = Message(", until {}", fresh.until) if fresh.until else ""
@@ -207,12 +209,12 @@ async def revoke(context: CommandContext, values: CommandValues) -> CommandResul
         gone.append(_named(name, before))
         return tuple(rule for rule in before if rule not in gone)
 
-    desk = context.session.desk
-    desk.check_whole()
+    writer = context.session.writer
+    writer.check_whole()
     await asyncio.to_thread(standing_rules.change_rules, rules_file(context), drop)
     rule = gone[0]
     entry = {"id": rule.id, "revoked_by": context.by, **rule.to_dict()}
-    await desk.record("rule_revoked", entry, desk.now())
+    await writer.record("rule_revoked", entry, writer.now())
     message = Message("Rule {} is revoked; {} asks again.", name, rule.shown)
     return CommandResult("revoked", message, {"rule": rule.to_dict()})
 
@@ -293,6 +295,6 @@ async def _ruled(context: CommandContext, mode: Mode) -> list[str]:
     seen = context.snapshot
     requests = [q.view.request for q in seen.questions if q.kind is Kind.TODO]
     rules = await asyncio.to_thread(standing_rules.load_rules, rules_file(context))
-    given = standing_rules.decisions(requests, mode, seen.workspace, rules, context.session.desk.now())
+    given = standing_rules.decisions(requests, mode, seen.workspace, rules, context.session.writer.now())
     answered = {decision.request_id for decision in given}
     return [request.todo_id for request in requests if request.id in answered]

@@ -74,7 +74,7 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]
         parameters = {**(before if isinstance(before, Mapping) else {}), **changed}
         command = given.get("command", todo.arguments["command"])
         beside = {k: v for k, v in given.items() if k != "parameters"} if isinstance(nested, Mapping) else {}
-        return retold(todo.description, todo.arguments, str(command), parameters), {
+        return command_description(todo.description, todo.arguments, str(command), parameters), {
             **beside,  # the team refuses what can't be set
             "command": command,
             "parameters": parameters,
@@ -82,7 +82,7 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]
     return (text, {}) if given is None else (todo.description, given)
 
 
-def retold(description: str, before: JsonObject, command: str, parameters: JsonObject) -> str:
+def command_description(description: str, before: JsonObject, command: str, parameters: JsonObject) -> str:
     """Return the words for a declared command that runs with other parameters than before: exactly those.
 
     Args:

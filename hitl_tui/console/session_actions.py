@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.commands.on_behalf import on_behalf
+from hitl_tui.commands.parser import on_behalf
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
 from hitl_tui.console.decision_flow import DecisionFlow

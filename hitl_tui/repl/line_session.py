@@ -10,8 +10,7 @@ from pathlib import Path
 
 from hitl_tui.commands.completion import Completion, complete
 from hitl_tui.commands.handler import CommandHandler, approve_given
-from hitl_tui.commands.on_behalf import on_behalf
-from hitl_tui.commands.parser import Parsed, is_command, parse
+from hitl_tui.commands.parser import Parsed, is_command, on_behalf, parse
 from hitl_tui.commands.question_lookup import answer_hint
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import WITHOUT_SESSION
@@ -404,7 +403,7 @@ class LineSession:
             by,
             bound=self._bound,
             channel=channel,
-            showing=lambda question_id: session.desk.showing.note([question_id], by, channel),
+            showing=lambda question_id: session.writer.showing.note([question_id], by, channel),
         )
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         if session.setup.read_only:

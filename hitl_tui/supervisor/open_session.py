@@ -152,7 +152,7 @@ class OpenSession(SessionView):
         view = await self._owned(setup, mask(query, setup.secrets))
         if view is None:
             view = await self._held.enter_async_context(SessionFollower.open(setup))
-        self._view, self.setup, self.desk, self.activity = view, view.setup, view.desk, view.activity
+        self._view, self.setup, self.writer, self.activity = view, view.setup, view.writer, view.activity
         self._hearing = {hear: view.listen(hear) for hear in self._hearing}
 
     async def _owned(self, setup: SessionSetup, query: str) -> Session | SessionFollower | None:

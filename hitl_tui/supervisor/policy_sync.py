@@ -176,7 +176,7 @@ async def apply_standing_rules(session: SessionView, path: Path, now: Callable[[
             asked = [question.view.request for question in seen.questions]
             for decision in standing_rules.decisions(asked, Mode(seen.mode), workspace, rules, now()):
                 with suppress(Refused):
-                    await session.desk.decide(decision)
+                    await session.writer.decide(decision)
             seen = await session.changed(seen)
     except HitlError as error:
         log.info("standing rules of %s end: %s", session.id, error.message)

@@ -82,10 +82,10 @@ class Session(SessionView):
         self._publishing = asyncio.Lock()
         self._begun_before: frozenset[str] = frozenset()
         check_decision = partial(check_policy, setup.policy, lambda: self._board().control.policy_version)
-        self.desk = LedgerWriter(
+        self.writer = LedgerWriter(
             setup.ledger, setup.info.id, setup.secrets, setup.now, storage.make_durable, check_decision
         )
-        self._policy_sync = PolicySync(setup, self.activity, self.desk)
+        self._policy_sync = PolicySync(setup, self.activity, self.writer)
 
     @classmethod
     @asynccontextmanager
@@ -333,7 +333,7 @@ class Session(SessionView):
             await self._mailbox.post(self.id, run_branch, event.id, event.to_dict(), now)
 
     async def _post_own(self, event_id: str, kind: EventKind, data: EventData) -> None:
-        await self.desk.post(kind, data, by="supervisor", event_id=event_id)
+        await self.writer.post(kind, data, by="supervisor", event_id=event_id)
 
     async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> Proposal | None:
         board = self._board()
@@ -392,7 +392,7 @@ class Session(SessionView):
     async def _close(self) -> None:
         said = Message("Session {} was closed; what was recorded takes effect when it is opened again.", self.id)
         await self._watched.fail(HitlError(said))
-        await self.desk.showing.settled()
+        await self.writer.showing.settled()
         self._questions.close()
         await self._dispatcher.close()
         self.activity.close()

@@ -225,7 +225,7 @@ async def export_for_reading(session: SessionView, path: Path) -> Path:
         StorageError: it can't be written, or the record can't be read.
     """
     snapshot = session.snapshot
-    decided = await logged_decisions(session.desk.ledger, session.id)
+    decided = await logged_decisions(session.writer.ledger, session.id)
     return await asyncio.to_thread(write_for_reading, snapshot, path, decided)
 
 

@@ -46,7 +46,7 @@ class SessionFollower(SessionView):
         self.setup = setup
         self._policy_version = ""
         check_decision = partial(check_policy, setup.policy, lambda: self._policy_version)
-        self.desk = LedgerWriter(
+        self.writer = LedgerWriter(
             setup.ledger,
             setup.info.id,
             setup.secrets,
@@ -75,7 +75,7 @@ class SessionFollower(SessionView):
             try:
                 yield follower
             finally:
-                await follower.desk.showing.settled()
+                await follower.writer.showing.settled()
 
     @property
     def owned(self) -> bool:

@@ -27,12 +27,12 @@ class SessionView(ABC):
 
     Attributes:
         setup: what it was opened with.
-        desk: writes its events and decisions.
+        writer: writes its events and decisions.
         activity: its stream: written here where this process owns it, else what the owner writes.
     """
 
     setup: SessionSetup
-    desk: LedgerWriter
+    writer: LedgerWriter
     activity: ActivityStream | ActivityTail
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import CheckpointInfo
 
 
-class Desk(Protocol):
+class LedgerAccess(Protocol):
     """A session's record, and the clock that goes with it."""
 
     @property
@@ -34,7 +34,7 @@ class ReadableSession(Protocol):
     def id(self) -> str: ...
 
     @property
-    def desk(self) -> Desk: ...
+    def writer(self) -> LedgerAccess: ...
 
     def reading(self) -> AbstractAsyncContextManager[SessionHistory]: ...
 
@@ -107,15 +107,15 @@ class SessionThread(OwnThread):
         return await self.session.state_at(checkpoint_id)
 
     async def events(self, branch: int, after: int = 0) -> list[Posted]:
-        return await self.session.desk.ledger.after(self.session.id, after, branch)
+        return await self.session.writer.ledger.after(self.session.id, after, branch)
 
     async def request(self, request_id: str) -> Request | None:
-        view = await self.session.desk.ledger.request(request_id, self.session.desk.now())
+        view = await self.session.writer.ledger.request(request_id, self.session.writer.now())
         return view.request if view is not None else None
 
     async def effects(self) -> list[Effect]:
         """Return what the session did to the world, from the ledger."""
-        return await self.session.desk.ledger.effects(self.session.id)
+        return await self.session.writer.ledger.effects(self.session.id)
 
     def obstacle(self, capability: Capability, *, newest: bool) -> Obstacle | None:
         if capability is Capability.RESTORE:

@@ -294,7 +294,7 @@ async def test_a_step_that_comes_without_its_code_is_asked_about_with_it(tmp_pat
     async with desk(tmp_path) as d:
         first = await d.asked(await d.add())
         data = {"todo_id": first.todo_id, "arguments": {"input": {"to": "ann"}}}
-        await d.session.desk.post(EventKind.EDIT, data, by="ops")
+        await d.session.writer.post(EventKind.EDIT, data, by="ops")
         old = await d.asked(first.todo_id, first.id)
         assert "mail_sender.py" in old.view.request.subject["arguments"]["programs"]
         d.sends("second")

@@ -25,7 +25,7 @@ LIMIT = 30.0
 
 
 @dataclass
-class Desk:
+class CommandedSession:
     """One session on one graph, and who answers it."""
 
     session: Session
@@ -53,17 +53,19 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(folder: Path, name: str) -> AsyncIterator[Desk]:
+async def commanded_session(folder: Path, name: str) -> AsyncIterator[CommandedSession]:
     """Run a graph until it asks from inside."""
     work = folder / "w"
     work.mkdir()
     declaration = GraphDeclaration(name, f"{GRAPHS}:{name}", str(GRAPHS.parent))
-    async with SessionRegistry.open(folder / "d") as bench:
-        setup = await bench.create("{}", work, graph=declaration)
-        async with open_session(bench.store, setup, "{}") as opened:
+    async with SessionRegistry.open(folder / "d") as registry:
+        setup = await registry.create("{}", work, graph=declaration)
+        async with open_session(registry.store, setup, "{}") as opened:
             session = opened.view
             assert isinstance(session, Session)
-            found = Desk(session, CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True))
+            found = CommandedSession(
+                session, CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True)
+            )
             await session.settled()
             await found.say("/todo approve")
             assert all(q.shape is not None for q in found.questions) and found.questions
@@ -86,7 +88,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("name", "text", "value"), ANSWERS)
 async def test_the_graph_gets_exactly_what_the_message_says(tmp_path: Path, name: str, text: str, value: Any) -> None:
-    async with desk(tmp_path, name) as d:
+    async with commanded_session(tmp_path, name) as d:
         told = await d.say(f"/answer 1 {text}")
         assert told["status"] == "resumed", told
         assert told["sent"] == value
@@ -95,7 +97,7 @@ async def test_the_graph_gets_exactly_what_the_message_says(tmp_path: Path, name
 
 
 async def test_a_number_and_a_text_are_told_apart(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompt") as d:
+    async with commanded_session(tmp_path, "prompt") as d:
         told = await d.say('/answer 1 "30"')
         assert told["message"] == 'todo_001 has its answer. Sent: the text "30".'
         assert await d.said() == {"prompt": "30"}
@@ -116,7 +118,7 @@ async def test_a_number_and_a_text_are_told_apart(tmp_path: Path) -> None:
     ],
 )
 async def test_what_does_not_fit_changes_nothing(tmp_path: Path, name: str, text: str, why: str) -> None:
-    async with desk(tmp_path, name) as d:
+    async with commanded_session(tmp_path, name) as d:
         before = d.questions
         told = await d.say(f"/answer 1 {text}")
         assert told["status"] == "error" and why in told["error"]
@@ -125,7 +127,7 @@ async def test_what_does_not_fit_changes_nothing(tmp_path: Path, name: str, text
 
 
 async def test_several_are_answered_singly_in_any_order_by_number_or_id(tmp_path: Path) -> None:
-    async with desk(tmp_path, "several") as d:
+    async with commanded_session(tmp_path, "several") as d:
         names = {q.name: q for q in d.questions}
         assert sorted(names) == ["todo_001.1", "todo_001.2", "todo_001.3"]
         told = await d.say("/answer 1 yes")
@@ -148,7 +150,7 @@ async def test_several_are_answered_singly_in_any_order_by_number_or_id(tmp_path
 
 
 async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path) -> None:
-    async with desk(tmp_path, "two") as d:
+    async with commanded_session(tmp_path, "two") as d:
         (first,) = d.questions
         await d.say("/answer 1 1 approve 2 respond blue")
         (second,) = d.questions
@@ -171,7 +173,7 @@ async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path)
     [("inbox", "approve", "approve"), ("approval", "reject too dear", "reject"), ("prompt", "30", "respond")],
 )
 async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text: str, said: str) -> None:
-    async with desk(tmp_path, name) as d:
+    async with commanded_session(tmp_path, name) as d:
         (question,) = d.questions
         told = await d.say(f"/answer 1 {text}")
         assert (told["verdict"], told["action"]) == ("respond", said), "the graph gets its answer either way"
@@ -188,14 +190,14 @@ async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text:
 
 
 async def test_what_asks_something_else_is_not_answered(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompt") as d:
+    async with commanded_session(tmp_path, "prompt") as d:
         await d.say("/answer 1 30")
         assert "Answered already: todo_001.1 was answered by ops at " in (await d.say("/answer 1 30"))["error"]
         assert "There is no TODO" in (await d.say("/answer 7 30"))["error"]
 
 
 async def test_the_same_answer_twice_at_once_counts_once(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompt") as d:
+    async with commanded_session(tmp_path, "prompt") as d:
         (asked,) = d.questions
         results = await asyncio.gather(*(d.handler.handle_command(f"/answer {asked.id} {n}") for n in (30, 31)))
         assert sorted(r.failed for r in results) == [False, True]
@@ -206,7 +208,7 @@ async def test_the_same_answer_twice_at_once_counts_once(tmp_path: Path) -> None
 
 
 async def test_scripts_find_form_actions_schema_and_exact_commands(tmp_path: Path) -> None:
-    async with desk(tmp_path, "approval") as d:
+    async with commanded_session(tmp_path, "approval") as d:
         shown = d.questions[0].to_dict()
         assert shown["shape"] == "tool_approval" and shown["name"] == "todo_001"
         assert [a["name"] for a in shown["actions"] if a["allowed"]] == ["approve", "edit", "reject", "respond"]
@@ -217,14 +219,14 @@ async def test_scripts_find_form_actions_schema_and_exact_commands(tmp_path: Pat
 
 
 async def test_a_schema_is_part_of_what_scripts_see(tmp_path: Path) -> None:
-    async with desk(tmp_path, "booking") as d:
+    async with commanded_session(tmp_path, "booking") as d:
         shown = d.questions[0].to_dict()
         assert shown["schema"]["properties"]["guests"]["maximum"] == 12
         assert shown["actions"][0]["present"] == {"guests": 4, "room": "hall", "note": ""}
 
 
 async def test_a_step_can_be_stopped_instead_of_answered(tmp_path: Path) -> None:
-    async with desk(tmp_path, "several") as d:
+    async with commanded_session(tmp_path, "several") as d:
         told = await d.say("/todo reject 1 not today")
         assert told["verdict"] == Verdict.REJECT.value
         assert all(q.shape is None for q in d.questions)
@@ -232,7 +234,7 @@ async def test_a_step_can_be_stopped_instead_of_answered(tmp_path: Path) -> None
 
 
 async def test_names_actions_and_options_are_offered(tmp_path: Path) -> None:
-    async with desk(tmp_path, "several") as d:
+    async with commanded_session(tmp_path, "several") as d:
         snapshot = d.session.snapshot
         names = [c.display for c in complete("/answer ", 8, snapshot)]
         assert sorted(names) == ["todo_001.1", "todo_001.2", "todo_001.3"]
@@ -242,7 +244,7 @@ async def test_names_actions_and_options_are_offered(tmp_path: Path) -> None:
 
 
 async def test_while_an_answer_is_written_its_type_is_shown(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompt") as d:
+    async with commanded_session(tmp_path, "prompt") as d:
         snapshot = d.session.snapshot
         assert usage_hint("/answer 1 30", snapshot) == "Sends: the number 30"
         assert usage_hint('/answer 1 "30"', snapshot) == 'Sends: the text "30"'

@@ -66,9 +66,9 @@ async def test_nothing_is_bound_in_the_event_loop(tmp_path: Path, monkeypatch: p
         return tree(self, scope, named)
 
     monkeypatch.setattr(FileHashes, "tree", watched)
-    async with SessionRegistry.open(tmp_path / "d") as bench:
-        setup = await bench.create("mark", workspace, mode=Mode.PLAN)
-        async with open_session(bench.store, setup) as opened:
+    async with SessionRegistry.open(tmp_path / "d") as registry:
+        setup = await registry.create("mark", workspace, mode=Mode.PLAN)
+        async with open_session(registry.store, setup) as opened:
             session = opened.view
             assert isinstance(session, Session)
             by = verified("ann")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_rules_commands import Desk, desk
+from test_rules_commands import CommandedSession, commanded_session
 
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.loader import parse_config
@@ -34,7 +34,7 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-async def another(d: Desk, question: Question) -> Question:
+async def another(d: CommandedSession, question: Question) -> Question:
     """Wait until a TODO is asked anew."""
     seen = d.session.snapshot
     while (fresh := seen.question_of(question.todo_id)) is None or fresh.id == question.id:
@@ -43,7 +43,7 @@ async def another(d: Desk, question: Question) -> Question:
 
 
 async def test_a_program_that_changed_while_it_was_asked_about_is_asked_anew(tmp_path: Path, script: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         first = await d.asked(await d.add("clean file=one"))
         arguments = first.view.request.subject["arguments"]
         assert arguments["programs"].keys() == {"tools/clean.sh", WHOLE}
@@ -60,7 +60,7 @@ async def test_a_program_that_changed_while_it_was_asked_about_is_asked_anew(tmp
 
 
 async def test_who_approves_too_late_is_told_that(tmp_path: Path, script: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         first = await d.asked(await d.add("clean file=one"))
         await d.handler.decide(first, Verdict.APPROVE)
         await d.status(first.todo_id, "completed")
@@ -71,7 +71,7 @@ async def test_who_approves_too_late_is_told_that(tmp_path: Path, script: Path) 
 
 
 async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path: Path, script: Path) -> None:
-    async with desk(tmp_path, Mode.STEP) as d:
+    async with commanded_session(tmp_path, Mode.STEP) as d:
         todo_id = await d.add("clean file=one")
         first = await d.asked(todo_id)
         team = d.session.setup.team("command_team")
@@ -95,7 +95,7 @@ async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path:
 
 async def test_a_standing_rule_lets_no_other_program_run(tmp_path: Path, script: Path) -> None:
     (tmp_path / "w" / "one").touch()  # what a run leaves behind is no other workspace then
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         first = await d.asked(await d.add("clean file=one"))
         await d.handler.handle_command(f"/rules allow {first.todo_id} --digest {first.digest}")
         await d.status(first.todo_id, "completed")

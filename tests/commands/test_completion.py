@@ -60,9 +60,9 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     workspace = tmp_path / "lease"
     shutil.copytree(LEASE, workspace)
     trust_workspace(tmp_path / "data", workspace)
-    async with SessionRegistry.open(tmp_path / "data") as bench:
-        setup = await bench.create(QUESTION, workspace)
-        async with open_session(bench.store, setup, QUESTION) as opened:
+    async with SessionRegistry.open(tmp_path / "data") as registry:
+        setup = await registry.create(QUESTION, workspace)
+        async with open_session(registry.store, setup, QUESTION) as opened:
             session = opened.view
             assert isinstance(session, Session)
             await session.settled()

@@ -117,7 +117,7 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
         assert set(op.statuses.values()) == {"completed", "failed", "skipped"}
         written = await export_for_reading(op.session, tmp_path / "a.md")
         kept = json.loads((await export_for_reading(op.session, tmp_path / "a.json")).read_text())["decisions"]
-        korean = as_markdown(replace(op.now, query="지워줘"), await logged_decisions(op.session.desk.ledger, "s1"))
+        korean = as_markdown(replace(op.now, query="지워줘"), await logged_decisions(op.session.writer.ledger, "s1"))
     parts = written.read_text().partition("\n\nSession")[0].split("- **todo_")
     for part, told in zip(
         parts[1:],
@@ -149,7 +149,7 @@ async def test_a_file_to_read_tells_what_was_decided_about_the_plan_and_the_past
         await op.say("/plan approve")
         seen = await op.rest()
         await op.say(f"/checkpoint restore {(await op.session.checkpoints(2))[1].checkpoint_id}")
-        text = as_markdown(op.now, await logged_decisions(op.session.desk.ledger, "s1"))
+        text = as_markdown(op.now, await logged_decisions(op.session.writer.ledger, "s1"))
     assert "- the plan: approved by ann (test) at 2026-" in text
     assert "- ann went back to an earlier checkpoint at 2026-" in text
     assert "  - let run by mode plan (nobody was asked) at 2026-" in as_markdown(seen)  # by its state alone

@@ -361,7 +361,7 @@ async def test_away_from_a_terminal_only_what_was_shown_before_is_decided_and_hi
         unrecorded = await away.handle_command(f"/todo approve {question.id}", seen)
         assert unrecorded.data["reason"] == "unshown", "the record knows of no showing"
         assert op.status("todo_001") == "waiting_approval" and place.world.done() == {}
-        op.session.desk.showing.note([question.id], "ann", "cli")
+        op.session.writer.showing.note([question.id], "ann", "cli")
         assert (await away.handle_command(f"/todo approve {question.id}", seen)).status == "resumed"
         await op.rest()
     assert place.world.done() == {"todo_001": 1}

@@ -14,14 +14,16 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
-    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
-        setup = await bench.create("Find the cap.", workspace)
-        async with open_session(bench.store, setup) as session:
+    async with SessionRegistry.open(tmp_path / "data", {}) as registry:
+        setup = await registry.create("Find the cap.", workspace)
+        async with open_session(registry.store, setup) as session:
             await session.settled()
-            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
+            handler = CommandHandler(
+                session, setup.planner, by="ann", channel="test", terminal=True, admin=registry.admin
+            )
             renamed = await handler.handle_command("/rename The  cap")
             assert (renamed.status, renamed.data["title"]) == ("renamed", "The cap")
-            assert bench.data.session("s1").info().title == "The cap"
+            assert registry.data.session("s1").info().title == "The cap"
             target = tmp_path / "cap.hitl"
             exported = await handler.handle_command(f"/export {target}")
             assert exported.data["size"] == target.stat().st_size
@@ -29,7 +31,7 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
             assert again.failed and target.stat().st_size == exported.data["size"]
             forked = await handler.handle_command("/fork")
             assert forked.data["session_id"] == "s2"
-            assert [s.title for s in await bench.admin.sessions()] == ["The cap", "The cap (fork of s1)"]
+            assert [s.title for s in await registry.admin.sessions()] == ["The cap", "The cap (fork of s1)"]
             empty = await handler.handle_command("/rename")
             assert empty.failed
             alone = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True)
@@ -41,11 +43,13 @@ async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the
     workspace.mkdir()
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
     file = tmp_path / "cap.hitl"
-    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
-        setup = await bench.create("Find the cap.", workspace)
-        async with open_session(bench.store, setup) as session:
+    async with SessionRegistry.open(tmp_path / "data", {}) as registry:
+        setup = await registry.create("Find the cap.", workspace)
+        async with open_session(registry.store, setup) as session:
             await session.settled()
-            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
+            handler = CommandHandler(
+                session, setup.planner, by="ann", channel="test", terminal=True, admin=registry.admin
+            )
             await handler.handle_command(f"/export {file}")
             imported = await handler.handle_command(f"/import {file}")
             assert (imported.status, imported.data["session_id"]) == ("imported", "s2")
@@ -55,11 +59,11 @@ async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the
             shown = await handler.handle_command("/delete s2")
             assert shown.status == "ok" and "Nothing was deleted" in shown.message
             assert (await handler.handle_command("/delete s2 s1")).failed
-            assert bench.data.ids() == ["s1", "s2"]
+            assert registry.data.ids() == ["s1", "s2"]
             assert (await handler.handle_command("/delete s2 s2")).status == "deleted"
             assert (await handler.handle_command("/delete s1 s1")).failed
             assert (await handler.handle_command("/delete s2 s2")).failed
-    assert bench.data.ids() == ["s1"] and file.exists()
+    assert registry.data.ids() == ["s1"] and file.exists()
 
 
 async def test_the_copies_that_only_a_session_goes_on_in_go_with_it(tmp_path: Path) -> None:
@@ -67,20 +71,20 @@ async def test_the_copies_that_only_a_session_goes_on_in_go_with_it(tmp_path: Pa
     workspace.mkdir()
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
     outside = tmp_path / "theirs.db"
-    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
+    async with SessionRegistry.open(tmp_path / "data", {}) as registry:
         copies.mkdir()
         kept = [copies / name for name in ("own.db", "own.db-wal", "shared.db", "other.db")]
         for path in (*kept, outside):
             path.write_bytes(b"x")
         used = {"s1": ("own.db", "shared.db"), "s2": ("shared.db",)}
         for name, files in used.items():
-            await bench.create("Find the cap.", workspace)
+            await registry.create("Find the cap.", workspace)
             savers = [str(copies / f) for f in files] + ([str(outside), "postgresql://h/d"] if name == "s1" else [])
             graphs = [GraphDeclaration(f"g{n}", "a.py:graph", str(workspace), saver=s) for n, s in enumerate(savers)]
-            bench.data.session(name).write_graphs(graphs)
-        assert (await bench.admin.removal("s1")).copies == (copies / "own.db",)
-        await bench.admin.delete("s1")
+            registry.data.session(name).write_graphs(graphs)
+        assert (await registry.admin.removal("s1")).copies == (copies / "own.db",)
+        await registry.admin.delete("s1")
         assert sorted(p.name for p in copies.iterdir()) == ["other.db", "shared.db"]
-        await bench.admin.delete("s2")
+        await registry.admin.delete("s2")
         assert [p.name for p in copies.iterdir()] == ["other.db"]
     assert outside.exists()

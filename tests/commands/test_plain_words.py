@@ -16,24 +16,24 @@ from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
-Desk = tuple[CommandHandler, Session]
+CommandedSession = tuple[CommandHandler, Session]
 GRAPHS = Path(__file__).with_name("shape_graphs.py")
 
 
 @asynccontextmanager
-async def at_work(folder: Path, query: str, graph: str = "", channel: str = "repl") -> AsyncIterator[Desk]:
+async def at_work(folder: Path, query: str, graph: str = "", channel: str = "repl") -> AsyncIterator[CommandedSession]:
     work = folder / "work"
     work.mkdir()
     (work / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
     declared = GraphDeclaration(graph, f"{GRAPHS}:{graph}", str(GRAPHS.parent)) if graph else None
-    async with SessionRegistry.open(folder / "data", {}) as bench:
-        setup = await bench.create(query, work, graph=declared)
-        async with open_session(bench.store, setup, query) as opened:
+    async with SessionRegistry.open(folder / "data", {}) as registry:
+        setup = await registry.create(query, work, graph=declared)
+        async with open_session(registry.store, setup, query) as opened:
             session = opened.view
             assert isinstance(session, Session)
             await session.settled()
             yield (
-                CommandHandler(session, setup.planner, by="ann", channel=channel, terminal=True, admin=bench.admin),
+                CommandHandler(session, setup.planner, by="ann", channel=channel, terminal=True, admin=registry.admin),
                 session,
             )
 

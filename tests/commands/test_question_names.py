@@ -6,18 +6,18 @@ import re
 from pathlib import Path
 from typing import Any
 
-from test_answer import Desk, desk
+from test_answer import CommandedSession, commanded_session
 
 from hitl_tui.supervisor.snapshot import Question
 
 APPROVED = {"type": "approve"}
 
 
-def by_node(d: Desk) -> dict[str, Question]:
+def by_node(d: CommandedSession) -> dict[str, Question]:
     return {str(q.view.request.subject["path"][-1]): q for q in d.questions}
 
 
-def asks(d: Desk) -> dict[str, str]:
+def asks(d: CommandedSession) -> dict[str, str]:
     """Return what each open name means."""
     return {question.name: node for node, question in by_node(d).items()}
 
@@ -27,7 +27,7 @@ def answered(told: dict[str, Any], name: str, said: str) -> bool:
 
 
 async def test_an_answer_never_moves_to_another_question(tmp_path: Path) -> None:
-    async with desk(tmp_path, "payments") as d:
+    async with commanded_session(tmp_path, "payments") as d:
         printed = {node: q.commands["approve"] for node, q in by_node(d).items()}
         names = asks(d)
         first = next(name for name, node in names.items() if node == "pay_ann")
@@ -45,7 +45,7 @@ async def test_an_answer_never_moves_to_another_question(tmp_path: Path) -> None
 
 
 async def test_a_printed_command_sent_twice_pays_once(tmp_path: Path) -> None:
-    async with desk(tmp_path, "payments") as d:
+    async with commanded_session(tmp_path, "payments") as d:
         name, question = next((q.name, q) for q in d.questions)
         for line in (question.commands["approve"], question.bound_commands["approve"]):
             await d.say(line)
@@ -57,7 +57,7 @@ async def test_a_printed_command_sent_twice_pays_once(tmp_path: Path) -> None:
 
 
 async def test_the_name_of_the_only_question_is_not_the_next_ones(tmp_path: Path) -> None:
-    async with desk(tmp_path, "in_turn") as d:
+    async with commanded_session(tmp_path, "in_turn") as d:
         (first,) = d.questions
         assert first.name == "todo_001"
         line = first.commands["approve"]
@@ -76,7 +76,7 @@ async def test_the_name_of_the_only_question_is_not_the_next_ones(tmp_path: Path
 
 
 async def test_no_name_is_given_again_after_a_restore(tmp_path: Path) -> None:
-    async with desk(tmp_path, "payments") as d:
+    async with commanded_session(tmp_path, "payments") as d:
         old = {q.name: q for q in d.questions}
         await d.say(f"{d.questions[0].commands['approve']}")
         page = await d.session.checkpoints(20)
@@ -99,7 +99,7 @@ async def test_no_name_is_given_again_after_a_restore(tmp_path: Path) -> None:
 
 
 async def test_every_command_in_json_decides_its_own_request_or_none(tmp_path: Path) -> None:
-    async with desk(tmp_path, "payments") as d:
+    async with commanded_session(tmp_path, "payments") as d:
         for question in d.questions:
             document = question.to_dict()
             assert set(document["commands"]) == set(question.commands)
@@ -111,7 +111,7 @@ async def test_every_command_in_json_decides_its_own_request_or_none(tmp_path: P
 
 
 async def test_a_digest_that_was_answered_names_nothing_any_more(tmp_path: Path) -> None:
-    async with desk(tmp_path, "in_turn") as d:
+    async with commanded_session(tmp_path, "in_turn") as d:
         (first,) = d.questions
         await d.say(f"/answer 1 approve --digest {first.digest}")
         (second,) = d.questions

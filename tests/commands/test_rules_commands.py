@@ -41,10 +41,10 @@ decision = "ask"
 
 
 @dataclass
-class Desk:
+class CommandedSession:
     """An open session, and who acts on it."""
 
-    bench: SessionRegistry
+    registry: SessionRegistry
     session: Session
     handler: CommandHandler
     rules: Path
@@ -69,16 +69,16 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(tmp_path: Path, mode: Mode) -> AsyncIterator[Desk]:
+async def commanded_session(tmp_path: Path, mode: Mode) -> AsyncIterator[CommandedSession]:
     workspace = tmp_path / "w"
     workspace.mkdir(exist_ok=True)
     (workspace / "hitl.toml").write_text(TOML, encoding="utf-8")
     for number in range(1, 7):
         (workspace / f"cap{number}.md").write_text(f"# Cap {number}\n\nThe cap {number}.\n", encoding="utf-8")
     trust_workspace(tmp_path / "d", workspace)
-    async with SessionRegistry.open(tmp_path / "d") as bench:
-        setup = await bench.create("The cap", workspace, mode=mode)
-        async with open_session(bench.store, setup, "The cap") as opened:
+    async with SessionRegistry.open(tmp_path / "d") as registry:
+        setup = await registry.create("The cap", workspace, mode=mode)
+        async with open_session(registry.store, setup, "The cap") as opened:
             session = opened.view
             assert isinstance(session, Session)
             handler = CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True)
@@ -88,11 +88,11 @@ async def desk(tmp_path: Path, mode: Mode) -> AsyncIterator[Desk]:
                 seen = session.snapshot
                 while not seen.concluded:
                     seen = await session.changed(seen)
-            yield Desk(bench, session, handler, tmp_path / "d" / "rules.toml")
+            yield CommandedSession(registry, session, handler, tmp_path / "d" / "rules.toml")
 
 
 async def test_a_rule_is_shown_first_and_written_with_the_digest_that_was_shown(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         todo = await d.add("make file=a")
         question = await d.asked(todo)
         shown = await d.handler.handle_command(f"/rules allow {todo}")
@@ -109,7 +109,7 @@ async def test_a_rule_is_shown_first_and_written_with_the_digest_that_was_shown(
 
 
 async def test_the_same_input_passes_from_then_on_and_every_use_is_on_record(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         first = await d.add("make file=a")
         question = await d.asked(first)
         await d.handler.handle_command(f"/rules allow {first} --digest {question.digest}")
@@ -119,16 +119,16 @@ async def test_the_same_input_passes_from_then_on_and_every_use_is_on_record(tmp
         await d.asked(other)
         assert not (tmp_path / "w" / "b").exists()
         (rule,) = load_rules(d.rules)
-        entries = await d.bench.ledger.entries(d.session.id)
+        entries = await d.registry.ledger.entries(d.session.id)
         (added,) = [e for e in entries if e.kind == "rule_added"]
         assert (added.data["id"], added.data["by"]) == (rule.id, "ops")
         used = [e.data for e in entries if e.kind == "decision"]
         assert [f"rule {rule.id} of ops"] * 2 == [(u.get("decision") or u)["by"] for u in used]
-        assert (await verify(d.bench.ledger)).ok
+        assert (await verify(d.registry.ledger)).ok
 
 
 async def test_in_mode_step_everything_asks_still_and_it_says_so(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.STEP) as d:
+    async with commanded_session(tmp_path, Mode.STEP) as d:
         todo = await d.add("make file=a")
         question = await d.asked(todo)
         said = await d.handler.handle_command(f"/rules allow {todo} --digest {question.digest}")
@@ -140,7 +140,7 @@ async def test_in_mode_step_everything_asks_still_and_it_says_so(tmp_path: Path)
 
 
 async def test_a_rule_that_is_taken_back_asks_again(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         first = await d.add("make file=a")
         question = await d.asked(first)
         await d.handler.handle_command(f"/rules allow {first} --digest {question.digest}")
@@ -157,7 +157,7 @@ async def test_a_rule_that_is_taken_back_asks_again(tmp_path: Path) -> None:
 
 
 async def test_hitl_toml_comes_first(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         todo = await d.add("watched")
         await d.asked(todo)
         refused = await d.handler.handle_command(f"/rules allow {todo}")
@@ -171,7 +171,7 @@ async def test_hitl_toml_comes_first(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_cannot_be_used_allows_nothing(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         d.rules.write_text("nonsense", encoding="utf-8")
         todo = await d.add("make file=a")
         question = await d.asked(todo)
@@ -183,7 +183,7 @@ async def test_a_file_that_cannot_be_used_allows_nothing(tmp_path: Path) -> None
 
 
 async def test_a_rule_is_changed_and_that_is_on_record(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         todo = await d.add("make file=a")
         question = await d.asked(todo)
         await d.handler.handle_command(f"/rules allow {todo} --digest {question.digest}")
@@ -196,14 +196,14 @@ async def test_a_rule_is_changed_and_that_is_on_record(tmp_path: Path) -> None:
         (after,) = load_rules(d.rules)
         assert (edited.status, edited.data["id"], edited.data["before"]["until"]) == ("changed", after.id, "")
         assert after.until and after.input == before.input
-        entries = await d.bench.ledger.entries(d.session.id)
+        entries = await d.registry.ledger.entries(d.session.id)
         (entry,) = [e for e in entries if e.kind == "rule_changed"]
         assert (entry.data["was"], entry.data["id"], entry.data["until"]) == (before.id, after.id, after.until)
-        assert (await verify(d.bench.ledger)).ok
+        assert (await verify(d.registry.ledger)).ok
 
 
 async def test_the_list_says_what_hitl_toml_says(tmp_path: Path) -> None:
-    async with desk(tmp_path, Mode.RISK) as d:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
         said = await d.handler.handle_command("/rules")
         (row,) = said.data["policy"]
         assert (row["n"], row["decision"], row["command"]) == (1, "ask", "watched")

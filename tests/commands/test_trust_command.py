@@ -25,17 +25,17 @@ risk = "{risk}"
 SECRET = '[secrets]\nnames = ["PASSWORD_OF_MARK"]\n'
 
 
-class Desk:
+class CommandedSession:
     """An open session of a workspace, and who acts on it."""
 
-    def __init__(self, bench: SessionRegistry, session: Session, workspace: Path) -> None:
-        self.bench, self.session, self.workspace = bench, session, workspace
+    def __init__(self, registry: SessionRegistry, session: Session, workspace: Path) -> None:
+        self.registry, self.session, self.workspace = registry, session, workspace
         self.handler = self.person()
 
     def person(self, *, proven: bool = True) -> CommandHandler:
         planner, acting = self.session.setup.planner, verified("ann") if proven else None
         return CommandHandler(
-            self.session, planner, by="ann", channel="test", admin=self.bench.admin, acting=acting, terminal=True
+            self.session, planner, by="ann", channel="test", admin=self.registry.admin, acting=acting, terminal=True
         )
 
     async def trusts(self) -> str:
@@ -57,23 +57,23 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(root: Path, settings: str = "") -> AsyncIterator[Desk]:
+async def commanded_session(root: Path, settings: str = "") -> AsyncIterator[CommandedSession]:
     workspace = root / "w"
     workspace.mkdir()
     (workspace / "cap.md").write_text("# Cap\n\nThe cap.\n", encoding="utf-8")
     (workspace / "hitl.toml").write_text(settings or SETTINGS.format(risk="high"), encoding="utf-8")
-    async with SessionRegistry.open(root / "d", {"PASSWORD_OF_MARK": "a long password"}) as bench:
-        setup = await bench.create("The cap", workspace, session_id="s1")
-        async with open_session(bench.store, setup) as opened:
+    async with SessionRegistry.open(root / "d", {"PASSWORD_OF_MARK": "a long password"}) as registry:
+        setup = await registry.create("The cap", workspace, session_id="s1")
+        async with open_session(registry.store, setup) as opened:
             session = opened.view
             assert isinstance(session, Session)
-            made = Desk(bench, session, workspace)
+            made = CommandedSession(registry, session, workspace)
             await made.handler.handle_command("/todo approve")  # what comes after is asked once this is done
             yield made
 
 
 async def test_what_was_withheld_works_at_once(tmp_path: Path) -> None:
-    async with desk(tmp_path) as d:
+    async with commanded_session(tmp_path) as d:
         refused = await d.handler.handle_command("/todo add command_team mark")
         assert "works only once this folder is trusted" in refused.message
         assert await d.trusts() == f"Trusted {d.workspace} as it is now."
@@ -82,7 +82,7 @@ async def test_what_was_withheld_works_at_once(tmp_path: Path) -> None:
 
 
 async def test_trust_from_elsewhere_is_followed_too(tmp_path: Path) -> None:
-    async with desk(tmp_path) as d:
+    async with commanded_session(tmp_path) as d:
         trust_workspace(tmp_path / "d", d.workspace)
         while not d.session.setup.commands:
             assert await d.session.renew() == ""
@@ -90,7 +90,7 @@ async def test_trust_from_elsewhere_is_followed_too(tmp_path: Path) -> None:
 
 
 async def test_settings_that_were_edited_and_trusted_hold_at_once(tmp_path: Path) -> None:
-    async with desk(tmp_path) as d:
+    async with commanded_session(tmp_path) as d:
         await d.trusts()
         file = d.workspace / "hitl.toml"
         file.write_text(SETTINGS.format(risk="low").replace('"mark"]', '"other"]'), encoding="utf-8")
@@ -100,15 +100,15 @@ async def test_settings_that_were_edited_and_trusted_hold_at_once(tmp_path: Path
 
 
 async def test_nobody_trusts_by_a_name_that_nothing_proves(tmp_path: Path) -> None:
-    async with desk(tmp_path) as d:
+    async with commanded_session(tmp_path) as d:
         digest = (await d.handler.handle_command("/trust")).data["digest"]
         refused = await d.person(proven=False).handle_command(f"/trust --digest {digest}")
         assert refused.failed and "only a verified person trusts a folder" in refused.message
-        assert not (await d.bench.trust.of(d.workspace)).trusted
+        assert not (await d.registry.trust.of(d.workspace)).trusted
 
 
 async def test_other_secrets_wait_until_the_session_is_opened_again(tmp_path: Path) -> None:
-    async with desk(tmp_path, SECRET + SETTINGS.format(risk="high")) as d:
+    async with commanded_session(tmp_path, SECRET + SETTINGS.format(risk="high")) as d:
         assert "open this session again" in await d.trusts()
         refused = await d.handler.handle_command("/todo add command_team mark")
         assert refused.failed

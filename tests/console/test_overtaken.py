@@ -27,7 +27,7 @@ async def kim_decides(c: Console, question: Question, verdict: Verdict, reason: 
     """Decide as somebody else does elsewhere: the session learns of it from the ledger."""
     handle, request = c.session.handle, question.view.request
     assert handle is not None
-    now = handle.session.desk.now()
+    now = handle.session.writer.now()
     said = Decision(request.id, verdict, "kim", request.digest, now, "cli", reason=reason)
     await handle.setup.ledger.decide(said, now)
 

@@ -346,7 +346,7 @@ async def test_an_intended_restore_of_a_follower_is_carried_out_at_the_next_open
         first = await op.rest()
         await op.finish()
     async with place.ledger() as ledger, SessionFollower.open(place.setup(ledger)) as follower:
-        await follower.desk.restore(first.checkpoint_id, "bob")
+        await follower.writer.restore(first.checkpoint_id, "bob")
     async with place.open() as op:
         seen = await op.rest()
         assert seen.branch == 1

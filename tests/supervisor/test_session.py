@@ -230,7 +230,7 @@ async def test_a_decision_with_another_digest_is_refused(tmp_path: Path) -> None
         shown = (await op.rest()).questions[0]
         forged = Decision(shown.id, Verdict.APPROVE, "eve", digest("something else"), op.place.clock())
         with pytest.raises(Refused) as refused:
-            await op.session.desk.decide(forged)
+            await op.session.writer.decide(forged)
         assert refused.value.reason == "stale"
         assert op.status("todo_001") == "waiting_approval"
 
@@ -268,8 +268,8 @@ async def test_a_question_expires_by_its_terms(tmp_path: Path, on_deadline: str,
     place.policy = Policy([Rule(Ruling.ASK, terms=Terms(deadline=60, on_deadline=on_deadline))])
     async with place.open() as op:
         shown = (await op.rest()).questions[0]
-        op.session.desk.showing.note([shown.id], "ann", "test")
-        await op.session.desk.showing.settled()
+        op.session.writer.showing.note([shown.id], "ann", "test")
+        await op.session.writer.showing.settled()
         place.clock.forward(61)
         with pytest.raises(Refused) as refused:
             await op.handler.decide(shown, Verdict.APPROVE)
@@ -289,7 +289,7 @@ async def test_no_silence_approves_a_question_before_it_was_shown(tmp_path: Path
         place.clock.forward(1000)
     async with place.open() as op:
         question = (await op.rest()).questions[0]
-        op.session.desk.showing.note([question.id], "ann", "test")
+        op.session.writer.showing.note([question.id], "ann", "test")
         seen = await op.until(lambda s: bool(s.questions and s.questions[0].view.request.first_shown))
         asked = seen.questions[0].to_dict()
         assert asked["deadline"] > asked["first_shown"] > asked["opened_at"]
@@ -314,7 +314,7 @@ async def test_what_is_of_high_risk_never_expires_into_an_approval(tmp_path: Pat
         assert question.view.request.terms.on_deadline == "reject"
         assert any("on_deadline" in note for note in question.view.request.about["notes"])
         if shown:
-            op.session.desk.showing.note([question.id], "ann", "test")
+            op.session.writer.showing.note([question.id], "ann", "test")
     place.clock.forward(61)
     async with place.open() as op:
         seen = await op.until(lambda s: s.concluded)
@@ -795,6 +795,6 @@ async def test_two_sessions_dont_touch_each_other(tmp_path: Path) -> None:
             await one.settled()
             question = (await two.settled()).questions[0]
             say = Decision(question.id, Verdict.REJECT, "ann", question.digest, place.clock())
-            await two.desk.decide(say)
+            await two.writer.decide(say)
             await two.settled()
             assert one.snapshot.raw["todo_001"]["status"] == "waiting_approval"

@@ -12,7 +12,7 @@ from textual.events import Key
 from textual.timer import Timer
 from textual.widgets import Static
 
-from hitl_tui.commands.todo_input import retold
+from hitl_tui.commands.todo_input import command_description
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer
 from hitl_tui.console.dialogs.form_fields import PAGES, EditArea, FieldInput
@@ -135,7 +135,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
     def _edited(self, parameters: dict[str, Any]) -> Edited:
         task = self._wanted if self._command else self.query_one("#edit-task", EditArea).written
         if self._command:
-            task = retold(task, self._arguments, self._arguments["command"], parameters)
+            task = command_description(task, self._arguments, self._arguments["command"], parameters)
             parameters = {"command": self._arguments["command"], "parameters": parameters}
         return Edited(task, parameters, self._bind(task, parameters), self._seen)
 

@@ -128,7 +128,7 @@ async def change_rule(app: Console, handle: SessionHandle, rule: StandingRule, b
     Returns:
         What became of it; None when it wasn't confirmed.
     """
-    fresh = await app.push_screen_wait(RuleChange(rule, by, handle.session.desk.now()))
+    fresh = await app.push_screen_wait(RuleChange(rule, by, handle.session.writer.now()))
     if fresh is None or fresh == rule:
         return None
     kept = set(fresh.to_toml().splitlines())

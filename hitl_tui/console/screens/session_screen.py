@@ -389,7 +389,7 @@ class SessionScreen(PromptScreen):
     def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
         event.stop()
         if self.handle is not None:
-            self.handle.session.desk.showing.note([event.question_id], self.hitl.options.by, "console")
+            self.handle.session.writer.showing.note([event.question_id], self.hitl.options.by, "console")
 
     # Messages --------------------------------------------------------------------------------------------------
 

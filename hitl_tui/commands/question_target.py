@@ -31,7 +31,7 @@ class QuestionTarget:
     question: Question | None = None
 
 
-async def aim(context: CommandContext, name: str) -> QuestionTarget:
+async def find_target(context: CommandContext, name: str) -> QuestionTarget:
     """Return the TODO that a name stands for, and the question where it names one.
 
     Raises:
@@ -65,21 +65,21 @@ async def request_named(context: CommandContext, name: str) -> Question:
     found = by_request(context.snapshot, name)
     if found is not None:
         return found
-    view = await context.session.desk.ledger.request(name, context.session.desk.now())
+    view = await context.session.writer.ledger.request(name, context.session.writer.now())
     if view is None or view.request.session != context.session.id:
         raise Refused(Message('There is no open question "{}".', clip(name)), reason="unknown")
     if view.resolution.outcome is Outcome.PENDING:
         return as_questions([view], context.snapshot.raw)[0]
-    raise closed(context, view)
+    raise closed_error(context, view)
 
 
-def closed(context: CommandContext, view: RequestView) -> Refused:
+def closed_error(context: CommandContext, view: RequestView) -> Refused:
     """Return what is said to who comes too late."""
     resolution = view.resolution
     reason = "superseded" if resolution.outcome is Outcome.SUPERSEDED else "late"
     if resolution.decisions and person(resolution.decisions[-1].by) == person(context.by):
         reason = "repeated"
-    return Refused(closed_words(view.request, resolution, context.session.desk.now()), reason=reason)
+    return Refused(closed_words(view.request, resolution, context.session.writer.now()), reason=reason)
 
 
 async def refuse_answered(
@@ -106,9 +106,9 @@ async def refuse_answered(
     Raises:
         Refused: the last such question was answered; the message says what was said, by whom and when.
     """
-    desk = context.session.desk
-    views = await desk.ledger.requests(
-        desk.now(), session=context.session.id, todo_id=todo_id, pending=False, limit=_MOST
+    writer = context.session.writer
+    views = await writer.ledger.requests(
+        writer.now(), session=context.session.id, todo_id=todo_id, pending=False, limit=_MOST
     )
     for view in reversed(views):
         request = view.request
@@ -116,7 +116,7 @@ async def refuse_answered(
         meant = meant and name in ("", name_of(request))
         answered = view.resolution.decided or request.ended_at
         if meant and answered and (not digest or names_digest(digest, request.digest)):
-            refused = closed(context, view)
+            refused = closed_error(context, view)
             refused.help = help
             raise refused
 
