@@ -1,4 +1,4 @@
-"""What can be written after `hitl-tui`, and what it means."""
+"""Parsing of the command line, and what is said of a mistyped one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a command line to an exit code: who carries it out, and what becomes of errors. Nobody sees a traceback."""
+"""Dispatch of a command line to its subcommand, and of errors to an exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the function of a subcommand is given: one run of the program."""
+"""`Job`: one run of the program, as the function of a subcommand gets it."""
 
 from __future__ import annotations
 

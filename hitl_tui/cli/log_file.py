@@ -1,4 +1,4 @@
-"""The log: where a traceback goes that nobody should have to read."""
+"""The log file, which tracebacks go to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log's file: made when there is something to write, kept small, and never a reason to fail."""
+"""The log's handler: its file is made at the first record, is kept small and never fails."""
 
 from __future__ import annotations
 

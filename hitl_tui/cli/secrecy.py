@@ -1,4 +1,4 @@
-"""Declared secrets in what the command line prints and logs: shown by name, whatever message repeats them."""
+"""Masking of declared secrets in what the command line prints and logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`run`, `do`, `show` and `sessions`: what each does with the engine, and what it prints."""
+"""`run`, `do` and `show`: what they do with a session, and what they print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hitl-tui web`: the console in a browser of this machine ."""
+"""`hitl-tui web`: the console in a browser of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/answer`: what a team asks from inside gets its answer, checked before it is sent."""
+"""`/answer`: answer an interrupt, checked before it is sent."""
 
 from __future__ import annotations
 

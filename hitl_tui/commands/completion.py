@@ -1,4 +1,4 @@
-"""What could be typed next, from the command table and the session as it is: for the console and the line mode."""
+"""Completion of command lines, from the command table and the session."""
 
 from __future__ import annotations
 

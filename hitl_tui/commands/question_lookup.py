@@ -1,4 +1,4 @@
-"""Which open question a name stands for, and what a half-written answer would send. Pure."""
+"""Looking up open questions by name, and the errors of commands that can't decide one. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which open question a command decides, and what is said when it was answered already."""
+"""The TODO or open question that a command names, and the refusal when it was answered already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands answer: typed, without layout, the same for every interface."""
+"""`CommandResult`: the answer of a command, without layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on what runs without a question: standing rules beside hitl.toml's own, and the mode."""
+"""Commands for standing rules and the mode: what runs without a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that administer sessions: another title, a copy, a file, an end; and what is answered to each."""
+"""Commands that administer sessions: list, rename, fork, export, import, delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New TODOs and new inputs, as people write them."""
+"""TODOs that people add, and new inputs that they write."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""hitl.toml: what a workspace declares. Start with `load.load_config`."""
+"""hitl.toml: what a workspace declares. Start with `loader.load_config`."""

@@ -75,7 +75,7 @@ class GraphDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A graph that a face is started with.
+    """A graph that an interface is started with.
 
     Args:
         graph: which.

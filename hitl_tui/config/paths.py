@@ -1,4 +1,4 @@
-"""Paths that people give: whether they can be paths at all, before anything is looked for there."""
+"""Checking of paths that people give, before anything is looked for there."""
 
 from __future__ import annotations
 

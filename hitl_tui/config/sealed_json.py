@@ -1,4 +1,4 @@
-"""JSON files of our own with a checksum in them, so that damage is never believed."""
+"""JSON files of our own with a checksum in them."""
 
 from __future__ import annotations
 

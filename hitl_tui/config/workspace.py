@@ -1,4 +1,4 @@
-"""What a workspace declared, as the rest of the program sees it: plain data, no parser behind it."""
+"""The settings that a workspace declared, as plain data."""
 
 from __future__ import annotations
 

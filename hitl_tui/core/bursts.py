@@ -1,4 +1,4 @@
-"""Keys that come faster than anybody types: a paste without its marks, a macro, a multiplexer. Pure."""
+"""Bursts of keys, faster than anybody types: an unbracketed paste, a macro, a multiplexer. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The one family of errors a person may see.
 
-Every message is a single sentence that says what was expected, what was found and what to do; faces
+Every message is a single sentence that says what was expected, what was found and what to do; interfaces
 print it as it is, with `exit_code`, and keep the traceback for the log.
 """
 

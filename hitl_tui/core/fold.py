@@ -15,7 +15,7 @@ from hitl_tui.core import fold_decisions, fold_operator_events
 from hitl_tui.core.board import Board, Draft, Rules
 from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.events import Event, EventKind
-from hitl_tui.core.fold_consequences import settle, withdraw_unbound
+from hitl_tui.core.fold_consequences import ask_closed_anew, settle, withdraw_unbound
 from hitl_tui.core.fold_operator_events import target
 from hitl_tui.core.interrupts.numbers import HIGHEST_NUMBER, asked_anew, highest_number, interrupts_of
 from hitl_tui.core.json_types import (
@@ -30,7 +30,6 @@ from hitl_tui.core.json_types import (
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
-from hitl_tui.core.reopened_questions import ask_closed_anew
 from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo, without
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
+from hitl_tui.core.interrupts.numbers import asked_anew, interrupts_of
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Approval
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Ruling
-from hitl_tui.core.questions import plan_question, question_of
+from hitl_tui.core.questions import interrupt_questions, plan_question, question_of
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 
 _OPEN = frozenset({"pending", "waiting_approval", "blocked"})
@@ -39,6 +40,27 @@ def settle(draft: Draft, at: str) -> None:
     concluded = draft.control.concluded and not draft.changed
     if (completed, concluded) != (draft.control.completed, draft.control.concluded):
         draft.control = replace(draft.control, completed=completed, concluded=concluded)
+
+
+def ask_closed_anew(draft: Draft, closed: Mapping[str, str]) -> None:
+    """Ask anew what an event should have ended and didn't: its request is superseded for good.
+
+    Args:
+        draft: after the event.
+        closed: ids of the TODOs, by the ids of the requests that ended with it.
+    """
+    for todo_id in sorted({str(todo_id) for todo_id in closed.values()}):
+        if todo_id not in draft:
+            continue
+        todo = draft.get(todo_id)
+        inside = {i for i, request in interrupt_questions(draft, todo) if request.id in closed}
+        if inside and todo.question is not None:
+            interrupts = [asked_anew(i, todo.asked) if i["id"] in inside else i for i in interrupts_of(todo.question)]
+            todo = replace(todo, question={**todo.question, "interrupts": interrupts}, asked=todo.asked + 1)
+            draft.put(todo)
+        asked = question_of(draft, todo)
+        if asked is not None and asked.id in closed:
+            draft.put(replace(todo, asked=todo.asked + 1))
 
 
 def _ask_failures_anew(draft: Draft, reached: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Settled requests: what a person (or a deadline) said, carried out."""
+"""What a decision, or a deadline that passed, does to a board."""
 
 from __future__ import annotations
 

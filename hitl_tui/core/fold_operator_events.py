@@ -1,4 +1,4 @@
-"""What operators do to a plan by command or key."""
+"""What an operator's command does to a board."""
 
 from __future__ import annotations
 

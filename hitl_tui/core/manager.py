@@ -1,4 +1,4 @@
-"""A plan's TODOs as a collection that is worked on."""
+"""`TodoManager`: a plan's TODOs as a mutable collection."""
 
 from __future__ import annotations
 

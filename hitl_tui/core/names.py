@@ -1,4 +1,4 @@
-"""How people name things, and how what they wrote is shown in a message."""
+"""Names of TODOs, people and other things: resolved, cut and compared."""
 
 from __future__ import annotations
 

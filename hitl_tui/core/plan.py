@@ -1,4 +1,4 @@
-"""What a query becomes: intent, plan, its TODOs, what planning knows, and changes that are proposed."""
+"""Intents, execution plans, the TODOs made of them, and proposals to change a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests, decisions, and the one place that says what decisions amount to."""
+"""Requests, decisions, and what decisions amount to."""
 
 from __future__ import annotations
 

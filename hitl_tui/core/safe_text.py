@@ -1,8 +1,8 @@
 """Text that we did not write, shown exactly and harmlessly.
 
 Whatever comes from a file, a command, an agent, a model or the network passes `safe_text` once, where it
-enters, before any face shows it. What could move the cursor, hide, reorder or disguise something becomes
-a visible glyph, and `unsafe_text` gives back what was there. Markup is left as it is: faces never
+enters, before any interface shows it. What could move the cursor, hide, reorder or disguise something becomes
+a visible glyph, and `unsafe_text` gives back what was there. Markup is left as it is: interfaces never
 parse it.
 
 Letters that look alike and scripts that run from right to left are text like any other and pass.
@@ -237,7 +237,7 @@ def _json_escape(character: str) -> str:
 
 def _shown(match: re.Match[str], spared: frozenset[str], escape: Callable[[str], str] | None = None) -> str:
     start = match.start()
-    # A mark needs a letter to sit on, or it lands on whatever a face draws before this text.
+    # A mark needs a letter to sit on, or it lands on whatever an interface draws before this text.
     marks = 0 if start and match.string[start - 1] not in " \n" else MOST_MARKS
     out: list[str] = []
     for character in match[0]:

@@ -1,4 +1,4 @@
-"""Why a request doesn't count any more: a cause with who and when as data, and the words made of it."""
+"""Why a request was superseded: the cause, who and when, and the words for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a module holds to a graph that runs on our saver, with everything else as it was."""
+"""Loading a graph: what a module holds, compiled to run on our checkpoint saver."""
 
 from __future__ import annotations
 

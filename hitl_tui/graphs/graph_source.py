@@ -1,4 +1,4 @@
-"""The source of a graph, found without running it: what its code says is part of what a person approves."""
+"""The source files of a graph, found without running it: an approval binds them."""
 
 from __future__ import annotations
 

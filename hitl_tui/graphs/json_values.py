@@ -1,4 +1,4 @@
-"""What graphs hold and send, as JSON that can be shown and kept: total, bounded, never raising."""
+"""Conversion of what graphs hold and send into JSON: total, bounded, never raising."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans for sessions with one attached graph: what is asked is its input."""
+"""The planner of a session with one attached graph: the query is the graph's input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What planners hand over: plans, and changes to a plan that become a `Proposal`."""
+"""What planners return: plans, and changes of a plan that become a `Proposal`."""
 
 from __future__ import annotations
 

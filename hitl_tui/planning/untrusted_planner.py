@@ -1,4 +1,4 @@
-"""`UntrustedPlanner`: plans in a folder that nobody trusts, whose commands may say anything of themselves."""
+"""`UntrustedPlanner`: plans in an untrusted folder, whatever its commands say of themselves."""
 
 from __future__ import annotations
 

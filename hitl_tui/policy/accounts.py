@@ -1,4 +1,4 @@
-"""The operating system accounts that act and own, by number and never by environment."""
+"""Operating system accounts of the process and of files, by number and never by environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person at the controls: identified anew for each decision, since the list of approvers may change."""
+"""The operator's identity, looked up anew for each decision, since the list of approvers may change."""
 
 from __future__ import annotations
 

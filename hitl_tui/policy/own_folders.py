@@ -1,4 +1,4 @@
-"""Folders that the program made itself: the copies of its examples, and the examples as they are packaged."""
+"""Recognising folders that the program made itself: its packaged examples and unmodified copies of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workspace wants beyond what an untrusted one may say, as data sorted by risk."""
+"""What a workspace wants to run or read that needs trust, sorted by risk."""
 
 from __future__ import annotations
 

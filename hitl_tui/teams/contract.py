@@ -1,4 +1,4 @@
-"""What a team is: the contract between the supervisor and whoever carries a TODO out, and what goes wrong between them.
+"""The contract of a team with the supervisor: tasks, results, effects and failures.
 
 A team is a name, a description, an input schema, a risk class and a LangGraph graph. Its graph runs on a thread of its
 own; everything it may touch reaches it through `TeamContext`, which LangGraph hands to each node as runtime context and
@@ -37,7 +37,7 @@ TeamGraph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 
 
 def shown_name(path: str) -> str:
-    """Return a path in one line: a line feed in a file's name is seen as such; faces show what else is there."""
+    """Return a path in one line: a line feed in a file's name is seen as such; interfaces show what else is there."""
     return path.replace("\n", "␊")
 
 

@@ -1,4 +1,4 @@
-"""How figures are written for a person, in Korean and English; what is rounded says so."""
+"""Formatting of numbers for people, in Korean and English; what is rounded says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands measured: the figures their output names, and how those of two runs differ. Pure."""
+"""Figures in the output of commands, and how those of two runs differ. Pure."""
 
 from __future__ import annotations
 

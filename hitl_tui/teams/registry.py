@@ -1,4 +1,4 @@
-"""Which teams there are, and what planning must know of them."""
+"""`TeamRegistry`: the teams there are, and the facts that planning needs of them."""
 
 from __future__ import annotations
 

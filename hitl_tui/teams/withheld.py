@@ -1,4 +1,4 @@
-"""Teams of a workspace that nobody trusts: they have a name and a description, and do nothing."""
+"""Teams of an untrusted workspace: they have a name and a description, and do nothing."""
 
 from __future__ import annotations
 

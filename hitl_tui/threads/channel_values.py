@@ -1,4 +1,4 @@
-"""What LangGraph's channels and writes tell without the graph: what is next, who asks, who did what. Pure."""
+"""Tasks, next nodes and questions, read from LangGraph's channels and writes without the graph. Pure."""
 
 from __future__ import annotations
 

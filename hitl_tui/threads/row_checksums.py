@@ -1,4 +1,4 @@
-"""Checksums of rows in a checkpoint file: a row that isn't as it was written is never believed.
+"""Checksums of rows in a checkpoint file, checked whenever a row is read.
 
 A checksum covers everything in a row: keys, parent, blob and metadata. It finds damage; whoever can write the file can
 also compute it.

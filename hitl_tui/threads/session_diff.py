@@ -1,4 +1,4 @@
-"""What differs between two moments of a session, and what going back to one would mean. Pure.
+"""Differences between two checkpoints of a session, and the consequences of a restore. Pure.
 
 A moment is the supervisor's state as a checkpoint holds it: `todos` are TODO dicts by id, the rest is plain JSON.
 """

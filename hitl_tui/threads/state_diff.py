@@ -1,4 +1,4 @@
-"""What differs between two states of any graph: keys by key, lists element by element. Pure."""
+"""Differences between two states of any graph: keys by key, lists element by element. Pure."""
 
 from __future__ import annotations
 

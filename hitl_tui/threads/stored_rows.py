@@ -1,4 +1,4 @@
-"""Rows of a store as what they stand for. Pure."""
+"""Checkpoints and writes made of a store's rows. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thread of a store, copied into a SQLite file of our own, where its graph can go on; the store isn't written.
+"""Copying a thread of a store into a SQLite file of our own, where its graph can continue.
 
 Values go over as they were stored, byte for byte, so that the graph finds its own types again. The copy ends at the
 checkpoint that is wanted: what came after it, and branches that were left, stay behind.

@@ -1,4 +1,4 @@
-"""What is read from a checkpoint store, as plain data. Pure."""
+"""Threads, checkpoints, tasks and questions of a checkpoint store, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a checkpoint store holds, as plain JSON values: nothing that it names is ever imported, built or called.
+"""Decoding of stored values into JSON: nothing that they name is ever imported, built or called.
 
 LangGraph keeps an object as the name of its type and the data to build it from. Here it is just that: a message is its
 role and content, a time is ISO 8601, anything else `{"$type": "module.Name", …its data}`. A pickle stays closed.

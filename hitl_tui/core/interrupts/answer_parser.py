@@ -1,4 +1,4 @@
-"""What a person writes after `/answer` becomes an action and what it needs; the form of the question decides."""
+"""Parsing of answers: what a person writes after `/answer`, by the form of the question."""
 
 from __future__ import annotations
 

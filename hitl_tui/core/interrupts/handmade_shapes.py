@@ -1,4 +1,4 @@
-"""Interrupts that graphs make by hand: options, actions with fields, reviews, yes or no, prompts, any other JSON."""
+"""Shapes of interrupts without a schema: options, actions with fields, reviews, yes or no, prompts, any other JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a JSON Schema means for a form: its fields with their references followed, and the branches of a choice."""
+"""Form fields of a JSON Schema, references resolved, and the branches of a choice."""
 
 from __future__ import annotations
 

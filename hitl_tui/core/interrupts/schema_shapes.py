@@ -1,4 +1,4 @@
-"""Interrupts whose graph says by a JSON Schema what an answer has to be."""
+"""Shapes of interrupts whose graph gives a JSON Schema of the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tool calls that wait for a decision: LangChain's middleware, a call at a time or together, and agent-inbox."""
+"""Shapes of tool calls that wait for a decision, of LangChain's middleware and agent-inbox."""
 
 from __future__ import annotations
 

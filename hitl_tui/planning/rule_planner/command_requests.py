@@ -1,4 +1,4 @@
-"""How words ask for a declared command (by its name, or by what it does) and give its parameters."""
+"""Recognising requests for a declared command, by its name or by what it does, and their parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adding steps to a plan there is: what they depend on, and what had better wait for them."""
+"""Adding steps to an existing plan: what they depend on, and what waits for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change of the plan is made on, and the draft it comes together in."""
+"""A change of a plan in the making: what it begins with, and its draft."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a query needs to the steps of a plan."""
+"""Steps of a plan, made of what a query needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a report: earlier results put together as Markdown, without a model."""
+"""The text of a report: earlier results as Markdown, without a model."""
 
 from __future__ import annotations
 
