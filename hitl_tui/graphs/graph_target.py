@@ -363,6 +363,6 @@ def _missing(module: ModuleType, shown: str, attribute: str) -> str:
     return Message('{} has no "{}".', shown, wanted)
 
 
-def is_factory(value: Any) -> bool:
+def is_factory(value: object) -> bool:
     """Tell whether something has to be called to get a graph."""
     return callable(value) and not looks_like_graph(value) and not inspect.isclass(value)

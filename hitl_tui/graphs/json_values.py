@@ -20,7 +20,7 @@ _MOST_ITEMS = 20_000
 _LONGEST_REPR = 2_000
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return any Python value as JSON.
 
     Messages become `role` and `content`, models and dataclasses objects, sets lists. What can't be JSON becomes an
@@ -106,7 +106,7 @@ def _message(value: object) -> dict[str, Json] | None:
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
-def said(update: Json) -> list[str]:
+def said(update: object) -> list[str]:
     """Return what a node's update says, as lines for the stream; empty when it says nothing worth one."""
     if not isinstance(update, Mapping):
         return [] if update is None else [_short(plain(update))]

@@ -192,7 +192,7 @@ def _raw(channel: str, stored: StoredCheckpoint) -> bytes:
     )
 
 
-def _packed(value: Any) -> bytes:
+def _packed(value: object) -> bytes:
     return ormsgpack.packb(value, option=ormsgpack.OPT_NON_STR_KEYS)
 
 

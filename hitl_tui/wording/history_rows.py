@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitl_tui.core.interrupts.shape import json_line
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.requests import Kind, Outcome, Verdict, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
@@ -101,7 +102,7 @@ def todos_at(state: Mapping[str, Any]) -> dict[str, SupervisorTodo]:
     return {str(i): SupervisorTodo.from_state(raw) for i, raw in (state.get("todos") or {}).items()}
 
 
-def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | None) -> list[Row]:
+def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, object] | None) -> list[Row]:
     """Return a TODO whole: its state, exact input, error and result."""
     glyph, word, colour = status_words(todo)
     team = in_line(todo.agent_name)
@@ -482,7 +483,7 @@ def _deed(events: Sequence[Posted], request: Request | None) -> CheckpointCause:
     )
 
 
-def _answers(data: Mapping[str, Any], request: Request | None) -> list[str]:
+def _answers(data: JsonObject, request: Request | None) -> list[str]:
     """Return how a question was answered, the longest way to say it first: `approved 003 clean-logs`, `approved 003`.
 
     Args:

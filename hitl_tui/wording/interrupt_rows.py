@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, same
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs
@@ -130,7 +131,7 @@ def answer_rows(shape: Shape) -> list[Row]:
     return rows
 
 
-def shown_value(value: Any) -> str:
+def shown_value(value: Json) -> str:
     """Return a JSON value whole, as `value_text` does; beyond 200,000 characters it says how much more there is."""
     try:
         return _cut(value_text(value))
@@ -138,12 +139,12 @@ def shown_value(value: Any) -> str:
         return _("(a value that can't be shown)")
 
 
-def said_words(value: Any) -> str:
+def said_words(value: Json) -> str:
     """Return what is sent and as what type: `the number 30`, `the text "30"`; one safe line."""
     return _typed(value, json_line(value))
 
 
-def said_whole(value: Any) -> str:
+def said_whole(value: Json) -> str:
     """Return what is sent and as what type, whole: as `said_words` does, of whatever length."""
     try:
         return _typed(value, _cut(safe_text(json.dumps(value, ensure_ascii=False), multiline=False)))
@@ -151,7 +152,7 @@ def said_whole(value: Any) -> str:
         return said_words(value)
 
 
-def _typed(value: Any, shown: str) -> str:
+def _typed(value: Json, shown: str) -> str:
     if isinstance(value, str):
         return _("the text {value}").format(value=shown)
     if isinstance(value, bool) or value is None:
@@ -169,7 +170,7 @@ def _cut(text: str) -> str:
     return text[:_MOST] + "\n" + _("… {n:,} more characters").format(n=len(text) - _MOST)
 
 
-def payload_rows(values: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
+def payload_rows(values: JsonObject, before: JsonObject | None = None) -> list[Row]:
     """Return fields that would be sent; what differs from before is marked and comes first."""
     known = before or {}
     changed = [n for n in values if before is not None and not (n in known and same(known[n], values[n]))]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.rows import in_line
@@ -34,7 +34,7 @@ def session_title(title: str, message: str) -> str:
     return fork_first(title or in_line(translate(message)))
 
 
-def session_cells(session: Mapping[str, Any]) -> tuple[str, ...]:
+def session_cells(session: JsonObject) -> tuple[str, ...]:
     """Return id, status, how many questions wait, local time of the last change, and title.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.safe_text import safe_text
@@ -133,7 +133,7 @@ class PlanLines:
     """
 
     def __init__(self) -> None:
-        self._made: dict[str, tuple[Mapping[str, Any], float, PlanRow]] = {}
+        self._made: dict[str, tuple[Mapping[str, object], float, PlanRow]] = {}
 
     def rows(self, snapshot: Snapshot, now: datetime) -> list[PlanRow]:
         """Return the plan as lines, in order."""
@@ -182,7 +182,7 @@ def who_words(by: str, channel: str) -> str:
     return in_line(plain_name(by) + (f" ({channel})" if channel and channel != by else ""))
 
 
-def approval_words(approval: Mapping[str, Any], time: Callable[[str], str] = clock_words) -> str:
+def approval_words(approval: Mapping[str, object], time: Callable[[str], str] = clock_words) -> str:
     """Return who approved a TODO, where and when; or what let it run without a question.
 
     Args:

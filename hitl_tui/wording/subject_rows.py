@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hitl_tui.core.interrupts.shape import label_line
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.rows import Row, in_line, joined, labelled
@@ -27,7 +28,7 @@ def command_line(argv: Iterable[object]) -> str:
     return safe_text(shlex.join(str(part) for part in argv), multiline=False)
 
 
-def input_rows(arguments: Mapping[str, Any], task: str, workspace: str) -> list[Row]:
+def input_rows(arguments: JsonObject, task: str, workspace: str) -> list[Row]:
     """Return the exact input of a step: the argument vector of a command, else task and arguments whole."""
     return [*runs(arguments, task), *limits(arguments, workspace)]
 
@@ -52,7 +53,7 @@ def _paths(value: Any) -> str:
     return " ".join(value) if listed else value_text(value)
 
 
-def _programs(arguments: Mapping[str, Any]) -> Mapping[str, str]:
+def _programs(arguments: Mapping[str, object]) -> Mapping[str, str]:
     """Return the SHA-256 of the files that a command or graph runs, by path: a row each says it in short."""
     found = arguments.get("programs")
     if not isinstance(found, Mapping) or not ("argv" in arguments or "input" in arguments):
@@ -72,7 +73,7 @@ def _given(task: str, values: Iterable[Any]) -> bool:
     return any(spelled == _canonical(value) for value in values if isinstance(value, dict | list))
 
 
-def _canonical(value: Any) -> str:
+def _canonical(value: Json) -> str:
     return json.dumps(value, sort_keys=True)
 
 
@@ -99,7 +100,7 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     )
 
 
-def _codes(codes: Any) -> str:
+def _codes(codes: Json) -> str:
     return ", ".join(map(str, codes)) if isinstance(codes, list | tuple) else in_line(str(codes))
 
 
@@ -112,7 +113,7 @@ def inputs(subject: Mapping[str, Any]) -> Iterable[Row]:
         yield labelled(_("uses"), _("results of {known}").format(known=known))
 
 
-def effect_rows(effect: Any) -> Iterable[Row]:
+def effect_rows(effect: object) -> Iterable[Row]:
     """What may have happened; why it is in doubt stands above."""
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         yield labelled(_("effect"), value_text(effect), exact=True)
@@ -124,7 +125,7 @@ def effect_rows(effect: Any) -> Iterable[Row]:
         yield from runs(effect["subject"], "")
 
 
-def _stretch_rows(subject: Mapping[str, Any]) -> Iterable[Row]:
+def _stretch_rows(subject: JsonObject) -> Iterable[Row]:
     """A run of an attached graph, from its start or from the questions that were answered."""
     yield labelled(_("ran"), in_line(str(subject.get("graph", ""))), "bold")
     if answers := subject.get("answers"):
@@ -134,7 +135,7 @@ def _stretch_rows(subject: Mapping[str, Any]) -> Iterable[Row]:
         yield labelled(_("from"), _("its start") if began else _("where it stood"))
 
 
-def effect_marks(effect: Any) -> Iterable[Row]:
+def effect_marks(effect: object) -> Iterable[Row]:
     """What is on record of it besides: where and how it ran, its name and key. It helps nobody decide."""
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         return
@@ -179,7 +180,7 @@ def change_rows(proposal: Mapping[str, Any], workspace: str) -> Iterable[Row]:
         yield labelled(_("asked for"), safe_text(str(proposal["text"])))
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """Return a JSON value: text as it is, with its line breaks, when it can't pass for another value; else as JSON."""
     if isinstance(value, str) and value.strip() == value and value and not _is_json(value):
         return safe_text(value)
@@ -203,6 +204,6 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _json(value: Any) -> str:
+def _json(value: Json) -> str:
     """Return a JSON value in one safe line, every text in it in quotation marks."""
     return in_line(json.dumps(value, ensure_ascii=False))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Verdict
@@ -334,7 +335,7 @@ def session_lines(sessions: Iterable[SessionSummary]) -> list[str]:
     return _session_lines(session.to_dict() for session in sessions)
 
 
-def _session_lines(sessions: Iterable[Mapping[str, Any]]) -> list[str]:
+def _session_lines(sessions: Iterable[JsonObject]) -> list[str]:
     return table([(*known, clipped(title, 100)) for *known, title in map(session_cells, sessions)])
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, ngettext
@@ -168,7 +169,7 @@ def checkpoint_cells(info: CheckpointInfo) -> tuple[str, ...]:
     return tuple(map(in_line, known))
 
 
-def tree_of(moment: FullCheckpoint) -> dict[str, Any]:
+def tree_of(moment: FullCheckpoint) -> dict[str, Json]:
     """Return a moment's state for the tree: long texts cut, control channels last under a name of their own."""
     found = {str(k): trimmed(v) for k, v in moment.values.items()}
     if moment.internal:
@@ -176,7 +177,7 @@ def tree_of(moment: FullCheckpoint) -> dict[str, Any]:
     return found
 
 
-def trimmed(value: Any) -> Any:
+def trimmed(value: Json) -> Json:
     """Return a value with long texts cut and what was left out counted."""
     if isinstance(value, str):
         return value if len(value) <= _TREE_TEXT else f"{value[:_TREE_TEXT]}… (+{len(value) - _TREE_TEXT:,})"
@@ -218,7 +219,7 @@ def value_at(moment: FullCheckpoint, path: Sequence[str]) -> Any:
     return value
 
 
-def value_rows(value: Any) -> list[Row]:
+def value_rows(value: Json) -> list[Row]:
     """Return a value whole, as it is read on a screen of its own."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     return [Row("", styled(safe_text(text, limit=_WHOLE_TEXT)), exact=True)]
