@@ -11,7 +11,7 @@ from typing import Any
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput, ConfigError
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
@@ -65,7 +65,7 @@ class GraphDeclaration:
         return {**data, "config": dict(self.config), "state_types": list(self.state_types), "pins": list(self.pins)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> GraphDeclaration:
+    def from_dict(cls, data: Stored) -> GraphDeclaration:
         known = {f.name for f in fields(cls)}
         values = {k: v for k, v in data.items() if k in known}
         for key in ("state_types", "pins"):

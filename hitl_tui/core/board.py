@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import ProposalState, Refusal, Subject, TodoState
+from hitl_tui.core.json_types import GraphState, ProposalState, Refusal, Stored, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -84,7 +84,7 @@ class Control:
         return data
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Control:
+    def from_dict(cls, data: Stored) -> Control:
         """Return what `to_dict` wrote; what is missing gets its default, and what isn't known is left out."""
         known = {f.name for f in fields(cls)}
         values = {k: v for k, v in data.items() if k in known}
@@ -116,7 +116,7 @@ class Board:
     control: Control
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Board:
+    def from_state(cls, state: GraphState) -> Board:
         """Return the board a supervisor's state holds; missing keys mean a session that has not begun."""
         return cls(
             session=state.get("session_id", ""),

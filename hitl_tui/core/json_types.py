@@ -14,6 +14,12 @@ JsonObject: TypeAlias = Mapping[str, Json]
 JsonSchema: TypeAlias = "Mapping[str, Any]"
 """A JSON Schema: the standard says what its parts are, and who reads one has checked it."""
 
+Stored: TypeAlias = "Mapping[str, Any]"
+"""A document that a `to_dict` wrote, of this or an earlier version; the `from_dict` beside it checks what it needs."""
+
+GraphState: TypeAlias = "Mapping[str, Any]"
+"""The values of a graph's state by channel; what they are only the graph knows."""
+
 # TODOs ------------------------------------------------------------------------------------------------------------
 
 

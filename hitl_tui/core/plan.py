@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, cast
+from typing import cast
 
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.json_types import Json, JsonObject, ProposalState, ProposedChange, TodoMetadata
+from hitl_tui.core.json_types import Json, JsonObject, ProposalState, ProposedChange, Stored, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -54,7 +54,7 @@ class Intent:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Intent:
+    def from_dict(cls, data: Stored) -> Intent:
         """Return the intent these fields describe; what is missing gets its default."""
         return cls(
             type=str(data.get("type", "")),
@@ -278,7 +278,7 @@ class Proposal:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Proposal:
+    def from_dict(cls, data: Stored) -> Proposal:
         """Return the proposal these fields describe.
 
         Raises:

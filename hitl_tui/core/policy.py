@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 
 from hitl_tui.core.json_text import short_id
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
 
 
@@ -65,7 +64,7 @@ class Terms:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Terms:
+    def from_dict(cls, data: Stored) -> Terms:
         """Return the terms these fields describe; what is missing gets its default."""
         known = cls()
         return cls(
@@ -122,7 +121,7 @@ class Rule:
         return {**found, "tool": self.tool, "arguments": dict(self.arguments)} if self.tool else found
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Rule:
+    def from_dict(cls, data: Stored) -> Rule:
         """Return the rule that `to_dict` gave these fields of.
 
         Raises:

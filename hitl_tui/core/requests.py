@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, cast
+from typing import cast
 
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity, Proof
 from hitl_tui.core.json_text import short_id
-from hitl_tui.core.json_types import About, Json, Subject
+from hitl_tui.core.json_types import About, Json, Stored, Subject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Risk, Terms
@@ -156,7 +156,7 @@ class Request:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Request:
+    def from_dict(cls, data: Stored) -> Request:
         """Return the request that `to_dict` wrote; what older versions lacked gets its default.
 
         Raises:
@@ -260,7 +260,7 @@ class Decision:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Decision:
+    def from_dict(cls, data: Stored) -> Decision:
         """Return the decision that `to_dict` wrote; what older versions lacked gets its default.
 
         Raises:

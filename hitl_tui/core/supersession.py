@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
+from hitl_tui.core.json_types import Stored
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import plain_name
 
@@ -99,7 +99,7 @@ class Supersession:
         return {"cause": self.cause.value, **{key: value for key, value in values.items() if value}}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Supersession:
+    def from_dict(cls, data: Stored) -> Supersession:
         """Return what `to_dict` wrote.
 
         Raises:

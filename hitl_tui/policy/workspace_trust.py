@@ -10,7 +10,7 @@ from typing import Any
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import JsonObject, Stored
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling
 from hitl_tui.core.safe_text import one_line
@@ -135,7 +135,7 @@ class TrustRecord:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], at: str) -> TrustRecord:
+    def from_dict(cls, data: Stored, at: str) -> TrustRecord:
         """Return the grant that an entry holds.
 
         Raises:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from hitl_tui.core.errors import HitlError, UnknownName
-from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, Stored
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
@@ -81,7 +81,7 @@ class Citation:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Citation:
+    def from_dict(cls, data: Stored) -> Citation:
         """Return the citation these fields describe; a single line where no last one is given."""
         return cls(
             path=str(data["path"]),
@@ -129,7 +129,7 @@ class TeamResult:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TeamResult:
+    def from_dict(cls, data: Stored) -> TeamResult:
         """Return the result these fields describe; what is missing gets its default."""
         return cls(
             text=str(data.get("text", "")),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import GraphState, Json, JsonObject
 from hitl_tui.threads.thread_model import Question, TaskInfo
 from hitl_tui.threads.value_decoder import TYPE, Snapshot
 
@@ -47,7 +47,7 @@ def is_internal(channel: str) -> bool:
     return channel.startswith(_EDGES) or (channel.startswith("__") and channel not in ("__root__", "__previous__"))
 
 
-def next_nodes(values: Mapping[str, Any]) -> tuple[str, ...]:
+def next_nodes(values: GraphState) -> tuple[str, ...]:
     """Return the nodes that would run next, in the order of their channels.
 
     Args:
@@ -71,7 +71,7 @@ def next_nodes(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(nodes or found))
 
 
-def old_edges(checkpoint: JsonObject, values: JsonObject) -> tuple[str, ...]:
+def old_edges(checkpoint: JsonObject, values: GraphState) -> tuple[str, ...]:
     """Return the channels that are edges as LangGraph had them before 0.3: named for the node that ran, and holding it.
 
     They don't say where they lead.
@@ -209,7 +209,7 @@ def _named(value: Json) -> Json:
 _SAYS = ("messages", "query", "question", "input", "task", "topic", "prompt", "request", "text", "content")
 
 
-def title_of(values: JsonObject) -> str:
+def title_of(values: GraphState) -> str:
     """Return what a thread seems to be about, not yet safe to show: what a person said first, or the input.
 
     Args:

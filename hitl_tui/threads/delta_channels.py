@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import GraphState, Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.store_tables import StoreDatabase, StoredCheckpoint, StoreStatements
@@ -24,7 +24,7 @@ _OURS = ("session_", "todos")
 """How our sessions' threads begin, and their delta channel: see supervisor/state.py."""
 
 
-def delta_channels(values: JsonObject, metadata: Mapping[str, Any]) -> list[str]:
+def delta_channels(values: JsonObject, metadata: JsonObject) -> list[str]:
     """Return the channels of a checkpoint that are delta channels."""
     counters = metadata.get("counters_since_delta_snapshot")
     named = [str(k) for k in counters] if isinstance(counters, Mapping) else []
@@ -49,7 +49,7 @@ class DeltaRebuilder:
         thread: str,
         ns: str,
         checkpoint_id: str,
-        values: Mapping[str, Any],
+        values: GraphState,
         channels: Sequence[str],
         notes: list[str],
     ) -> dict[str, Json]:

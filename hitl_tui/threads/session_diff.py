@@ -8,9 +8,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import GraphState, JsonObject, TodoState
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.threads.state_diff import ValueChange, values_that_differ
 
@@ -74,7 +73,7 @@ class ResultChange:
     """
 
     todo_id: str
-    before: Mapping[str, Any] | None
+    before: GraphState | None
     after: Mapping[str, object] | None
 
 
@@ -146,18 +145,16 @@ def decided_in(found: Difference) -> list[Given]:
     return decided
 
 
-def _todos(state: Mapping[str, Any]) -> dict[str, SupervisorTodo]:
+def _todos(state: GraphState) -> dict[str, SupervisorTodo]:
     return _parsed(state.get("todos") or {})
 
 
-def _parsed(raws: Mapping[str, Any], without: Collection[str] = ()) -> dict[str, SupervisorTodo]:
+def _parsed(raws: Mapping[str, TodoState], without: Collection[str] = ()) -> dict[str, SupervisorTodo]:
     todos = (SupervisorTodo.from_state(raw) for i, raw in raws.items() if i not in without)
     return {todo.id: todo for todo in sorted(todos, key=lambda t: t.rank)}
 
 
-def _differing(
-    before: Mapping[str, Any], after: Mapping[str, Any]
-) -> tuple[dict[str, SupervisorTodo], dict[str, SupervisorTodo]]:
+def _differing(before: GraphState, after: GraphState) -> tuple[dict[str, SupervisorTodo], dict[str, SupervisorTodo]]:
     """Return the TODOs of both plans without those that are the same in either: few differ in ten thousand."""
     old, new = before.get("todos") or {}, after.get("todos") or {}
     same = {i for i, raw in new.items() if i in old and (old[i] is raw or old[i] == raw)}
@@ -185,8 +182,8 @@ def _state_values(before: JsonObject, after: JsonObject) -> Iterator[ValueChange
 
 
 def _results(
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
+    before: GraphState,
+    after: GraphState,
     old: Mapping[str, SupervisorTodo],
     new: Mapping[str, SupervisorTodo],
 ) -> Iterator[ResultChange]:
@@ -252,7 +249,7 @@ class Consequences:
     answer: bool = False
 
 
-def consequences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Consequences:
+def consequences(then: GraphState, now: GraphState) -> Consequences:
     """Return what restoring `then` would change of `now`."""
     old, new = _todos(then), _todos(now)
     both = [(todo, old[i]) for i, todo in new.items() if i in old]

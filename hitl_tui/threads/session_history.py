@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from hitl_tui.core.errors import StorageError, UnknownName
+from hitl_tui.core.json_types import GraphState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.threads import value_decoder
@@ -207,7 +208,7 @@ class SessionHistory:
         )
 
 
-def _outcome(values: dict[str, Any], control: dict[str, Any]) -> str:
+def _outcome(values: GraphState, control: GraphState) -> str:
     if not control.get("concluded"):
         return ""
     return "failed" if (values.get("response") or {}).get("outcome") == "failed" else "finished"

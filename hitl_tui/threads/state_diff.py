@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum
-from typing import Any
 
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import GraphState
 
 LONGEST = 2_000
 """Elements of a list that are compared one by one; of a longer one only its beginning and its end are."""
@@ -34,7 +33,7 @@ class ValueChange:
     """
 
     path: tuple[str, ...]
-    before: Any
+    before: object
     after: object
 
     @property
@@ -55,7 +54,7 @@ def values_that_differ(
             yield ValueChange((*path, str(key)), old, new)
 
 
-def differences(before: JsonObject, after: JsonObject) -> list[ValueChange]:
+def differences(before: GraphState, after: GraphState) -> list[ValueChange]:
     """Return what differs between two states, in the order of the first and then of the second."""
     return list(_differing(before, after, ()))
 
@@ -65,9 +64,9 @@ def change_words(change: ValueChange) -> str:
     return "added" if change.before is ABSENT else "removed" if change.after is ABSENT else "changed"
 
 
-def change_document(change: ValueChange) -> dict[str, Any]:
+def change_document(change: ValueChange) -> dict[str, object]:
     """Return a change as JSON."""
-    found: dict[str, Any] = {"path": list(change.path), "change": change_words(change)}
+    found: dict[str, object] = {"path": list(change.path), "change": change_words(change)}
     return {
         **found,
         **({} if change.before is ABSENT else {"before": change.before}),
@@ -75,7 +74,7 @@ def change_document(change: ValueChange) -> dict[str, Any]:
     }
 
 
-def _differing(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[ValueChange]:
+def _differing(old: object, new: object, path: tuple[str, ...]) -> Iterator[ValueChange]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in (*old, *(k for k in new if k not in old)):
             yield from _differing(old.get(key, ABSENT), new.get(key, ABSENT), (*path, str(key)))
@@ -85,7 +84,7 @@ def _differing(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[ValueChang
         yield ValueChange(path, old, new)
 
 
-def _listed(old: Sequence[Json], new: Sequence[Any], path: tuple[str, ...]) -> Iterator[ValueChange]:
+def _listed(old: Sequence[object], new: Sequence[object], path: tuple[str, ...]) -> Iterator[ValueChange]:
     for tag, a, b, c, d in _blocks(old, new):
         if tag == "equal":
             continue
@@ -98,7 +97,7 @@ def _listed(old: Sequence[Json], new: Sequence[Any], path: tuple[str, ...]) -> I
             yield ValueChange((*path, str(n)), ABSENT, new[n])
 
 
-def _blocks(old: Sequence[Json], new: Sequence[Json]) -> list[tuple[str, int, int, int, int]]:
+def _blocks(old: Sequence[object], new: Sequence[object]) -> list[tuple[str, int, int, int, int]]:
     """Return how one list becomes the other, as `SequenceMatcher.get_opcodes` does."""
     first = 0
     while first < min(len(old), len(new)) and same(old[first], new[first]):
@@ -110,7 +109,7 @@ def _blocks(old: Sequence[Json], new: Sequence[Json]) -> list[tuple[str, int, in
     return [(tag, i + first, j + first, k + first, m + first) for tag, i, j, k, m in matcher.get_opcodes()]
 
 
-def same(old: Json, new: Json) -> bool:
+def same(old: object, new: object) -> bool:
     """Return whether two JSON values are the same; true is not 1, as Python has it."""
     if type(old) is not type(new):
         return False
@@ -119,5 +118,5 @@ def same(old: Json, new: Json) -> bool:
     return bool(old == new)
 
 
-def _text(value: Json) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import GraphState
 from hitl_tui.core.messages import Message
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.channel_values import (
@@ -48,19 +48,19 @@ def loaded(kind: str | None, data: Any) -> Any:
         return None
 
 
-def channels_of(checkpoint: object) -> Mapping[str, Any]:
+def channels_of(checkpoint: object) -> GraphState:
     """Return the channels that have a value within a checkpoint."""
     found = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
-def carrying(channels: JsonObject) -> Mapping[str, Any]:
+def carrying(channels: GraphState) -> GraphState:
     """Return the channels whose values, not only their being there, say what is next."""
     return {k: v for k, v in channels.items() if k == TASKS or k.startswith("join:")}
 
 
 def info_of(
-    row: Row, checkpoint: object, beside: Mapping[str, Any], routed: Sequence[str] | None, signal: ChannelWrite | None
+    row: Row, checkpoint: object, beside: GraphState, routed: Sequence[str] | None, signal: ChannelWrite | None
 ) -> CheckpointInfo:
     """Return what is known of a checkpoint in a list.
 

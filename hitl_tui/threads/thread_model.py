@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import GraphState, Json, JsonObject
 from hitl_tui.core.messages import Message
 
 _UUID6 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -192,12 +191,12 @@ class FullCheckpoint:
     """
 
     checkpoint_id: str
-    values: Mapping[str, Any]
+    values: GraphState
     internal: JsonObject = field(default_factory=dict)
     next: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     tasks: tuple[TaskInfo, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
     at: str = ""
     notes: tuple[str, ...] = ()
 

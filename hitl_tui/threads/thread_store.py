@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.json_types import GraphState, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.threads import value_decoder
@@ -228,7 +229,7 @@ class ThreadStore(ThreadQueries):
                 signals[write.checkpoint_id] = write
         heads = {str(row[0]): loaded(row[3], row[4]) for row in rows}
         lacking = [i for i, h in heads.items() if any(v is None for v in carrying(channels_of(h)).values())]
-        beside: Mapping[str, Mapping[str, Any]] = {}
+        beside: Mapping[str, GraphState] = {}
         if lacking:
             stored = await self._database.channels(thread, ns, lacking, [TASKS, "join:"])
             beside = {i: {n: loaded(s.kind, s.data) for n, s in found.items()} for i, found in stored.items()}
@@ -300,7 +301,7 @@ class ThreadStore(ThreadQueries):
             notes=tuple(notes),
         )
 
-    async def _told(self, thread: str, ns: str, checkpoint_id: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    async def _told(self, thread: str, ns: str, checkpoint_id: str, metadata: JsonObject) -> tuple[str, ...]:
         """Return what ran from a checkpoint as the one after it tells, in stores from when it did."""
         if "writes" not in metadata:
             return ()
