@@ -19,6 +19,9 @@ from hitl_tui.core.messages import Message
 if TYPE_CHECKING:
     from random import Random
 
+_Table = Mapping[str, Any]
+"""A table of a packaged sandbox.toml."""
+
 DECLARATION = "sandbox.toml"
 _HALF_DAY = timedelta(hours=12)
 _PATHS = ("/", "/cart", "/orders", "/products/{n}", "/static/app.js", "/health")
@@ -46,7 +49,7 @@ def make_sandbox(folder: Path, now: datetime | None = None) -> None:
         _write_database(folder, declared["database"])
 
 
-def _write_files(folder: Path, entry: Mapping[str, Any], now: datetime) -> None:
+def _write_files(folder: Path, entry: _Table, now: datetime) -> None:
     from random import Random
 
     for days in entry["days"]:
@@ -95,7 +98,7 @@ def _of_size(lines: Iterator[str], size: int, *, packed: bool) -> bytes:
     return data + gzip.flush()
 
 
-def _write_database(folder: Path, declared: Mapping[str, Any]) -> None:
+def _write_database(folder: Path, declared: _Table) -> None:
     import sqlite3
     from contextlib import closing
     from random import Random
@@ -115,7 +118,7 @@ def _write_database(folder: Path, declared: Mapping[str, Any]) -> None:
         raise OSError(Message("the database can't be made: {}", error)) from error
 
 
-def _customers(declared: Mapping[str, Any], random: Random) -> list[tuple[str, str, str, str]]:
+def _customers(declared: _Table, random: Random) -> list[tuple[str, str, str, str]]:
     """Return rows in the order of their ids: each customer once, the duplicates scattered behind their originals."""
     people = _people(declared, random)
     first = [(*person, "2026-03-01") for person in people]
@@ -123,7 +126,7 @@ def _customers(declared: Mapping[str, Any], random: Random) -> list[tuple[str, s
     return [*first, *again]
 
 
-def _people(declared: Mapping[str, Any], random: Random) -> list[tuple[str, str, str]]:
+def _people(declared: _Table, random: Random) -> list[tuple[str, str, str]]:
     people: list[tuple[str, str, str]] = []
     alone = declared["customers"] - declared["namesakes"]
     for number in range(declared["customers"]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, overload
+from typing import overload
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
@@ -75,7 +75,7 @@ class Control:
     limited: bool = False
     lineage: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal one."""
         data = {f.name: getattr(self, f.name) for f in fields(self)}
         data["mode"] = self.mode.value

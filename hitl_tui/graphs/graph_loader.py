@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from langgraph.pregel import Pregel
 
     AnyPregel = Pregel[Any, Any, Any, Any]
+    AnyGraph = AnyPregel | StateGraph[Any, Any, Any, Any]
 
 _DATABASE = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 _SYNCHRONOUS = frozenset({"SqliteSaver", "PostgresSaver", "ShallowPostgresSaver"})
@@ -64,9 +65,7 @@ class GraphFacts:
     store: str = ""
 
 
-async def resolve(
-    declaration: GraphDeclaration, found: Any, stack: AsyncExitStack
-) -> AnyPregel | StateGraph[Any, Any, Any, Any]:
+async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitStack) -> AnyGraph:
     """Return a declared graph or builder, calling factories; what they open stays open as long as the stack.
 
     Args:
@@ -117,7 +116,7 @@ def _called(factory: Any, declaration: GraphDeclaration) -> Any:
     return factory(**{needed[0].name: config}) if needed[0].kind is needed[0].KEYWORD_ONLY else factory(config)
 
 
-async def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
+async def facts_of(graph: AnyGraph) -> GraphFacts:
     """Return what is known of a graph without running it."""
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import StateGraph
@@ -197,7 +196,7 @@ def _names(nodes: Any) -> tuple[str, ...]:
 
 
 def with_saver(
-    graph: AnyPregel | StateGraph[Any, Any, Any, Any],
+    graph: AnyGraph,
     saver: BaseCheckpointSaver[str],
     state_types: tuple[str, ...] = (),
 ) -> AnyPregel:

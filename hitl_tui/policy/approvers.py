@@ -47,7 +47,7 @@ class Approver:
     token: str = ""
     level: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as JSON values; of a token only that there is one."""
         return {"name": self.name, "account": self.account, "token": bool(self.token), "level": self.level}
 

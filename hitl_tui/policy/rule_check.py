@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.messages import Message
@@ -30,7 +29,7 @@ class Unsatisfiable:
     level: int
     message: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
         return {
             "rule": self.rule,

@@ -20,7 +20,7 @@ from hitl_tui.config.atomic_files import locked, write_atomically
 from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.json_text import digest, short_id
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import JsonObject, Subject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import BY_RULE, Decision, Kind, Request, Verdict
@@ -119,7 +119,7 @@ class StandingRule:
         )
 
 
-def exact_input(subject: Mapping[str, Any]) -> str:
+def exact_input(subject: Subject) -> str:
     """Return the digest of exactly what a question's step would get, without where and when it is asked.
 
     For a declared command that is its argument vector with all that belongs to it. Another team's input is its task,
@@ -132,7 +132,7 @@ def exact_input(subject: Mapping[str, Any]) -> str:
     return digest(["input", subject.get("team"), subject.get("task"), arguments, inputs])
 
 
-def code_of(subject: Mapping[str, Any]) -> str:
+def code_of(subject: Subject) -> str:
     """Return the digest of the programs or graph that a question's step would run; empty where none are named."""
     programs = (subject.get("arguments") or {}).get("programs")
     return digest(["code", programs]) if programs else ""

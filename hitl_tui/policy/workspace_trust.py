@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
@@ -121,7 +120,7 @@ class TrustRecord:
     how: str
     revoked: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what the ledger keeps, JSON."""
         return {
             "path": self.path,
@@ -240,7 +239,7 @@ class WorkspaceTrust:
         """The command that shows what it wants and trusts it."""
         return trust_command(self.folder)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what `trust --show --json` prints."""
         return {
             "workspace": self.folder,

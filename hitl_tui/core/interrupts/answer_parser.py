@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import (
@@ -139,7 +138,7 @@ def _parts(shape: Shape, text: str) -> list[tuple[str, Json]] | None:
         raise BadInput(
             Message("Each of the {} calls needs a decision; there is none for {}.", count, ", ".join(missing))
         )
-    given: dict[int, tuple[str, Any]] = {}
+    given: dict[int, tuple[str, Json]] = {}
     for match, following in zip(kept, [*kept[1:], None], strict=True):
         number = int(match.group(1))
         part = shape.parts[number - 1]

@@ -64,7 +64,7 @@ def _config(configs: Sequence[JsonObject], name: Json, place: int) -> Mapping[st
     return next((c for c in configs if c.get("action_name") == name), {})
 
 
-def _allowed(config: Mapping[str, Any]) -> frozenset[str]:
+def _allowed(config: JsonObject) -> frozenset[str]:
     """Return what is allowed; where nothing is said a call can be approved and rejected."""
     listed = config.get("allowed_decisions")
     if not isinstance(listed, list):

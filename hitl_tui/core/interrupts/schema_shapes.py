@@ -210,7 +210,7 @@ def _branch_actions(chosen: tuple[Branch, ...], value: Json) -> tuple[Action, ..
 
 def _form(fields: JsonSchema, value: Any) -> Wants:
     """Return what the fields of a schema want: nothing, one text, or a form."""
-    named: Mapping[str, Any] = fields["properties"]
+    named: JsonSchema = fields["properties"]
     if not named:
         return Wants()
     only = next(iter(named.values())) if len(named) == 1 else {}

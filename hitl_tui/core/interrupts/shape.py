@@ -91,7 +91,7 @@ class Option:
 
     text: str
     value: Json
-    given: Any = None
+    given: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ _TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
 )
 
 
-def said(value: Any, cells: int = _SAID_CELLS) -> str:
+def said(value: Json, cells: int = _SAID_CELLS) -> str:
     """Return in safe words what is sent: `the number 30`, `the text "30"`, `true`, `the object {…}`."""
     shown = json_line(value, cells)
     if value is None or isinstance(value, bool):
@@ -329,7 +329,7 @@ def check_types(present: JsonObject, given: JsonObject) -> None:
             raise BadInput(Message("{} has to be {}, but it is {}.", one_line(key, 40), typed(now), typed(value)))
 
 
-def words_of(payload: Any, action: Action) -> str:
+def words_of(payload: Json, action: Action) -> str:
     """Return the words that a payload gives.
 
     Raises:
@@ -398,7 +398,7 @@ def shape_document(shape: Shape) -> dict[str, Json]:
 
 def _action(action: Action) -> dict[str, Json]:
     wants = action.wants
-    found: dict[str, Any] = {
+    found: dict[str, Json] = {
         "name": action.name,
         "label": action.label,
         "allowed": not action.why_not,

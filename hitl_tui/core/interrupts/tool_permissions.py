@@ -288,7 +288,7 @@ def _says(answer: Json) -> tuple[bool, JsonObject | None]:
 
 
 def _object_says(answer: JsonObject) -> tuple[bool, JsonObject | None]:
-    decided: list[tuple[bool, Mapping[str, Any] | None]] = []
+    decided: list[tuple[bool, JsonObject | None]] = []
     rest: dict[str, Json] = {}
     for key, part in answer.items():
         if key in _DECIDES and isinstance(part, str):

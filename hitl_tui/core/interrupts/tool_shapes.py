@@ -85,7 +85,7 @@ class ToolCall:
     """
 
     name: str
-    args: Mapping[str, Any]
+    args: JsonObject
     description: str
     allowed: frozenset[str]
     words: Mapping[str, str] = field(default_factory=lambda: LANGCHAIN)

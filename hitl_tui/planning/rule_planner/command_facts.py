@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from hitl_tui.core.json_types import Json
+
 
 @dataclass(frozen=True, slots=True)
 class ParameterFacts:
@@ -18,7 +20,7 @@ class ParameterFacts:
     """
 
     type: str = "string"
-    default: Any = None
+    default: Json = None
     choices: tuple[str, ...] = ()
 
 

@@ -24,6 +24,9 @@ class Need(StrEnum):
     RUN = "run"
 
 
+_Table = Mapping[str, Any]
+"""A table of rules.toml, which is packaged with the program."""
+
 LANGUAGES = ("ko", "en")
 
 Expression = re.Pattern[str]
@@ -304,7 +307,7 @@ def parse_rules(text: str, name: str = "rules.toml") -> Rules:
         raise ConfigError(Message("{} has a value of the wrong kind: {}.", name, error)) from error
 
 
-def _rules(data: Mapping[str, Any]) -> Rules:
+def _rules(data: _Table) -> Rules:
     change = data["change"]
     return Rules(
         limits=Limits(**data["limits"]),
@@ -334,7 +337,7 @@ def _bounded(pattern: str) -> str:
     return rf"(?<![a-z0-9_])(?:{pattern})(?![a-z0-9_])"
 
 
-def _both(data: Mapping[str, Any]) -> Expression:
+def _both(data: _Table) -> Expression:
     parts = [data["ko"]] if "ko" in data else []
     if "en" in data:
         # A sign such as "?" at the end of an alternative has no word boundary after it.
@@ -345,7 +348,7 @@ def _both(data: Mapping[str, Any]) -> Expression:
     return _raw("|".join(f"(?:{p})" for p in parts))
 
 
-def _words(data: Mapping[str, Any]) -> Words:
+def _words(data: _Table) -> Words:
     return Words(
         english=frozenset(data["english"]),
         stop=frozenset(data["stop"]),
@@ -362,7 +365,7 @@ def _words(data: Mapping[str, Any]) -> Words:
     )
 
 
-def _broader(data: Mapping[str, Any]) -> Broader:
+def _broader(data: _Table) -> Broader:
     return Broader(
         asking=_raw(data["asking"]),
         frequent=frozenset(data["frequent"]),
@@ -370,7 +373,7 @@ def _broader(data: Mapping[str, Any]) -> Broader:
     )
 
 
-def _commands(data: Mapping[str, Any]) -> CommandRules:
+def _commands(data: _Table) -> CommandRules:
     return CommandRules(
         run_before=_raw(data["run_before"]),
         run_after=_raw(data["run_after"]),
@@ -395,7 +398,7 @@ def _commands(data: Mapping[str, Any]) -> CommandRules:
     )
 
 
-def _revise(data: Mapping[str, Any]) -> ReviseRules:
+def _revise(data: _Table) -> ReviseRules:
     other = ("targets", "actions")
     expressions = {field.name: _raw(data[field.name]) for field in fields(ReviseRules) if field.name not in other}
     return ReviseRules(
@@ -405,7 +408,7 @@ def _revise(data: Mapping[str, Any]) -> ReviseRules:
     )
 
 
-def _action(data: Mapping[str, Any]) -> Action:
+def _action(data: _Table) -> Action:
     after = [f"(?:{data['ko']})"] if "ko" in data else []
     if "after" in data:
         after.append(_bounded(data["after"]))
@@ -417,7 +420,7 @@ def _action(data: Mapping[str, Any]) -> Action:
     )
 
 
-def _step(data: Mapping[str, Any]) -> StepRule:
+def _step(data: _Table) -> StepRule:
     return StepRule(
         agent=str(data["agent"]),
         priority=int(data["priority"]),
