@@ -129,7 +129,7 @@ async def open_session(
 
 async def approve(session: Session, question: Question) -> RequestView:
     """Approve a question as a face does: with the digest of what was shown."""
-    desk = session.desk
+    desk = session.writer
     return await desk.decide(
         Decision(question.id, Verdict.APPROVE, "benchmark", question.digest, desk.now(), "benchmark")
     )

@@ -212,7 +212,7 @@ async def measure(root: Path, dependencies: Sequence[Sequence[int]], *, peer: bo
             before = snapshot.raw
             await common.approve(session, snapshot.questions[0])
             decided = time.perf_counter()
-            seq = await session.desk.last_seq()
+            seq = await session.writer.last_seq()
             await session.applied(seq)
             snapshot = await session.settled()
             await watch.until(snapshot)

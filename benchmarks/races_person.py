@@ -219,7 +219,7 @@ class Race:
     async def _opens(self) -> None:
         """Begin another session, and type on while it opens: all of that is in its prompt, nothing on the way."""
         world, dice, app = self.world, self.dice, self.world.app
-        before, query, text = world.session.link, "The cap", dice.choice(OPENINGS)
+        before, query, text = world.session.handle, "The cap", dice.choice(OPENINGS)
         self._press("\x0f", "ctrl+o")
         await world.until(lambda: app.screen is app.home, "the first screen")
         home = app.home.query_one(Prompt)
@@ -231,7 +231,7 @@ class Race:
             await asyncio.sleep(dice.choice((0.0, 0.0, 0.002, 0.01, 0.05, 0.15)))
             self._press("\x0a" if character == "\n" else character, text=True)
             await self._wait(0.06)
-        await world.until(lambda: world.session.link not in (None, before), "the other session")
+        await world.until(lambda: world.session.handle not in (None, before), "the other session")
         await world.begin(query)
         self.out.opened += 1
         if world.prompt.text != text or home.text:

@@ -415,7 +415,7 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
     try:
         async with SqliteLedger.open(folder / "data" / "ledger.db") as ledger:
             found = World(app, clock, ledger)
-            await found.until(lambda: app.session_shown and app.session.linked.is_set(), "the session")
+            await found.until(lambda: app.session_shown and app.session.pending.is_set(), "the session")
             handle = found.session.handle
             assert handle is not None
             found.other = CommandHandler(handle.session, handle.setup.planner, by=OTHER, channel="cli", terminal=True)

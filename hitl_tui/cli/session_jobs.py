@@ -106,7 +106,7 @@ async def do(job: Job) -> int:
         setup = await registry.setup(given.session)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
-        known = await shown_before(setup)
+        known = await setup.shown_questions(_MANY)
         async with open_session(registry.store, setup) as session:
             handler = CommandHandler(
                 session, setup.planner, by=acting().name, channel="cli", admin=registry.admin, acting=acting
@@ -128,18 +128,12 @@ async def do(job: Job) -> int:
     return code
 
 
-async def shown_before(setup: SessionSetup) -> frozenset[str]:
-    """Return the ids of a session's open questions that were shown before now."""
-    found = await setup.ledger.requests(setup.now(), session=setup.info.id, limit=_MANY)
-    return frozenset(view.request.id for view in found if view.request.first_shown)
-
-
 async def printed(job: Job, setup: SessionSetup, snapshot: Snapshot | None) -> None:
     """Put on record that the questions of a snapshot were shown: they are on standard output by now."""
     if snapshot is not None and snapshot.questions and not (setup.read_only or setup.broken):
         by = operator_name(job.arguments.by, job.environ, job.data)
         try:
-            await setup.ledger.mark_shown([q.id for q in snapshot.questions], by, "cli", setup.now())
+            await setup.mark_shown([q.id for q in snapshot.questions], by, "cli")
         except StorageError as error:  # they count as not shown, and are shown again
             log.warning("not recorded as shown: %s", error.message)
 

@@ -66,7 +66,7 @@ async def send(context: CommandContext, question: Question, value: Json, action:
 
 async def _recorded(context: CommandContext, question: Question, value: Json) -> Json:
     """Return the answer as it was recorded: secrets in it were masked."""
-    view = await context.session.writer.ledger.request(question.id, context.session.writer.now())
+    view = await context.session.writer.request(question.id)
     decisions = view.decisions if view is not None else ()
     return next((d.value for d in reversed(decisions) if d.by == context.by and d.verdict is Verdict.RESPOND), value)
 

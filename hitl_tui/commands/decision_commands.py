@@ -112,7 +112,7 @@ async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, 
     if todo.risk is Risk.HIGH:
         raise BadInput(Message("{} is of high risk and wasn't asked about yet; decide it when it asks.", todo.id))
     await context.session.writer.open(request)
-    view = await context.session.writer.ledger.request(request.id, context.session.writer.now())
+    view = await context.session.writer.request(request.id)
     if view is None:
         raise Refused(Message("The question about {} is gone.", todo.id), reason="unknown")
     return Question(view)

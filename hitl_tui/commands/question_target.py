@@ -65,7 +65,7 @@ async def request_named(context: CommandContext, name: str) -> Question:
     found = by_request(context.snapshot, name)
     if found is not None:
         return found
-    view = await context.session.writer.ledger.request(name, context.session.writer.now())
+    view = await context.session.writer.request(name)
     if view is None or view.request.session != context.session.id:
         raise Refused(Message('There is no open question "{}".', clip(name)), reason="unknown")
     if view.resolution.outcome is Outcome.PENDING:

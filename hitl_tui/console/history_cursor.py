@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from hitl_tui.language import _
 from hitl_tui.threads.session_diff import compare, decided_in, last_two
@@ -189,30 +190,51 @@ class HistoryCursor:
             self._infos, self._bottom = self._infos[:most], False
 
 
-def current_line(head: str, turns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the stretches of a history that its head came from, oldest first: id of the first and last of each.
-
-    What lies outside of them was left behind. The first stretch begins with an empty text: the very beginning.
+class Stretch(NamedTuple):
+    """Checkpoints that came one from the other, all of a thread between two of it.
 
     Args:
-        head: id of the newest checkpoint.
-        turns: id and parent of each checkpoint that doesn't come from the one before it, oldest first.
+        first: id of the oldest; empty for the thread's first.
+        last: id of the newest.
     """
-    ids = [turn for turn, __ in turns]
-    found: list[tuple[str, str]] = []
-    last = head
-    while last:
-        place = bisect_right(ids, last) - 1
-        begins, parent = turns[place] if place >= 0 else ("", "")
-        found.append((begins, last))
-        last = parent if parent < begins else ""
-    return found[::-1]
+
+    first: str
+    last: str
 
 
-def on_line(checkpoint_id: str, line: Sequence[tuple[str, str]]) -> bool:
-    """Return whether a checkpoint lies within one of these stretches."""
-    place = bisect_left([last for __, last in line], checkpoint_id)
-    return place < len(line) and line[place][0] <= checkpoint_id
+@dataclass(frozen=True, slots=True)
+class HeadAncestry:
+    """What the head of a history came from; what lies outside was left behind by a restore.
+
+    Args:
+        stretches: oldest first.
+    """
+
+    stretches: tuple[Stretch, ...]
+
+    @classmethod
+    def of(cls, head: str, turns: Sequence[tuple[str, str]]) -> HeadAncestry:
+        """Return what a checkpoint came from.
+
+        Args:
+            head: id of the newest checkpoint; empty for none.
+            turns: id and parent of each checkpoint that doesn't come from the one before it, oldest first.
+        """
+        ids = [turn for turn, __ in turns]
+        found: list[Stretch] = []
+        last = head
+        while last:
+            place = bisect_right(ids, last) - 1
+            first, parent = turns[place] if place >= 0 else ("", "")
+            found.append(Stretch(first, last))
+            last = parent if parent < first else ""
+        return cls(tuple(reversed(found)))
+
+    def has(self, checkpoint: CheckpointInfo) -> bool:
+        """Return whether the head came from a checkpoint. The ids of a thread's checkpoints only grow."""
+        wanted = checkpoint.checkpoint_id
+        place = bisect_left(self.stretches, wanted, key=attrgetter("last"))
+        return place < len(self.stretches) and self.stretches[place].first <= wanted
 
 
 _LETTERS = "AB"

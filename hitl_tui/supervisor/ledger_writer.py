@@ -156,7 +156,7 @@ class LedgerWriter:
             BadInput: its value or reason can't be kept, or its value holds a secret that wasn't asked with; nothing
                 was written.
         """
-        view = await self.ledger.request(decision.request_id, self.now())
+        view = await self.request(decision.request_id)
         self.check_whole()
         if self._before_deciding is not None:
             await self._before_deciding(decision.verdict, view.request if view is not None else None)
@@ -166,6 +166,10 @@ class LedgerWriter:
         decision = replace(decision, reason=reason, value=value)
         check_storable(decision.to_dict())
         return await self.ledger.decide(decision, self.now())
+
+    async def request(self, request_id: str) -> RequestView | None:
+        """Return a request as it stands now; None when there is none of that id."""
+        return await self.ledger.request(request_id, self.now())
 
     async def open(self, request: Request) -> None:
         """Open a request unless it is there; its time begins now."""

@@ -75,6 +75,15 @@ class SessionSetup:
     def rules(self) -> Rules:
         return self.policy.rules
 
+    async def shown_questions(self, most: int) -> frozenset[str]:
+        """Return the ids of the session's open questions that were shown before now; of so many at most."""
+        found = await self.ledger.requests(self.now(), session=self.info.id, limit=most)
+        return frozenset(view.request.id for view in found if view.request.first_shown)
+
+    async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str) -> None:
+        """Put on record that questions were shown."""
+        await self.ledger.mark_shown(request_ids, by, channel, self.now())
+
 
 class DeclaredTeams:
     """The teams of an open session: others where its workspace was trusted meanwhile.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,19 +12,18 @@ from hitl_tui.threads.thread_reader import Capability, HistoryForm, Obstacle
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.protocols import Ledger
-    from hitl_tui.ledger.records import Effect, Posted
+    from hitl_tui.ledger.records import Effect, Posted, RequestView
     from hitl_tui.threads.session_history import SessionHistory
     from hitl_tui.threads.thread_model import CheckpointInfo
 
 
 class LedgerAccess(Protocol):
-    """A session's record, and the clock that goes with it."""
+    """A session's record."""
 
     @property
     def ledger(self) -> Ledger: ...
 
-    @property
-    def now(self) -> Callable[[], str]: ...
+    async def request(self, request_id: str) -> RequestView | None: ...
 
 
 class ReadableSession(Protocol):
@@ -110,7 +109,7 @@ class SessionThread(OwnThread):
         return await self.session.writer.ledger.after(self.session.id, after, branch)
 
     async def request(self, request_id: str) -> Request | None:
-        view = await self.session.writer.ledger.request(request_id, self.session.writer.now())
+        view = await self.session.writer.request(request_id)
         return view.request if view is not None else None
 
     async def effects(self) -> list[Effect]:

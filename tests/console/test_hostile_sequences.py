@@ -34,7 +34,7 @@ async def test_what_was_sent_to_a_session_that_cannot_be_opened_acts_on_no_other
         await c.asked()
         async with c.app.engine._opening:  # another opening that takes a while
             await c.send(f"/open {bad}")
-            await c.until(lambda: not c.session.linked.is_set(), "the opening")
+            await c.until(lambda: not c.session.pending.is_set(), "the opening")
             await c.send("/todo approve")
         await c.until(lambda: c.session.handle is not None, "the first one again")
         for _ in range(20):
@@ -98,7 +98,7 @@ async def test_a_draft_outlives_a_session_that_cannot_be_opened(tmp_path: Path) 
         c.prompt.text = "a long draft about the cap"
         async with c.app.engine._opening:
             c.app.sessions.open(bad)
-            await c.until(lambda: not c.session.linked.is_set(), "the opening")
+            await c.until(lambda: not c.session.pending.is_set(), "the opening")
             c.prompt.focus()
             await c.press("x", "y")
         await c.until(lambda: c.session.handle is not None, "the first one again")
@@ -113,7 +113,7 @@ async def test_what_one_session_says_is_not_shown_under_another(tmp_path: Path) 
         assert handle is not None and isinstance(handle.session.activity, ActivityStream)
         async with c.app.engine._opening:  # another opening that takes a while
             c.app.sessions.open(first)
-            await c.until(lambda: not c.session.linked.is_set(), "the opening")
+            await c.until(lambda: not c.session.pending.is_set(), "the opening")
             handle.session.activity.write("todo_001", "line", "said by the second")
             for _n in range(20):
                 await c.pilot.pause(0.02)

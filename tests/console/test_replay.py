@@ -14,7 +14,7 @@ from textual.widgets import Markdown, Static
 
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.history_cursor import HistoryCursor, current_line, on_line
+from hitl_tui.console.history_cursor import HeadAncestry, HistoryCursor, Stretch
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.widgets.history_table import GraphTable, HistoryTable, branch_graph
 from hitl_tui.console.widgets.plan_table import PlanTable
@@ -459,11 +459,11 @@ def test_a_part_of_a_history_is_drawn_like_the_whole() -> None:
     assert [row.ours for row in part] == [row.ours for row in branch_graph(whole)[3:]]
 
 
-def test_the_current_line_leaves_out_what_was_left() -> None:
-    line = current_line("012", [("008", "003"), ("010", "006"), ("011", "002")])
-    assert line == [("", "002"), ("011", "012")]
-    assert [n for n in range(1, 13) if on_line(f"{n:03d}", line)] == [1, 2, 11, 12]
-    assert current_line("", []) == []
+def test_what_the_head_came_from_leaves_out_what_was_left() -> None:
+    ancestry = HeadAncestry.of("012", [("008", "003"), ("010", "006"), ("011", "002")])
+    assert ancestry.stretches == (Stretch("", "002"), Stretch("011", "012"))
+    assert [n for n in range(1, 13) if ancestry.has(info(n, n - 1))] == [1, 2, 11, 12]
+    assert HeadAncestry.of("", []).stretches == ()
     assert HistoryForm("012", 12).turns == ()
 
 

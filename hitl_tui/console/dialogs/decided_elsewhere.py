@@ -97,9 +97,7 @@ async def _gone(handle: SessionHandle, questions: Sequence[Question]) -> list[Qu
 
 async def gone_words(handle: SessionHandle, question: Question) -> str:
     """Return who decided a question and what, or why it isn't asked any more; one safe line."""
-    from hitl_tui.core.events import utc_now
-
-    view = await handle.setup.ledger.request(question.id, utc_now())
+    view = await handle.session.writer.request(question.id)
     if view is None:
         said = _("This isn't asked any more.")
     elif view.resolution.outcome is Outcome.EXPIRED:

@@ -21,7 +21,7 @@ from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.history_cursor import current_line, on_line
+from hitl_tui.console.history_cursor import HeadAncestry
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import SingleResultScreen
 from hitl_tui.console.screens.history_panes import GRAPH, PAST, PLAN, SPACES
@@ -185,7 +185,7 @@ class HistoryScreen(SingleResultScreen[bool]):
             self._shown = None
             self.say(_(self._view.empty))
             return
-        ours = on_line(place.info.checkpoint_id, current_line(form.head, form.turns))
+        ours = HeadAncestry.of(form.head, form.turns).has(place.info)
         shown = await self._view.load(place, self, ours=ours)
         if self._mode == VIEW and not self._view.listed:
             title, rows = _("Moment"), await self._view.moment_rows(shown, self)

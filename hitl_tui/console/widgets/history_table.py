@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.history_cursor import HistoryCursor, current_line, on_line
+from hitl_tui.console.history_cursor import HeadAncestry, HistoryCursor
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.status_words import history_said
@@ -68,10 +68,10 @@ def branch_graph(
     if not checkpoints:
         return []
     first = head or checkpoints[0].checkpoint_id
-    line = current_line(first, turns or _turns(checkpoints))
-    ours = [c.checkpoint_id for c in checkpoints if on_line(c.checkpoint_id, line)]
+    ancestry = HeadAncestry.of(first, turns or _turns(checkpoints))
+    ours = [c.checkpoint_id for c in checkpoints if ancestry.has(c)]
     lanes: list[str | None] = [ours[0] if ours else None]
-    return [_row(info, lanes, on_line(info.checkpoint_id, line)) for info in checkpoints]
+    return [_row(info, lanes, ancestry.has(info)) for info in checkpoints]
 
 
 def _turns(checkpoints: Sequence[CheckpointInfo]) -> list[tuple[str, str]]:
