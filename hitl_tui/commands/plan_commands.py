@@ -70,15 +70,17 @@ async def checkpoint_list(context: CommandContext, values: CommandValues) -> Com
         return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps]})
     before = await context.session.find_checkpoint(values.text("before")) if "before" in values else ""
     found = await context.session.checkpoints(limit, before)
-    message = (
-        Message("{} checkpoints, newest first.", len(found))
-        if found
-        else Message("There are no checkpoints before that.")
-    )
     async with context.session.reading() as history:
-        newest = await history.place(found[0].checkpoint_id) if found else 0
+        newest, total = (await history.place(found[0].checkpoint_id) if found else 0), await history.count()
     listed = [{"number": newest - n, **c.to_dict()} for n, c in enumerate(found)]
-    return CommandResult("ok", message, {"checkpoints": listed})
+    if not found:
+        message = Message("There are no checkpoints before that.")
+    elif older := newest - len(found):
+        shown = len(found)
+        message = Message("{} of {} checkpoints, newest first; older ones with --before {}.", shown, total, older + 1)
+    else:
+        message = Message("{} checkpoints, newest first.", len(found))
+    return CommandResult("ok", message, {"checkpoints": listed, "total": total})
 
 
 async def help_(context: CommandContext, values: CommandValues) -> CommandResult:

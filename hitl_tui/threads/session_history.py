@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -153,17 +154,21 @@ class SessionHistory:
             ) from error
 
     async def find(self, text: str) -> str:
-        """Return the id that a text names: the id, a unique prefix or a unique ending of it.
+        """Return the id that a text names: its number in the list, the id, or a unique prefix or ending of it.
 
         Raises:
             UnknownName: none or several match.
         """
+        if _NUMBER.fullmatch(text) and (found := await self._queries.nth(self._thread, "", int(text))):
+            return found
         if found := await self._queries.matching(self._thread, "", text, f'"{clip(text)}"'):
             return found
         raise UnknownName(Message('There is no checkpoint "{}"; /checkpoint list shows them.', clip(text)))
 
     async def find_step(self, text: str) -> tuple[str, str]:
         """Return thread and checkpoint id of a team's own step; empty texts when none or several match."""
+        if _NUMBER.fullmatch(text) and await self._queries.nth(self._thread, "", int(text)):
+            return "", ""  # a number counts the session's own
         prefix = f"{self._session}/"
         rows = await self._saver.rows(
             "SELECT thread_id, checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' "
@@ -206,6 +211,9 @@ class SessionHistory:
             outcome=_outcome(values, control),
             cursor=int(control.get("cursor", 0)),
         )
+
+
+_NUMBER = re.compile("[1-9][0-9]{0,5}")
 
 
 def _outcome(values: GraphState, control: GraphState) -> str:

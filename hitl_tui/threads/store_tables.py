@@ -218,6 +218,7 @@ class StoreStatements:
         )
         self.count = fill("SELECT count(*) FROM $c c WHERE $place")
         self.place = fill("SELECT count(*) FROM $c c WHERE $place AND $at <= $at_id")
+        self.nth = fill("SELECT c.checkpoint_id FROM $c c WHERE $place ORDER BY $at LIMIT 1 OFFSET :before")
         self.turns = fill(_TURNS)
         self.find = fill(
             "SELECT c.checkpoint_id FROM $c c WHERE $place AND (substr(c.checkpoint_id, 1, :length) = :text"
@@ -291,6 +292,11 @@ class ThreadQueries:
         """Return which one a checkpoint is, counted from the first as 1."""
         ((found,),) = await self._rows(self._sql.place, {"thread": thread, "ns": ns, "id": checkpoint_id})
         return int(found)
+
+    async def nth(self, thread: str, ns: str, number: int) -> str:
+        """Return the checkpoint that `place` counts so; empty where there are fewer."""
+        rows = await self._rows(self._sql.nth, {"thread": thread, "ns": ns, "before": number - 1})
+        return str(rows[0][0]) if rows else ""
 
     async def turns(self, thread: str, ns: str = "") -> list[tuple[str, str]]:
         """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first.

@@ -169,10 +169,29 @@ async def test_checkpoint_list_and_restore(place: Place) -> None:
         assert restored["number"] == numbers[first.checkpoint_id]
 
 
+async def test_a_checkpoint_is_named_by_the_number_that_the_list_and_a_restore_give(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo approve 1")
+        await op.rest()
+        page = await op.say("/checkpoint list --limit 2")
+        whole = await op.say("/checkpoint list --limit 1000")
+        assert page["total"] == whole["total"] == len(whole["checkpoints"]) > 2
+        newest, last = (point["number"] for point in page["checkpoints"])
+        assert (newest, last) == (whole["total"], whole["total"] - 1)
+        assert page["message"] == f"2 of {newest} checkpoints, newest first; older ones with --before {last}."
+        older = await op.say(f"/checkpoint list --limit 1000 --before {last}")
+        assert older["checkpoints"] == whole["checkpoints"][2:]
+        assert "older" not in older["message"]
+        waiting = next(point for point in reversed(whole["checkpoints"]) if point["node"] == "approval")
+        restored = await op.say(f"/checkpoint restore {waiting['number']}")
+        assert (restored["checkpoint_id"], restored["number"]) == (waiting["checkpoint_id"], waiting["number"])
+
+
 async def test_an_ambiguous_checkpoint_is_named(place: Place) -> None:
     async with place.open() as op:
         await op.rest()
-        answer = await op.try_to("/checkpoint restore 1")
+        answer = await op.try_to("/checkpoint restore 1f")
         assert "could be" in answer["error"]
         assert op.now.branch == 0
 
