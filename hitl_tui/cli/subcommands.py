@@ -268,7 +268,9 @@ _ROWS = (
             _JSON,
             _SESSION,
             _AS,
-            option("--at", metavar="CHECKPOINT", default="", help="number, id, prefix or ending, as /checkpoint list shows"),
+            option(
+                "--at", metavar="CHECKPOINT", default="", help="number, id, prefix or ending, as /checkpoint list shows"
+            ),
             option("--title", metavar="TITLE", default="", help="of the new session (the same)"),
         ),
         _ENDS,
