@@ -257,18 +257,18 @@ class CommandContext:
     def _takes_digest(self, questions: Sequence[Question], verdict: Verdict) -> Unbound:
         lines = {q.name: self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
         if self.digest:
-            said = Message(
+            message = Message(
                 "{} was first shown after these commands began: from here it takes its id.", next(iter(lines))
             )
         elif len(lines) == 1:
-            said = Message(
+            message = Message(
                 "{} is of high risk: from here it takes the id or digest of what you were shown.", next(iter(lines))
             )
         else:
-            said = Message(
+            message = Message(
                 "{} are of high risk: from here, decide each by the id of what you were shown.", ", ".join(lines)
             )
-        return Unbound(said, lines.values())
+        return Unbound(message, lines.values())
 
     def _by_id(self, question: Question, verdict: Verdict, *, alone: bool) -> str:
         """Return the command with the request's id in place of its name: a digest may be that of an answered one."""

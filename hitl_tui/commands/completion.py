@@ -299,8 +299,8 @@ def _agents(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
 
 def _checkpoints(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
     for info in scene.checkpoints:
-        said = Message("{} · {} completed", info.node, info.todos_completed)
-        yield info.checkpoint_id, info.checkpoint_id, _shown(f"{said} · {info.message}" if info.message else said)
+        message = Message("{} · {} completed", info.node, info.todos_completed)
+        yield info.checkpoint_id, info.checkpoint_id, _shown(f"{message} · {info.message}" if info.message else message)
 
 
 def _proposals(typed: _Typed, scene: _Scene) -> Iterator[_Found]:

@@ -56,8 +56,8 @@ async def _approve_all(context: CommandContext, questions: list[Question]) -> Co
     if failed is None:
         return CommandResult(results[0].status, Message("{} TODOs approved.", len(questions)), data)
     approved = [q.todo_id for q, r in zip(questions, results, strict=True) if not r.failed]
-    told = Message(" Approved: {}.", ", ".join(approved)) if approved else ""
-    return CommandResult(failed.status, failed.message + told, {**failed.data, **data}, failed.exit_code)
+    message = Message(" Approved: {}.", ", ".join(approved)) if approved else ""
+    return CommandResult(failed.status, failed.message + message, {**failed.data, **data}, failed.exit_code)
 
 
 async def _approve_one(context: CommandContext, question: Question) -> CommandResult:
@@ -238,8 +238,8 @@ async def stop(context: CommandContext, values: CommandValues) -> CommandResult:
     name = values.text("id")
     if not name:
         closing = context.ends(Cause.STOPPED, EVERYTHING)
-        told = Message("Everything that hadn't ended is stopped.")
-        return await context.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
+        message = Message("Everything that hadn't ended is stopped.")
+        return await context.change(EventKind.STOP, {}, "stopped", message, {}, closing=closing)
     question = await _question(context, await find_target(context, name), Kind.FAILURE, "stop")
     await check_digest(context, [question])
     return await context.decide(question, Verdict.STOP)

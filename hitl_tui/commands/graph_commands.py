@@ -62,9 +62,9 @@ async def set_breakpoints(context: CommandContext, values: CommandValues) -> Com
     breaks = {"before": list(own.get("before", ())), "after": list(own.get("after", ()))}
     breaks[where] = list(dict.fromkeys([*breaks[where], *nodes]))
     data: EventData = {"todo_id": todo.id, "before": breaks["before"], "after": breaks["after"]}
-    said = Message("{} will stop {} {}", todo.id, where, ", ".join(nodes))
+    message = Message("{} will stop {} {}", todo.id, where, ", ".join(nodes))
     late = Message("; what it is at now goes on to its next stop first") if todo.status is Status.IN_PROGRESS else ""
-    return await context.change(EventKind.BREAK, data, "updated", f"{said}{late}.", data)
+    return await context.change(EventKind.BREAK, data, "updated", f"{message}{late}.", data)
 
 
 async def clear_breakpoints(context: CommandContext, values: CommandValues) -> CommandResult:

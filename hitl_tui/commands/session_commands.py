@@ -138,8 +138,8 @@ async def _deleted(admin: SessionAdmin, values: CommandValues, by: str) -> Comma
     removal = await admin.removal(name)
     data = {"session": removal.summary.to_dict(), "copies": [str(path) for path in removal.copies]}
     if not again:
-        told = Message("{0} Nothing was deleted; /delete {1} {1} deletes it.", removal_words(removal), name)
-        return CommandResult("ok", told, data)
+        message = Message("{0} Nothing was deleted; /delete {1} {1} deletes it.", removal_words(removal), name)
+        return CommandResult("ok", message, data)
     if again != name:
         raise BadInput(Message("Nothing was deleted: the id given again isn't {}.", name))
     result = result_of(await admin.delete(name, by=by))

@@ -16,7 +16,7 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import GraphState, ProposalState, Refusal, Stored, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
-from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo
 
 PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
 
@@ -28,7 +28,6 @@ LIMIT_REACHED = Message(
 )
 
 _RESTING = frozenset({"completed", "failed", "skipped", "blocked"})
-_MEDIUM = Priority.MEDIUM.value
 _KEPT_REFUSALS = 20
 
 

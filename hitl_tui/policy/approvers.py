@@ -178,15 +178,6 @@ def identify_by_token(approvers: Approvers, name: str, token: str, account: str 
     return Identity(found.name, found.name, Proof.TOKEN.value, found.level, account)
 
 
-def token_owner(approvers: Approvers, token: str) -> Approver | None:
-    """Return whose token it is, for interfaces that are given a token without a name; None for nobody's."""
-    import hmac
-
-    hashed = token_hash(token.strip())
-    found = [a for a in approvers.listed if hmac.compare_digest(a.token or "-" * len(hashed), hashed)]
-    return found[0] if found and not approvers.problem else None
-
-
 def new_token() -> str:
     """Return a fresh token: 256 random bits, so that a plain hash of it can be kept."""
     import secrets

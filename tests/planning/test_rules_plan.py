@@ -11,7 +11,7 @@ from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.agent import Planned, PlanningAgent
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.command_requests import calls_in
+from hitl_tui.planning.rule_planner.command_requests import asked_in
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
@@ -433,7 +433,7 @@ def test_a_list_of_deeds_becomes_commands_in_the_order_they_were_said(query: str
         "clean-logs": CommandFacts("clean-logs", "Delete old logs (오래된 로그 삭제)"),
         "verify": CommandFacts("verify", "Show the space that is left"),
     }
-    found = calls_in(query, declared, load_rules())
+    found = list(asked_in(query, declared, load_rules()).calls)
     assert [call.command for call in found] == commands
 
 

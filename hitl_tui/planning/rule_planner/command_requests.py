@@ -178,16 +178,6 @@ class Asked:
     unclear: tuple[tuple[str, str], ...] = ()
 
 
-def calls_in(
-    text: str,
-    commands: Mapping[str, CommandFacts],
-    rules: Rules,
-    named_only: Callable[[str], bool] = lambda clause: False,
-) -> list[Call]:
-    """Return the declared commands a text asks for, in order; see `asked_in`."""
-    return list(asked_in(text, commands, rules, named_only).calls)
-
-
 def asked_in(
     text: str,
     commands: Mapping[str, CommandFacts],
