@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hitl_tui.commands.question_lookup import Unbound, Unshown, asked_too_late, different_risks, risk_classes
+from hitl_tui.commands.question_lookup import (
+    Unbound,
+    Unshown,
+    asked_too_late,
+    different_risks,
+    not_as_shown,
+    risk_classes,
+)
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft, judge
 from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
@@ -210,9 +217,7 @@ class CommandContext:
             BadInput: they are of different risk, or it takes a digest.
         """
         if self.digest and not (len(questions) == 1 and names_digest(self.digest, questions[0].digest)):
-            raise Refused(
-                Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
-            )
+            raise not_as_shown()
         self._check_shown([q for q in questions if not self._saw(q, verdict)])
         found = risk_classes(questions)
         if len(found) > 1:

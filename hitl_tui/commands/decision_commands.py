@@ -121,8 +121,12 @@ async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, 
 def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
     if question.kind in kinds:
         return question
+    raise _other_decision(question)
+
+
+def _other_decision(question: Question) -> BadInput:
     ways = ", ".join(question.commands.values())
-    raise BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
+    return BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
 
 
 async def reject(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -223,8 +227,7 @@ async def _settle_doubt(context: CommandContext, values: CommandValues, verdict:
     question = await _question(context, await find_target(context, values.text("id")), Kind.EFFECT, what)
     await check_digest(context, [question])
     if verdict not in question.view.request.options:
-        ways = ", ".join(question.commands.values())
-        raise BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
+        raise _other_decision(question)
     return await context.decide(question, verdict)
 
 

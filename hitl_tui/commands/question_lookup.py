@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from hitl_tui.commands.parser import parse
-from hitl_tui.core.errors import BadInput, HitlError, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.numbers import highest_number
 from hitl_tui.core.interrupts.shape import said
@@ -136,6 +136,11 @@ def different_risks(questions: Sequence[Question]) -> BadInput:
     return BadInput(
         Message("Different risks are never approved together ({}); nothing was approved.", told), help="\n".join(ways)
     )
+
+
+def not_as_shown() -> Refused:
+    """Return the refusal of a digest that isn't that of what is asked now."""
+    return Refused(Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale")
 
 
 def asked_too_late(questions: Iterable[Question]) -> BadInput:

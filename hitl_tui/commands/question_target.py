@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from hitl_tui.commands.command_context import CommandContext, names_digest
-from hitl_tui.commands.question_lookup import NUMBERED, REQUEST, by_request, open_question
+from hitl_tui.commands.question_lookup import NUMBERED, REQUEST, by_request, not_as_shown, open_question
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person
@@ -136,6 +136,4 @@ async def check_digest(context: CommandContext, questions: Collection[Question])
     if known is not None:
         await refuse_answered(context, known.todo_id, kinds=(known.kind,), digest=digest, help=help)
     if len(questions) != 1 or not shown:
-        raise Refused(
-            Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
-        )
+        raise not_as_shown()

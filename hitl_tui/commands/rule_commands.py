@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from hitl_tui.commands.command_context import CommandContext, names_digest
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
@@ -122,10 +122,6 @@ async def allow(context: CommandContext, values: CommandValues) -> CommandResult
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
         how = Message("Nothing was saved; /rules allow {} --digest {} saves it.", todo.id, question.digest[:12])
         return CommandResult("ok", Message("This rule would be saved:\n{}{}", rule.to_toml(), how), data)
-    if not names_digest(context.digest, question.digest):
-        raise Refused(
-            Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale"
-        )
     context.check([question], Verdict.APPROVE)
     return await _allow_always(context, question, rule)
 
