@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import SystemCommand
 from textual.screen import Screen
@@ -85,7 +85,7 @@ class HitlApp(ConsoleApp):
     def _session_on_top(self) -> bool:
         return self._session_made and self.screen is self.session
 
-    def get_default_screen(self) -> Screen[Any]:
+    def get_default_screen(self) -> HomeScreen:
         """Return the first screen, which lies under all others: an empty one would have to be laid out, too."""
         return self.home
 
@@ -167,7 +167,7 @@ class HitlApp(ConsoleApp):
     def action_keep(self, what: str) -> None:
         self.sessions.keep(what)
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         from hitl_tui.console.help_rows import palette
 
         return palette(self)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -200,7 +200,7 @@ class ConsoleApp(PaintedApp):
                 found.first().say(text, error=error)
                 return
 
-    async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def guarded(self, work: Coroutine[object, None, None]) -> None:
         """Run something; an error becomes a sentence."""
         try:
             await work
@@ -210,7 +210,7 @@ class ConsoleApp(PaintedApp):
             log.exception("a command failed")
             self.say(failure_words(error), error=True)
 
-    def start(self, work: Coroutine[Any, Any, None], group: str) -> None:
+    def start(self, work: Coroutine[object, None, None], group: str) -> None:
         """Begin something, as `guarded`; it ends with the app.
 
         Args:

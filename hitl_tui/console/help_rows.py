@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
 
@@ -47,7 +47,7 @@ class KeyRow(Row):
     binding: str = ""
 
 
-def parts_here(screen: Screen[Any]) -> list[str]:
+def parts_here(screen: Screen[object]) -> list[str]:
     """Return the parts of the key map that apply where the focus is, the nearest first."""
     where = {spec.id: spec.where for spec in keys.KEYS}
     found = [where.get(active.binding.id or "", "") for active in screen.active_bindings.values()]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.session_handle import SessionHandle
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _
@@ -32,7 +33,7 @@ Say = Callable[[str], None]
 _TEXTS_COMPARED = 5
 
 
-async def result_of(handle: SessionHandle, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
+async def result_of(handle: SessionHandle, reference: Mapping[str, object] | None) -> JsonObject | None:
     """Return what a state's reference to a result stands for, None when it stands for nothing.
 
     Raises:
@@ -42,7 +43,7 @@ async def result_of(handle: SessionHandle, reference: Mapping[str, Any] | None) 
     return await handle.session.artifact(digest) if digest else None
 
 
-async def difference_between(handle: SessionHandle, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
+async def difference_between(handle: SessionHandle, before: JsonObject, after: JsonObject) -> list[Row]:
     """Return how two states differ; of results that changed, the first few line by line."""
     found = compare(before, after)
     texts: dict[str, Sequence[str]] = {}
@@ -52,12 +53,12 @@ async def difference_between(handle: SessionHandle, before: Mapping[str, Any], a
     return difference_rows(found, texts)
 
 
-def _text(result: Mapping[str, Any]) -> str:
+def _text(result: JsonObject) -> str:
     return str(result.get("text") or result.get("summary") or "")
 
 
 async def todo_then(
-    handle: SessionHandle, place: HistoryPlace, state: Mapping[str, Any], todo_id: str
+    handle: SessionHandle, place: HistoryPlace, state: JsonObject, todo_id: str
 ) -> tuple[str, list[Row]] | None:
     """Return a TODO whole as it was, with the result that it had then: title and rows; None where there was none.
 

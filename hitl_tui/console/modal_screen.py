@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from textual.await_complete import AwaitComplete
 from textual.content import Content
 from textual.geometry import Region
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from hitl_tui.console.keyguard.key_targets import KeyScreen
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Answered = TypeVar("Answered")
 
 
-def on_top(screen: Screen[Any]) -> bool:
+def on_top(screen: Widget) -> bool:
     """Return whether a screen is the one that is seen: it wasn't left, and nothing lies over it."""
     stack = screen.app.screen_stack
     return bool(stack) and stack[-1] is screen
@@ -56,7 +57,7 @@ class SingleResultScreen(KeyScreen[Answered], Generic[Answered]):
         later = partial(self._unless_left, callback) if callback is not None else None
         return super().set_timer(delay, later, name=name, pause=pause)
 
-    def _unless_left(self, callback: Callable[[], Any]) -> Any:
+    def _unless_left(self, callback: Callable[[], object]) -> Any:
         return None if self.left else callback()
 
 

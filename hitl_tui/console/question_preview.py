@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.language import _
@@ -25,7 +25,7 @@ def team_of(handle: SessionHandle, question: Question) -> Team | None:
     return handle.setup.team(facts.team) if facts is not None else None
 
 
-def writes_file(handle: SessionHandle, question: Question, arguments: Mapping[str, Any] | None = None) -> bool:
+def writes_file(handle: SessionHandle, question: Question, arguments: JsonObject | None = None) -> bool:
     """Return whether a question's step would make a file, with other arguments where they are given."""
     team = team_of(handle, question)
     own = question.view.request.subject.get("arguments") or {}
@@ -58,7 +58,7 @@ async def draft_of(handle: SessionHandle, question: Question, most: int | None, 
 
 
 async def _draft(
-    handle: SessionHandle, question: Question, arguments: Mapping[str, Any], most: int | None, key: str
+    handle: SessionHandle, question: Question, arguments: JsonObject, most: int | None, key: str
 ) -> list[Row]:
     if not writes_file(handle, question, arguments):
         return []
@@ -78,7 +78,7 @@ class QuestionPreviews:
         self._handle = handle
         self._question = question
 
-    def needed(self, arguments: Mapping[str, Any]) -> bool:
+    def needed(self, arguments: JsonObject) -> bool:
         """Return whether an input has a preview."""
         return bool(
             arguments.get("preview")
@@ -86,7 +86,7 @@ class QuestionPreviews:
             or self._question.view.evidence.get("findings")
         )
 
-    async def rows(self, arguments: Mapping[str, Any]) -> list[Row]:
+    async def rows(self, arguments: JsonObject) -> list[Row]:
         """Return what exact arguments would touch or write; no rows when that can't be known before.
 
         Raises:

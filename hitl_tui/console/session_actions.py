@@ -60,7 +60,7 @@ class SessionActions:
         self.order = PlanOrdering(display, self._report)
         self.bulk = BulkActions(console, display, self._report, self.decisions.review)
 
-    def _on(self, work: Callable[[SessionHandle], Coroutine[Any, Any, None]]) -> None:
+    def _on(self, work: Callable[[SessionHandle], Coroutine[object, None, None]]) -> None:
         """Begin something on the session that is on the screen now, or on its way there, whatever is there later."""
         pending = self._display.pending
 

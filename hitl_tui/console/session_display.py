@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -34,7 +34,7 @@ class SessionDisplay(Protocol):
         """What is typed goes to the prompt."""
         ...
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def begin(self, work: Coroutine[object, None, None]) -> None:
         """Do something that ends with the screen; an error becomes a sentence."""
         ...
 

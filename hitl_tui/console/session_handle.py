@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class SessionHandle:
         """What it was opened with."""
         return self.session.setup
 
-    async def preview(self, question: Question, arguments: Mapping[str, Any]) -> OutputPreview | FilePreview | None:
+    async def preview(self, question: Question, arguments: JsonObject) -> OutputPreview | FilePreview | None:
         """Return what a question's step would do with exact arguments; None where that isn't known before.
 
         Raises:

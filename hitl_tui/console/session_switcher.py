@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 
 from hitl_tui.config.starters import Starter, new_copy
 from hitl_tui.console.screens.prompt_screen import PromptScreen
@@ -87,7 +87,7 @@ class SessionSwitcher:
         folder = await asyncio.to_thread(new_copy, starter, self._app.options.data)
         await self._begin(starter.question, folder, _attached_in(starter, folder))
 
-    async def _asked_first(self, where: Path | str, opening: Coroutine[Any, Any, SessionHandle]) -> SessionHandle:
+    async def _asked_first(self, where: Path | str, opening: Coroutine[object, None, SessionHandle]) -> SessionHandle:
         """Open a session once its folder was asked about; its screen is there by then, so that keys are its own.
 
         Args:
@@ -154,7 +154,7 @@ class SessionSwitcher:
         opening = self._asked_first(session_id, self._app.engine.open(session_id, self._app.session))
         await self._show(opening, session_id, typed=typed)
 
-    async def _show(self, opening: Coroutine[Any, Any, SessionHandle], what: str, *, typed: bool) -> None:
+    async def _show(self, opening: Coroutine[object, None, SessionHandle], what: str, *, typed: bool) -> None:
         screen, seen = self._app.session, self._app.screen
         before, handle = self.opened, screen.handle
         text = await self._taken_from(self._app.home)
@@ -213,7 +213,7 @@ class SessionSwitcher:
         else:
             self._remember("")
 
-    async def _bring(self, screen: Screen[Any]) -> None:
+    async def _bring(self, screen: PromptScreen) -> None:
         """Make one of the two lasting screens the one that is seen; dialogs over it end without an answer."""
         app = self._app
         bottom = screen if screen in app.screen_stack else app.home

@@ -60,7 +60,7 @@ class StoreApp(ConsoleApp):
         self.wanted: tuple[str, str] | None = None
         """Thread and checkpoint that a session shall begin with, once the store was left for it."""
 
-    def get_default_screen(self) -> Screen[Any]:
+    def get_default_screen(self) -> StoreScreen:
         return self._threads
 
     def _open(self, thread: str, title: str) -> None:
@@ -95,7 +95,7 @@ class StoreApp(ConsoleApp):
         rows += [Row(padded(f"  {s.shown}", 14), styled(_(s.help))) for s in anywhere_keys(self.keymap)]
         return rows
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         for spec in anywhere_keys(self.keymap):
             if spec.action not in ("command_palette", "quit"):
                 yield SystemCommand(f"{_(spec.label).capitalize()} ({spec.shown})", _(spec.help), self._caller(spec))

@@ -9,9 +9,10 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hitl_tui.config.atomic_files import make_private
+from hitl_tui.core.json_types import Json
 from hitl_tui.language import _
 
 log = logging.getLogger(__name__)
@@ -138,7 +139,7 @@ _PLACE = re.compile(r".* \(at (?:line (?P<line>\d+), column \d+|end of document)
 _TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate immutable namespace")
 
 
-def read_table(path: Path) -> dict[str, Any]:
+def read_table(path: Path) -> dict[str, Json]:
     """Return what a TOML file holds.
 
     Raises:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual.containers import Container
 
 from hitl_tui.console.history_cursor import CheckpointMarks
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.threads.thread_reader import Capability
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class ShownCheckpoint:
     ours: bool
     where: str
     decided: str
-    state: Mapping[str, Any]
+    state: JsonObject
     rows: Sequence[Row] = ()
     first: int = 0
     plan: Sequence[PlanRow] = ()

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -463,7 +463,7 @@ class SessionScreen(PromptScreen):
         for panel in self.query(QuestionPanel):
             panel.answered()
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def begin(self, work: Coroutine[object, None, None]) -> None:
         self.run_worker(self.hitl.guarded(work), group="operator")
 
     @property

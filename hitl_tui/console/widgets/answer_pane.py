@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -82,7 +82,7 @@ class AnswerPane(VerticalScroll):
     def action_want(self, what: str) -> None:
         self.post_message(self.Wanted(what))
 
-    async def show(self, response: Mapping[str, Any] | None, *, outdated: bool = False) -> bool:
+    async def show(self, response: Mapping[str, object] | None, *, outdated: bool = False) -> bool:
         """Show a response (`Response.to_dict()`); return whether it is another one than before, or holds again.
 
         Args:

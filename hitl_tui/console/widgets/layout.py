@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from textual.geometry import Size
-from textual.screen import Screen
+from textual.widget import Widget
 
 _WIDE = Size(100, 30)
 """Columns and rows from which on all panes are seen at once."""
@@ -66,7 +64,7 @@ def question_room(size: Size, steps: int) -> int:
     return rows if rows > _USUAL else 0
 
 
-def fold(screen: Screen[Any]) -> None:
+def fold(screen: Widget) -> None:
     """Give a screen the classes that its stylesheet folds it by: `-wide`, `-vast`, `-short` and `-tall`."""
     size = screen.app.size
     screen.set_class(is_wide(size), "-wide")

@@ -12,6 +12,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from hitl_tui.console import keys
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, ngettext
 
@@ -38,7 +39,7 @@ class StateTree(Tree[tuple[Path, Any]]):
         self.show_root = False
         self.guide_depth = 2
 
-    def show_value(self, value: Mapping[str, Any]) -> None:
+    def show_value(self, value: JsonObject) -> None:
         """Show this state."""
         if value == self._shown:
             return
