@@ -124,7 +124,7 @@ async def look(what: str, root: Path) -> None:
             assert graphs == [[], ["mail"]][: len(found)], graphs
         elif what == "starter":
             new_copy(LEASE, data)
-            for copy in (data / "starters").glob("[!.]*"):
+            for copy in (data / "starters").glob(f"{LEASE.folder.name}*"):
                 assert sorted(p.name for p in copy.rglob("*")) == sorted(p.name for p in LEASE.folder.rglob("*"))
         problems = (await verify(bench.ledger)).problems
         assert problems == (), problems
