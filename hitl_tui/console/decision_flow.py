@@ -93,13 +93,13 @@ class DecisionFlow:
 
     async def _inner(self, handle: SessionHandle, question: Question, answer: Answer) -> None:
         """Answer what a team asks from inside, in the dialog that the answer needs."""
-        from hitl_tui.console.dialogs.answer_dialog import NOTHING_SAID
+        from hitl_tui.console.dialogs.answer_dialog import NothingSaid
         from hitl_tui.console.dialogs.interrupt_answer import answer_of
 
         app = self._console
         async with told_when_gone(app, handle, question):
             value = await answer_of(app, question, answer.action)
-        if value is NOTHING_SAID:
+        if isinstance(value, NothingSaid):
             return
         self._show_result(handle, await handle.handler.answer(question, value, answer.action))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypeAlias
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult, SuspendNotSupported
@@ -28,13 +28,11 @@ from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.interrupt_rows import payload_rows, said_whole, said_words
 from hitl_tui.wording.rows import text_row
-
-Made = Callable[[Any], Any]
-"""What was chosen, written or filled in → what is sent; raises BadInput."""
 
 _DIGITS = 9
 _WIDEST_NAME = 22
@@ -46,6 +44,9 @@ class NothingSaid:
 
 
 NOTHING_SAID = NothingSaid()
+
+Given: TypeAlias = "Json | NothingSaid"
+"""An answer, or that there is none."""
 
 
 class AnswerDialog(UnhurriedDialog[Answered], Generic[Answered]):
@@ -98,7 +99,7 @@ class AnswerDialog(UnhurriedDialog[Answered], Generic[Answered]):
         await self.run_action(event.button.id or "cancel")
 
 
-class OptionAnswer(AnswerDialog[Any]):
+class OptionAnswer(AnswerDialog[Given]):
     """Lists options; digits choose once the list was drawn and the keyboard rested. Enter and a click decide nothing.
 
     Args:
@@ -114,7 +115,7 @@ class OptionAnswer(AnswerDialog[Any]):
     DIGIT: ClassVar[str] = mark("a digit sends its option")
     ENTER: ClassVar[str] = mark("{list.choose} decides nothing: {choosing.send} sends it")
 
-    def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Made) -> None:
+    def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Callable[[Json], Json]) -> None:
         super().__init__(title)
         self._content = content
         self._options = options
@@ -169,7 +170,7 @@ class OptionAnswer(AnswerDialog[Any]):
         """Return what is said of the option at the cursor."""
         return _("Sends: {value}").format(value=said_whole(option.value))
 
-    def answer(self) -> Any:
+    def answer(self) -> Json:
         return self._made(self._options[self._at].value)
 
     def show_error(self, said: str) -> None:
@@ -305,7 +306,7 @@ class SendingArea(EditArea):
             self.insert("\n")
 
 
-class TextAnswer(WrittenAnswer[Any]):
+class TextAnswer(WrittenAnswer[Given]):
     """Asks for words or a value.
 
     Args:
@@ -316,7 +317,9 @@ class TextAnswer(WrittenAnswer[Any]):
         lines: Enter begins a new line and only Ctrl+S sends, for texts to edit.
     """
 
-    def __init__(self, title: str, content: Content, made: Made, *, text: str = "", lines: bool = False) -> None:
+    def __init__(
+        self, title: str, content: Content, made: Callable[[str], Json], *, text: str = "", lines: bool = False
+    ) -> None:
         super().__init__(title)
         self._content = content
         self._made = made
@@ -345,10 +348,12 @@ class TextAnswer(WrittenAnswer[Any]):
         """What was written, exactly."""
         return self._area.written
 
-    def answer(self) -> Any:
+    def answer(self) -> Json:
         return self._made(self.written)
 
-    def show_answer(self, answer: Any) -> None:
+    def show_answer(self, answer: Given) -> None:
+        if isinstance(answer, NothingSaid):
+            return
         said, style = _("Sends: {value}").format(value=said_words(answer)), "$text-success"
         if broken := self._broken():
             said, style = f"{said}\n{broken}", "bold $text-warning"
@@ -397,12 +402,12 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
 
     LABEL = mark("Will be sent")
 
-    def __init__(self, title: str, form: Form, made: Callable[[dict[str, Any]], Answered]) -> None:
+    def __init__(self, title: str, form: Form, made: Callable[[dict[str, Json]], Answered]) -> None:
         super().__init__(title)
         self.form = form
         self._made = made
         self.boxes = [self.box(field, number) for number, field in enumerate(form.fields)]
-        self._extra: dict[str, Any] = {}
+        self._extra: dict[str, Json] = {}
         """Values that only the editor gave: the form has no line for them."""
         self._unread = ""
         """What came back from the editor and couldn't be used."""
@@ -458,7 +463,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         """What is written, by field."""
         return {box.field.name: box.written for box in self.boxes}
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Json]:
         """Return the fields as they are written.
 
         Raises:
@@ -517,7 +522,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
     def _not_read(self, text: str, error: Exception) -> str:
         return keymap_of(self.app).named(text).replace("{error}", translate(*error.args[:1]))
 
-    def unusable(self, found: Any) -> str:
+    def unusable(self, found: Json) -> str:
         """Return why JSON from the editor can't be used; empty when it can."""
         if isinstance(found, dict):
             return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,7 @@ async def told_when_some_gone(
 
 
 @asynccontextmanager
-async def _beside(work: Any) -> AsyncIterator[None]:
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     async def quietly() -> None:
         with suppress(HitlError):  # the session itself can't go on, and says so
             await work

@@ -17,13 +17,13 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer
 from hitl_tui.console.dialogs.form_fields import PAGES, EditArea, FieldInput
 from hitl_tui.console.dialogs.form_model import Field, Form, declared_fields, editable, schema_fields
-from hitl_tui.console.dialogs.guarded_dialog import KeyButton
 from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
 from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.question_preview import QuestionPreviews
-from hitl_tui.console.widgets.dialog_frame import Dialog, Flow
+from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.rows import Row, labelled
@@ -32,7 +32,7 @@ from hitl_tui.wording.subject_rows import limits, runs
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter
 
-Bind = Callable[[str, Mapping[str, Any]], dict[str, Any]]
+Bind = Callable[[str, JsonObject], dict[str, Json]]
 """Task text and parameters → the exact arguments; raises BadInput."""
 
 
@@ -58,8 +58,8 @@ class Edited:
     """
 
     task: str
-    given: Mapping[str, Any]
-    bound: dict[str, Any]
+    given: JsonObject
+    bound: dict[str, Json]
     seen: Sequence[Row]
     approve: bool = False
 
@@ -84,8 +84,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         self,
         title: str,
         task: str,
-        arguments: Mapping[str, Any],
-        schema: Mapping[str, Any],
+        arguments: JsonObject,
+        schema: JsonSchema,
         bind: Bind,
         workspace: str,
         ahead: QuestionPreviews,
@@ -102,7 +102,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         self._foresight = ahead
         self._seen: Sequence[Row] = ()
         self._waiting: Timer | None = None
-        self._wished: tuple[str, dict[str, Any]] | None = None
+        self._wished: tuple[str, dict[str, Json]] | None = None
         """The task and the exact arguments that are shown."""
         self._pending, self._failed, self._told = False, False, ""
 
@@ -115,15 +115,12 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
             yield Static(Content(_("Will run")), classes="dialog-label")
             with ReadingText(id="edit-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="edit-result")
-            keymap = keymap_of(self.app)
-            yield Flow(
-                KeyButton(keymap, "form.send", _("Ask again")),
-                KeyButton(keymap, "form.approve", _("Approve it"), focusable=False),  # else Enter on it would approve
-                KeyButton(keymap, "form.editor", _("Editor")),
-                KeyButton(keymap, "form.cancel", _("Back")),
-            )
+            approve = ("form.approve", _("Approve it"))
+            rest = (("form.editor", _("Editor")), ("form.cancel", _("Back")))
+            yield self.buttons(("form.send", _("Ask again")), approve, *rest)
 
     def on_mount(self) -> None:
+        self.query_one("#approve").can_focus = False  # else Enter on it would approve
         if not self.boxes and not self._command:
             self.query_one("#edit-task", EditArea).focus()
 
@@ -132,11 +129,12 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
     def box(self, field: Field, number: int) -> FieldInput:
         return FieldInput(field, self.form.present, number)
 
-    def _edited(self, parameters: dict[str, Any]) -> Edited:
+    def _edited(self, parameters: dict[str, Json]) -> Edited:
         task = self._wanted if self._command else self.query_one("#edit-task", EditArea).written
         if self._command:
-            task = command_description(task, self._arguments, self._arguments["command"], parameters)
-            parameters = {"command": self._arguments["command"], "parameters": parameters}
+            command = str(self._arguments["command"])
+            task = command_description(task, self._arguments, command, parameters)
+            parameters = {"command": command, "parameters": parameters}
         return Edited(task, parameters, self._bind(task, parameters), self._seen)
 
     def show_error(self, said: str) -> None:
@@ -151,7 +149,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     # What it would do ------------------------------------------------------------------------------------------
 
-    def _look_ahead(self, task: str, bound: dict[str, Any], after: float) -> None:
+    def _look_ahead(self, task: str, bound: dict[str, Json], after: float) -> None:
         """Show an input, and its preview a moment after typing rests."""
         if self._waiting is not None:
             self._waiting.stop()
@@ -168,7 +166,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
     def _begin_looking(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.run_worker(work(), group="foresight", exclusive=True)
 
-    def _foresee(self, task: str, bound: dict[str, Any]) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _foresee(self, task: str, bound: dict[str, Json]) -> Callable[[], Coroutine[Any, Any, None]]:
         async def foresee() -> None:
             failed = False
             try:
@@ -184,7 +182,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
         return foresee
 
-    def _show(self, task: str, bound: Mapping[str, Any], found: Sequence[Row]) -> None:
+    def _show(self, task: str, bound: JsonObject, found: Sequence[Row]) -> None:
         self._seen = found
         self.query_one(Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
         self.text.restart()
@@ -254,7 +252,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     # The editor ------------------------------------------------------------------------------------------------
 
-    def unusable(self, found: Any) -> str:
+    def unusable(self, found: Json) -> str:
         strange = list(self.form.unknown(found)) if isinstance(found, dict) else [""]
         if not strange:
             return ""

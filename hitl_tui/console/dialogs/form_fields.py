@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from textual.events import Key, Paste
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -14,6 +11,7 @@ from hitl_tui.console.dialogs.form_model import Field, area_text, field_text
 from hitl_tui.console.dialogs.reading_dialog import ReadToEnd
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.widgets.prompt_line import typed_line, typed_text
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import unsafe_text
 from hitl_tui.terminal.textual_widgets import bound_action
 
@@ -74,7 +72,7 @@ class FieldInput(Input):
         number: its place.
     """
 
-    def __init__(self, field: Field, values: Mapping[str, Any], number: int) -> None:
+    def __init__(self, field: Field, values: JsonObject, number: int) -> None:
         said, text = field.when_empty or field.hint, field_text(field, values)
         super().__init__(text, placeholder=said, id=f"field-{number}", compact=True, select_on_focus=False)
         self.field = field
@@ -84,7 +82,7 @@ class FieldInput(Input):
         """What was written, exactly."""
         return unsafe_text(self.value)
 
-    def fill(self, values: Mapping[str, Any]) -> None:
+    def fill(self, values: JsonObject) -> None:
         """Write the field's value of these into it."""
         self.value = field_text(self.field, values)
 
@@ -106,10 +104,10 @@ class FieldArea(EditArea):
         values: what stands in the fields at first.
     """
 
-    def __init__(self, field: Field, values: Mapping[str, Any]) -> None:
+    def __init__(self, field: Field, values: JsonObject) -> None:
         super().__init__(area_text(field, values), compact=True, tab_behavior="focus", soft_wrap=True)
         self.field = field
 
-    def fill(self, values: Mapping[str, Any]) -> None:
+    def fill(self, values: JsonObject) -> None:
         """Write the field's value of these into it."""
         self.text = area_text(self.field, values)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.schema_fields import inferred
 from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark
 
@@ -22,11 +23,12 @@ _LONG = 60
 _INDENT = 2
 
 
-def editable(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def editable(arguments: JsonObject, schema: JsonSchema) -> dict[str, Json]:
     """Return the part of a step's arguments that a person may change: what isn't derived from the rest."""
     properties = schema.get("properties", {})
     if "command" in arguments and "argv" in arguments:
-        return dict(arguments.get("parameters") or {})
+        parameters = arguments.get("parameters")
+        return dict(parameters) if isinstance(parameters, Mapping) else {}
     return {k: v for k, v in arguments.items() if not properties.get(k, {}).get("readOnly")}
 
 
@@ -50,7 +52,7 @@ class Field:
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
-    default: Any = None
+    default: Json = None
     required: bool = False
     description: str = ""
 
@@ -87,7 +89,7 @@ class Field:
         )
         return safe_text(" · ".join(p for p in (default, self.description) if p), multiline=False, limit=200)
 
-    def value(self, text: str) -> Any:
+    def value(self, text: str) -> Json:
         """Return what a text stands for.
 
         Raises:
@@ -151,7 +153,7 @@ def declared_fields(parameters: Mapping[str, Parameter]) -> tuple[Field, ...]:
     )
 
 
-def schema_fields(schema: Mapping[str, Any], present: Mapping[str, Any]) -> tuple[Field, ...]:
+def schema_fields(schema: JsonSchema, present: JsonObject) -> tuple[Field, ...]:
     """Return the form of a team's input schema; what it doesn't describe but is there is JSON."""
     required = schema.get("required", ())
     found = {}
@@ -182,10 +184,10 @@ class Form:
     """
 
     fields: tuple[Field, ...]
-    present: Mapping[str, Any]
+    present: JsonObject
     empties: bool = True
 
-    def values(self, texts: Mapping[str, str]) -> dict[str, Any]:
+    def values(self, texts: Mapping[str, str]) -> dict[str, Json]:
         """Return what the texts in the fields stand for, without what is left out.
 
         Raises:
@@ -197,13 +199,13 @@ class Form:
         before = self.present.get(field.name)
         return field.type == "string" and (isinstance(before, str) if self.empties else before == "")
 
-    def to_json(self, texts: Mapping[str, str], others: Mapping[str, Any]) -> str:
+    def to_json(self, texts: Mapping[str, str], others: JsonObject) -> str:
         """Return what stands in the fields, and other values, as JSON to edit; a text that is wrong stays as it is."""
         given = [(f, texts[f.name]) for f in self.fields if texts[f.name]]
         found = {f.name: text if f.problem(text) else f.value(text) for f, text in given}
         return json.dumps({**found, **others}, ensure_ascii=False, indent=_INDENT) + "\n"
 
-    def unknown(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def unknown(self, values: JsonObject) -> dict[str, Json]:
         """Return the values that no field holds."""
         known = {field.name for field in self.fields}
         return {name: value for name, value in values.items() if name not in known}
@@ -216,7 +218,7 @@ def wanted_form(wants: Wants) -> Form:
     return Form(schema_fields(schema, present), present)
 
 
-def field_text(field: Field, values: Mapping[str, Any]) -> str:
+def field_text(field: Field, values: JsonObject) -> str:
     """Return how a value stands in its field; one that isn't there leaves it empty."""
     if field.name not in values:
         return ""
@@ -225,7 +227,7 @@ def field_text(field: Field, values: Mapping[str, Any]) -> str:
     return safe_text(str(value) if plain else json.dumps(value, ensure_ascii=False), multiline=False)
 
 
-def area_text(field: Field, values: Mapping[str, Any]) -> str:
+def area_text(field: Field, values: JsonObject) -> str:
     """Return how a value stands in a field of several lines."""
     value = values.get(field.name)
     if field.name not in values:
@@ -236,7 +238,7 @@ def area_text(field: Field, values: Mapping[str, Any]) -> str:
     return safe_text(json.dumps(value, ensure_ascii=False, indent=_INDENT if several else None))
 
 
-def needs_area(field: Field, values: Mapping[str, Any]) -> bool:
+def needs_area(field: Field, values: JsonObject) -> bool:
     """Return whether a value needs a field of several lines."""
     value = values.get(field.name)
     if field.type == "string" and isinstance(value, str):

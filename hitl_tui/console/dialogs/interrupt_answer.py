@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.answer_dialog import NOTHING_SAID, FieldsAnswer, Made, OptionAnswer, TextAnswer
+from hitl_tui.console.dialogs.answer_dialog import (
+    NOTHING_SAID,
+    FieldsAnswer,
+    Given,
+    NothingSaid,
+    OptionAnswer,
+    TextAnswer,
+)
 from hitl_tui.console.dialogs.form_model import wanted_form
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.services import Console
 from hitl_tui.core.interrupts.answer_parser import declared_value
 from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, translate
 from hitl_tui.wording.interrupt_rows import asked, detail_rows, label_of, payload_rows
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-async def answer_of(app: Console, question: Question, name: str) -> Any:
+async def answer_of(app: Console, question: Question, name: str) -> Given:
     """Return the answer that an action gives once its dialog was filled in, `NOTHING_SAID` when it was left.
 
     Args:
@@ -47,7 +55,7 @@ async def answer_of(app: Console, question: Question, name: str) -> Any:
     return await _asked_for(app, shape, shape.possible(name), number_of(question.name))
 
 
-async def _asked_for(app: Console, shape: Shape, action: Action, name: str) -> Any:
+async def _asked_for(app: Console, shape: Shape, action: Action, name: str) -> Given:
     wants, title = action.wants, f"{label_of(action)} · {name}"
     as_it_is = partial(shape.answer, action.name)
     if wants.form is Form.NONE:
@@ -65,10 +73,10 @@ async def _asked_for(app: Console, shape: Shape, action: Action, name: str) -> A
     return await app.push_screen_wait(TextAnswer(title, content, _read(shape, action), text=text, lines=True))
 
 
-def _read(shape: Shape, action: Action) -> Made:
+def _read(shape: Shape, action: Action) -> Callable[[str], Json]:
     """Return what makes the answer of a text: of the text itself, or of the value that it stands for."""
 
-    def made(text: str) -> Any:
+    def made(text: str) -> Json:
         return shape.answer(action.name, text if action.wants.form is Form.TEXT else declared_value(action, text))
 
     return made
@@ -145,8 +153,8 @@ class Gathered(ReadingDialog[str | None]):
         self.dismiss("<")
 
 
-async def _one_by_one(app: Console, shape: BatchShape, name: str) -> Any:
-    parts, made = shape.parts, list[Any]()
+async def _one_by_one(app: Console, shape: BatchShape, name: str) -> Given:
+    parts, made = shape.parts, list[Json]()
     while True:
         if len(made) == len(parts):
             title = _("Review · {name}").format(name=name)
@@ -166,11 +174,11 @@ async def _one_by_one(app: Console, shape: BatchShape, name: str) -> Any:
             return shape.gathered(made)
         else:
             value = await _asked_for(app, part, part.possible(said), f"{name} · {len(made) + 1}")
-            if value is not NOTHING_SAID:
+            if not isinstance(value, NothingSaid):
                 made.append(value)
 
 
-def _reviewed(parts: Sequence[Shape], made: Sequence[Any]) -> list[Row]:
+def _reviewed(parts: Sequence[Shape], made: Sequence[Json]) -> list[Row]:
     rows: list[Row] = []
     for number, (part, decision) in enumerate(zip(parts, made, strict=True), start=1):
         kind = str(decision.get("type", "")) if isinstance(decision, dict) else ""
@@ -181,9 +189,9 @@ def _reviewed(parts: Sequence[Shape], made: Sequence[Any]) -> list[Row]:
     return rows
 
 
-def decision_rows(rest: dict[str, Any]) -> list[Row]:
+def decision_rows(rest: JsonObject) -> list[Row]:
     """Return what a decision sends besides its type."""
-    found: dict[str, Any] = {}
+    found: dict[str, Json] = {}
     for key, value in rest.items():
         nested = value.get("args") if isinstance(value, dict) else None
         found.update(nested if isinstance(nested, dict) else {key: value})

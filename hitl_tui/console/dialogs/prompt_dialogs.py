@@ -108,14 +108,7 @@ class LineDialog(Modal[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.WORDS)]
 
     def __init__(
-        self,
-        title: str,
-        content: Content,
-        send: str,
-        value: str = "",
-        *,
-        required: bool = True,
-        hidden: bool = False,
+        self, title: str, content: Content, send: str, value: str = "", *, required: bool = True, hidden: bool = False
     ) -> None:
         super().__init__(title)
         self._content = content

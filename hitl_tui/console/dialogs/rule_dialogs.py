@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -25,6 +26,7 @@ from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
@@ -79,15 +81,19 @@ class RuleChange(FieldsAnswer[StandingRule | None]):
     LABEL = mark("The rule, as it would be written")
 
     def __init__(self, rule: StandingRule, by: str, at: str) -> None:
-        fields: dict[str, Any] = {"until": {"type": "string", "description": _("8h, 7d, 2030-01-31, or never")}}
+        fields: dict[str, Json] = {"until": {"type": "string", "description": _("8h, 7d, 2030-01-31, or never")}}
         present = {"until": rule.until}
         if rule.input and rule.risk is not Risk.HIGH:
             fields["input"], present["input"] = {"type": "string", "enum": [EXACT, ANY]}, EXACT
         form = Form(schema_fields({"properties": fields}, present), present)
-        super().__init__(_("Change a rule"), form, lambda given: changed(rule, given, by=by, at=at))
+        super().__init__(_("Change a rule"), form, partial(_changed, rule, by, at))
 
     def show_answer(self, answer: StandingRule | None) -> None:
         self.query_one(Rows).show([toml_row(answer)] if answer is not None else [])
+
+
+def _changed(rule: StandingRule, by: str, at: str, given: JsonObject) -> StandingRule:
+    return changed(rule, {name: str(value) for name, value in given.items()}, by=by, at=at)
 
 
 async def allow_always(app: Console, handle: SessionHandle, question: Question) -> CommandResult | None:
