@@ -88,7 +88,7 @@ def test_an_argument_that_is_no_text(shell: Shell) -> None:
         ("/todo remove 1", None),
         ("/todo edit 1 {broken", "The new input isn't valid JSON"),
         ("/checkpoint restore nowhere", 'There is no checkpoint "nowhere"'),
-        ("/checkpoint restore 1", None),
+        ("/checkpoint restore 99999", None),
         ("/mode fast", 'There is no mode "fast"'),
         ("/new another", "/new works in the console and the line mode only."),
         ("/todos now", '/todos doesn\'t take "now".'),

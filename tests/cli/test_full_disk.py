@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.commands.command_context import stopped
+from hitl_tui.commands.command_context import stopped_result
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import StorageError
 from hitl_tui.supervisor.open_session import open_session
@@ -80,7 +80,9 @@ def test_a_full_disk_shows_everything_and_takes_nothing_by_half(small: Path) -> 
 
 
 def test_what_is_recorded_is_told_so_when_the_session_cannot_go_on() -> None:
-    told = stopped(StorageError("There is no room."), CommandResult("resumed", "Approved 001", {"todo_id": "todo_001"}))
+    told = stopped_result(
+        StorageError("There is no room."), CommandResult("resumed", "Approved 001", {"todo_id": "todo_001"})
+    )
     assert not told.failed
     assert told.to_dict()["status"] == "recorded"
     assert told.to_dict()["intended"] == "resumed"

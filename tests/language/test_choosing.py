@@ -96,7 +96,7 @@ def test_english_reads_no_catalogue(tmp_path: Path) -> None:
         "from hitl_tui.core.messages import Message\n"
         "from hitl_tui.language import _, ngettext, translate\n"
         "assert [_('Approve'), ngettext('a', 'b', 2), translate(Message('Nothing was written.'))]\n"
-        "assert not {'gettext', 'hitl_tui.language.templates'} & set(sys.modules), sorted(sys.modules)\n"
+        "assert 'gettext' not in sys.modules, sorted(sys.modules)\n"
     )
     environ = {k: v for k, v in os.environ.items() if not k.startswith(("HITL_", "LC_", "LANG"))}
     done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, cwd=tmp_path, check=False)

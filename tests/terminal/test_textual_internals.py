@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -108,13 +109,20 @@ def private_names(tree: ast.Module, module: str) -> Iterator[str]:
     for node in tree.body:
         made = getattr(importlib.import_module(module), node.name) if isinstance(node, ast.ClassDef) else object
         bases = [base for base in made.__mro__ if base.__module__.startswith("textual.")]
-        sources = "\n".join(inspect.getsource(base) for base in bases)
+        theirs = frozenset[str]().union(*map(private_attributes, bases))
         for part in ast.walk(node) if bases else ():
             name = getattr(part, "attr", "") or getattr(part, "name", "") or ""
-            if re.fullmatch(r"_[a-zA-Z]\w*", name):
-                used = rf"\bself\.{name}\b|def {name}\(|^    {name}\b"
-                if re.search(used, sources, re.MULTILINE):
-                    yield name
+            if name in theirs:
+                yield name
+
+
+@cache
+def private_attributes(base: type) -> frozenset[str]:
+    """Return the private names that a class of Textual defines or uses of itself."""
+    found = re.finditer(
+        r"\bself\.(_[a-zA-Z]\w*)|def (_[a-zA-Z]\w*)\(|^    (_[a-zA-Z]\w*)", inspect.getsource(base), re.M
+    )
+    return frozenset(name for match in found for name in match.groups() if name)
 
 
 @pytest.mark.parametrize("package", ["console", "web", "repl"])
