@@ -107,7 +107,7 @@ _NEAR = 0.7
 """How alike an unknown id and one that there is have to be, from 0 to 1, for that one to be what was meant."""
 
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
-_DECIDES = frozenset(
+_NEVER_BY_HABIT = frozenset(
     {
         *(f"question.{number}" for number in (1, 2, 3, 4, 5, 7)),
         *(f"part.{number}" for number in range(2, 6)),
@@ -119,6 +119,7 @@ _DECIDES = frozenset(
         "form.approve",
     }
 )
+"""Keys that take effect at once, so that nobody may map them to a key that is pressed by habit, such as Enter."""
 _LETTERS = MappingProxyType({jamo: letter for letter, jamo in JAMO.items()})
 _NAMED = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
 # What is pressed by habit to leave, to move, to edit a text or to end input must never decide anything, nor what
@@ -312,7 +313,7 @@ def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[st
         return _('"{name}" was left as it is: {typed} is a character that you type.').format(
             name=name, typed=_shown(typed)
         ), ""
-    if name in _DECIDES and (habit := next((k for k in first if _is_habit(k)), None)):
+    if name in _NEVER_BY_HABIT and (habit := next((k for k in first if _is_habit(k)), None)):
         return _('"{name}" was left as it is: {habit} never decides anything.').format(
             name=name, habit=_shown(habit)
         ), ""

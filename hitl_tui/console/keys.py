@@ -19,7 +19,8 @@ JAMO = dict(
 def with_jamo(keys: str) -> str:
     """Return a binding's keys with, for each letter alone or with Ctrl, what a Korean keyboard sends for it.
 
-    Not for text fields: there a jamo is text.
+    Not for text fields: there a jamo is text. Not for capitals either: most of them arrive as the same jamo as their
+    small letter, so whatever has one needs another key as well.
     """
     found = []
     for key in keys.split(","):
@@ -35,14 +36,14 @@ class KeySpec(NamedTuple):
 
     Args:
         id: unique; keymaps name it.
-        where: the part of the map, see `keyparts`.
+        where: the part of the map, one of the constants below; `keymap.py` has their titles.
         keys: Textual's names, comma separated; the first is what is shown.
         action: Textual action.
         label: one or two words for the key line.
         help: what it does, for the help screen; it may name keys by id, see `Keymap.named`.
         shown: how the keys read on the screen.
         priority: it works while a text field has the focus.
-        line: it stands in the key line.
+        line: it stands in the key line as far as there is room; those that come first in `KEYS` go first.
     """
 
     id: str

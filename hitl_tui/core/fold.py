@@ -70,7 +70,7 @@ def finished(draft: Draft, event: Event) -> None:
         threads = {todo.run_id: str(event.data["thread"])}
         todo = replace(todo, metadata={**without(todo.metadata, "stopped_on"), "threads": threads})
     draft.put(
-        todo.move(
+        todo.with_status(
             Status.COMPLETED,
             result={**event.data["result"]},
             question=None,
@@ -98,15 +98,15 @@ def failed(draft: Draft, event: Event) -> None:
         "duration": todo.ran(event.at),
     }
     if todo.retry_count < todo.max_retries and not event.data.get("final"):
-        draft.put(todo.move(Status.PENDING, error=error, retry_count=todo.retry_count + 1, question=None))
+        draft.put(todo.with_status(Status.PENDING, error=error, retry_count=todo.retry_count + 1, question=None))
     elif todo.optional:
         metadata: TodoMetadata = {**todo.metadata, "skip_reason": Message("failed: {}", error), "skipped_by": SYSTEM}
-        draft.put(todo.move(Status.SKIPPED, error=error, metadata=metadata, question=None, **times))
+        draft.put(todo.with_status(Status.SKIPPED, error=error, metadata=metadata, question=None, **times))
     else:
         question: TodoQuestion = {"kind": "failure"}
         if event.data.get("wedged"):
             question["wedged"] = True
-        draft.put(todo.move(Status.FAILED, error=error, question=question, **times))
+        draft.put(todo.with_status(Status.FAILED, error=error, question=question, **times))
 
 
 def interrupted(draft: Draft, event: Event) -> None:
@@ -137,7 +137,7 @@ def interrupted(draft: Draft, event: Event) -> None:
     if any("answer" in i for i in interrupts):
         draft.put(replace(todo, question=question, asked=asked))
     else:
-        draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=asked))
+        draft.put(todo.waits(event.at).with_status(Status.WAITING_APPROVAL, question=question, asked=asked))
 
 
 def _asked(interrupt: Interrupt, known: Interrupt | None, asked: int) -> Interrupt:
@@ -173,7 +173,7 @@ def doubt(draft: Draft, event: Event) -> None:
         question["programs"] = todo.programs
     if kept:
         question["interrupts"] = kept
-    draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
+    draft.put(todo.waits(event.at).with_status(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
 
 
 def changed(draft: Draft, event: Event) -> None:
@@ -186,7 +186,7 @@ def changed(draft: Draft, event: Event) -> None:
     if event.data.get("thread"):
         metadata["rewind"] = {"thread": str(event.data["thread"])}
     draft.put(
-        todo.move(
+        todo.with_status(
             Status.PENDING,
             arguments={**todo.arguments, "programs": dict(event.data["programs"])},
             metadata=metadata,
@@ -233,7 +233,7 @@ def _class_anew(draft: Draft, risks: Mapping[str, str]) -> None:
         if todo is None or todo.status not in MAY_BEGIN or todo.risk is Risk(risk):
             continue
         if todo.question is None:
-            todo = todo.move(Status.PENDING) if todo.status is Status.WAITING_APPROVAL else todo
+            todo = todo.with_status(Status.PENDING) if todo.status is Status.WAITING_APPROVAL else todo
             todo = replace(todo, approval=None)
         draft.put(replace(todo, risk=Risk(risk), asked=todo.asked + 1))
 
@@ -255,7 +255,7 @@ def _judge_again(draft: Draft) -> None:
     for todo_id in draft.with_status(Status.WAITING_APPROVAL, Status.PENDING):
         todo = draft.get(todo_id)
         if todo.status is Status.WAITING_APPROVAL and todo.question is None:
-            draft.put(todo.move(Status.PENDING))
+            draft.put(todo.with_status(Status.PENDING))
         elif todo.approval is not None and todo.approval.get("channel") == "policy":
             draft.put(replace(todo, approval=None))
         elif todo.approval is not None and todo.approval.get("channel") == BY_RULE and draft.control.mode is Mode.STEP:
@@ -286,7 +286,7 @@ def restored(draft: Draft, event: Event) -> None:
     for todo_id in list(draft):
         todo = draft.get(todo_id)
         if todo.status is Status.IN_PROGRESS or (todo.status is Status.WAITING_APPROVAL and todo.question):
-            todo = todo.goes_on(event.at).move(Status.PENDING, question=None, approval=None)
+            todo = todo.goes_on(event.at).with_status(Status.PENDING, question=None, approval=None)
         elif todo.status is Status.PENDING:
             todo = replace(todo, approval=None)
         number = max(highest_number(todo.to_state()), int(numbers.get(todo_id, 0)))

@@ -141,18 +141,18 @@ def _follow(draft: Draft, todo_id: str) -> None:
     stuck = "failed" in states or "blocked" in states
     if stuck and status != "blocked":
         todo = draft.get(todo_id)
-        draft.put(todo.move(Status.BLOCKED, approval=None, question=None, asked=todo.asked + 1))
+        draft.put(todo.with_status(Status.BLOCKED, approval=None, question=None, asked=todo.asked + 1))
     elif status == "blocked" and not stuck:
         todo = draft.get(todo_id)
         if not todo.metadata.get("held"):
-            draft.put(todo.move(Status.PENDING))
+            draft.put(todo.with_status(Status.PENDING))
     elif "skipped" in states and _mark_missing(draft, todo_id):
         return
     elif status == "waiting_approval" and not _still_given(draft, todo_id):
         todo = draft.get(todo_id)
         if todo.question is None:
             # A question that was taken back never comes again as it was: its request is superseded for good.
-            draft.put(todo.move(Status.PENDING, asked=todo.asked + 1))
+            draft.put(todo.with_status(Status.PENDING, asked=todo.asked + 1))
 
 
 def _still_given(draft: Draft, todo_id: str) -> bool:
@@ -172,7 +172,7 @@ def _mark_missing(draft: Draft, todo_id: str) -> bool:
     if not lost or todo.status is Status.BLOCKED:
         return False
     if todo.status is Status.WAITING_APPROVAL:
-        todo = todo.move(Status.PENDING, question=None)
+        todo = todo.with_status(Status.PENDING, question=None)
     draft.put(replace(todo, missing=(*todo.missing, *lost), approval=None, asked=todo.asked + 1))
     return True
 
@@ -219,7 +219,9 @@ def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
     judgement = judge(draft, todo)
     if judgement.ruling is Ruling.DENY:
         error = Message("denied by policy rule {}", judgement.rule)
-        draft.put(todo.move(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, "rejected": True}))
+        draft.put(
+            todo.with_status(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, "rejected": True})
+        )
         reached = {todo.id}
         while reached := _follow_dependencies(draft, _users(draft, reached)):
             pass
@@ -238,4 +240,4 @@ def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
         }
         draft.put(replace(todo, approval=approval))
     else:
-        draft.put(todo.move(Status.WAITING_APPROVAL))
+        draft.put(todo.with_status(Status.WAITING_APPROVAL))

@@ -127,7 +127,7 @@ def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verd
         ahead = todo.status is Status.PENDING and not board.dependencies_met(draft, todo.id)
         approval = _approval(event, event.data["digest"], ahead=ahead)
         if todo.status is Status.WAITING_APPROVAL:
-            todo = todo.move(Status.PENDING)
+            todo = todo.with_status(Status.PENDING)
         draft.put(replace(todo, approval=approval))
     elif verdict is Verdict.SKIP:
         fold_operator_events.skip(
@@ -160,7 +160,7 @@ def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: 
     if verdict is Verdict.RETRY:
         # What was decided is exactly what was shown: this input, from where the run stands.
         approval = _approval(event, digest(board.subject_of(draft, todo)))
-        again = todo.move(Status.PENDING, question=None, error="", completed_at="", duration=None)
+        again = todo.with_status(Status.PENDING, question=None, error="", completed_at="", duration=None)
         draft.put(replace(again, approval=approval))
     elif verdict is Verdict.SKIP:
         fold_operator_events.skip(
@@ -184,7 +184,7 @@ def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: V
     metadata: TodoMetadata = {**todo.metadata, "resolutions": resolutions}
     kept = question.get("interrupts")
     inside: TodoQuestion | None = {"kind": Kind.INTERRUPT.value, "interrupts": kept} if kept else None
-    draft.put(todo.goes_on(event.at).move(Status.IN_PROGRESS, question=inside, metadata=metadata))
+    draft.put(todo.goes_on(event.at).with_status(Status.IN_PROGRESS, question=inside, metadata=metadata))
 
 
 def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
@@ -214,7 +214,7 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
     if todo.status is Status.IN_PROGRESS or question["kind"] == Kind.EFFECT.value:
         draft.put(replace(todo, question=question))
     else:
-        draft.put(todo.goes_on(event.at).move(Status.IN_PROGRESS, question=question))
+        draft.put(todo.goes_on(event.at).with_status(Status.IN_PROGRESS, question=question))
 
 
 def _ask_anew(

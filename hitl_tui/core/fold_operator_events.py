@@ -54,7 +54,7 @@ def rejected(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
     else:
         error = Message("rejected by {}: {}", by_whom(event), why) if why else Message("rejected by {}", by_whom(event))
     under_way = todo.status is Status.IN_PROGRESS or bool(todo.waiting_since)
-    return todo.goes_on(event.at).move(
+    return todo.goes_on(event.at).with_status(
         Status.FAILED,
         error=error,
         approval=None,
@@ -74,7 +74,7 @@ def skip(draft: Draft, event: Event) -> None:
         "skipped_by": event.by or "operator",
     }
     draft.put(
-        todo.goes_on(event.at).move(
+        todo.goes_on(event.at).with_status(
             Status.SKIPPED, OPERATOR, metadata=metadata, approval=None, question=None, completed_at=event.at
         )
     )
@@ -163,7 +163,7 @@ def _feed(draft: Draft, todo: SupervisorTodo, fed: str) -> None:
     if user is None or user.status not in (Status.PENDING, Status.WAITING_APPROVAL) or user.question is not None:
         return
     if user.status is Status.WAITING_APPROVAL:
-        user = user.move(Status.PENDING)
+        user = user.with_status(Status.PENDING)
     dependencies = tuple(dict.fromkeys((*user.dependencies, todo.id)))
     draft.put(replace(user, dependencies=dependencies, approval=None, asked=user.asked + 1))
     refuse_cycles({t: draft.dependencies(t) for t in draft})
@@ -192,11 +192,11 @@ def update(draft: Draft, event: Event) -> None:
     if status is Status.SKIPPED:
         skip(draft, event)
     elif status is Status.FAILED:
-        todo.move(status, OPERATOR)
+        todo.with_status(status, OPERATOR)
         draft.put(rejected(todo, replace(event, data={**event.data, "by": event.by})))
     elif status is Status.BLOCKED:
         metadata: TodoMetadata = {**todo.metadata, "held": True}
-        draft.put(todo.move(status, OPERATOR, metadata=metadata, approval=None, question=None))
+        draft.put(todo.with_status(status, OPERATOR, metadata=metadata, approval=None, question=None))
     elif status is Status.COMPLETED:
         result: ResultReference = {
             "digest": "",
@@ -205,14 +205,16 @@ def update(draft: Draft, event: Event) -> None:
             "files": [],
         }
         draft.put(
-            todo.move(status, OPERATOR, result=result, approval=None, question=None, error="", completed_at=event.at)
+            todo.with_status(
+                status, OPERATOR, result=result, approval=None, question=None, error="", completed_at=event.at
+            )
         )
     else:
         draft.put(_again(todo, status))
 
 
 def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
-    return todo.move(
+    return todo.with_status(
         status,
         OPERATOR,
         metadata=without(todo.metadata, *_FORGOTTEN),
@@ -277,7 +279,7 @@ def edit(draft: Draft, event: Event) -> None:
     if todo.status is Status.WAITING_APPROVAL:
         if todo.question is not None:
             raise BadInput(Message("{} waits for another answer; its input can't be changed now.", todo.id))
-        todo = todo.move(Status.PENDING)
+        todo = todo.with_status(Status.PENDING)
     described = str(event.data.get("description", todo.description))
     draft.put(
         replace(
@@ -399,7 +401,7 @@ def breaks(draft: Draft, event: Event) -> None:
 def _cancelled(todo: SupervisorTodo, event: Event, question: TodoQuestion | None) -> SupervisorTodo:
     # What can go on with its thread (a graph of others) does so when it is tried again.
     thread = todo.metadata.get("rewind", {}).get("thread") or todo.metadata.get("stopped_on") or todo.run_id
-    return todo.move(
+    return todo.with_status(
         Status.FAILED,
         metadata={**todo.metadata, "stopped_on": thread},
         error=Message("cancelled by {}", by_whom(event) or "operator"),
@@ -423,7 +425,7 @@ def stop_all(draft: Draft, event: Event, why: str) -> None:
             "skip_reason": why,
             "skipped_by": by_whom(event) or "operator",
         }
-        draft.put(todo.goes_on(event.at).move(Status.SKIPPED, metadata=metadata, approval=None, question=None))
+        draft.put(todo.goes_on(event.at).with_status(Status.SKIPPED, metadata=metadata, approval=None, question=None))
     for todo_id in draft.with_status(Status.IN_PROGRESS):
         draft.put(_cancelled(draft.get(todo_id), event, None))
     for todo_id in draft.with_status(Status.FAILED):

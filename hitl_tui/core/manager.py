@@ -74,7 +74,7 @@ class TodoManager:
         Raises:
             UnknownName, IllegalTransition
         """
-        todo = self.get(todo_id).move(status, by)
+        todo = self.get(todo_id).with_status(status, by)
         self._todos[todo_id] = todo
         return todo
 

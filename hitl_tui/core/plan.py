@@ -78,7 +78,7 @@ class ExecutionStep:
         dependencies: agents or step ids that must be done first.
         priority: 0 high, 1 medium, 2 and more low.
         timeout: seconds; 0 takes the team's own.
-        retry_count: how often a failure is tried again; None takes the team's own.
+        retry_count: how often a failure is tried again, the TODO's `max_retries`; None takes the team's own.
         optional: a failure skips it instead of blocking what depends on it.
         input_mapping: named parameters for the team.
         purpose: why this agent.

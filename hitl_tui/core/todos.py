@@ -156,10 +156,12 @@ class SupervisorTodo:
     Args:
         arguments: the exact input the team will get.
         risk: risk class of exactly this input.
-        rank: order within the plan; lower runs earlier.
+        rank: place in the plan; among TODOs of equal priority the lower starts, and asks, first.
         optional: when it still fails after its retries it is skipped, not a failure.
         timeout: seconds one attempt may take; 0 for no limit.
-        attempt: runs started so far on this branch; names the run's thread.
+        attempt: runs started so far on this branch, by whomever; names the run's thread.
+        retry_count: how often it was tried again by itself since a person last set it going.
+        max_retries: how often it may be; a plan's step and its team say that, the default is for TODOs of neither.
         run_id: the run in progress, or the last one.
         approval: who let it run and what was seen.
         result: reference to what came out.
@@ -335,7 +337,7 @@ class SupervisorTodo:
         """Name of the declared command it runs, empty for other teams; what policy rules may match."""
         return str(self.arguments.get("command", ""))
 
-    def move(self, to: Status, by: str = SYSTEM, **changes: Any) -> SupervisorTodo:
+    def with_status(self, to: Status, by: str = SYSTEM, **changes: Any) -> SupervisorTodo:
         """Return this TODO with another status.
 
         Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from hitl_tui.core.messages import Message
@@ -67,16 +67,7 @@ class Flow:
 
     def copy(self) -> Flow:
         """Return another that goes its own way."""
-        return Flow(
-            dict(self.effects),
-            dict(self.asked),
-            self.low,
-            self.high,
-            dict(self.shaky),
-            self.guards,
-            self.shown,
-            self.alive,
-        )
+        return replace(self, effects=dict(self.effects), asked=dict(self.asked), shaky=dict(self.shaky))
 
 
 def join_flows(flows: Iterable[Flow]) -> Flow:

@@ -1,7 +1,8 @@
 """The rules of safe interrupts: what each is called, and a function for each observation that it judges.
 
 Ids are stable: a rule may be added, none changes its meaning. To add one, write a function that takes an observation
-and yields what is wrong with it, and name it in the rule's `checks`.
+and yields what is wrong with it, and name it in the rule's `checks`. What has to be known of the way that led to an
+observation travels in `flow_state.py:Flow`.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ class TeamSupervisor:
             attempt = todo.attempt + 1
             run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
             begun = replace(todo, started_at=now, completed_at="", waited=0.0, waiting_since="")
-            draft.put(begun.move(Status.IN_PROGRESS, attempt=attempt, run_id=run_id))
+            draft.put(begun.with_status(Status.IN_PROGRESS, attempt=attempt, run_id=run_id))
         settle(draft, now)
         changes = draft.changes()
         return Command(
@@ -290,7 +290,7 @@ class TeamSupervisor:
         why = self._policy.why_not(todo)
         if why:
             metadata = {**todo.metadata, "rejected": True}
-            draft.put(todo.move(Status.FAILED, error=why, completed_at=now, metadata=metadata, approval=None))
+            draft.put(todo.with_status(Status.FAILED, error=why, completed_at=now, metadata=metadata, approval=None))
         return bool(why)
 
     async def _aggregate(self, state: MainSupervisorState) -> Command[Literal["generate_response"]]:

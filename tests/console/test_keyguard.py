@@ -11,6 +11,8 @@ from textual.events import Key, Paste
 from textual.keys import _character_to_key
 
 from hitl_tui.console.keyguard.guard import BlockReason, KeyGuard, KeyKind, Typed
+from hitl_tui.console.keyguard.key_kinds import kind_bound
+from hitl_tui.console.keys import KEYS
 
 SLOW, FAST = 0.2, 0.01
 """Seconds between keys: of a person's, and of a burst's."""
@@ -263,3 +265,19 @@ async def test_a_key_decides_nothing_that_the_terminal_did_not_show_for_half_a_s
     await desk.types("1", 1.0)
     await desk.waits(2)
     assert desk.decided == ["1"]
+
+
+LOOKS = frozenset(
+    {
+        *(f"question.{name}" for name in ("mark", "next", "previous", "page_down", "page_up", "leave")),
+        *(f"plan.{name}" for name in ("show", "find", "choose", "steps", "filter", "first", "last", "leave")),
+        *("plan.move_up", "plan.move_down"),
+    }
+)
+"""Keys of the plan and the question that decide nothing: they look, mark, or change an order that is changed back."""
+
+
+def test_every_key_of_the_plan_and_the_question_is_judged_or_known_to_decide_nothing() -> None:
+    for spec in (spec for spec in KEYS if spec.id.startswith(("plan.", "question."))):
+        kind = kind_bound(Key("1", "1"), spec.id)
+        assert kind is (KeyKind.LOOKS if spec.id in LOOKS else KeyKind.DECIDES), spec.id

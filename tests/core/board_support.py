@@ -145,7 +145,7 @@ def run_all(board: Board, rules: Rules | None = None) -> Board:
             if not withdraw_unbound(draft, todo):
                 attempt = todo.attempt + 1
                 run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
-                draft.put(todo.move(Status.IN_PROGRESS, attempt=attempt, run_id=run_id, started_at=AT))
+                draft.put(todo.with_status(Status.IN_PROGRESS, attempt=attempt, run_id=run_id, started_at=AT))
         settle(draft, AT)
         board = draft.result()
 

@@ -48,7 +48,7 @@ def test_what_is_held_begins_once_the_rules_are_known() -> None:
     approved = {"by": "ann", "channel": "test", "digest": ""}
     draft = Draft(table.board, table.rules)
     draft.control = held
-    draft.put(draft.get("todo_001").move(draft.get("todo_001").status.PENDING, approval=approved))
+    draft.put(draft.get("todo_001").with_status(draft.get("todo_001").status.PENDING, approval=approved))
     assert startable(draft) == []
     draft.control = held.from_dict({**held.to_dict(), "held": False})
     assert [todo.id for todo in startable(draft)] == ["todo_001"]

@@ -143,10 +143,10 @@ BY_HAND = {
 def test_an_operator_may_make_these_transitions_and_no_others(start: Status, to: Status) -> None:
     one = todo(1, status=start)
     if to.value in BY_HAND[start.value]:
-        assert one.move(to, OPERATOR, error="why") == replace(one, status=to, error="why")
+        assert one.with_status(to, OPERATOR, error="why") == replace(one, status=to, error="why")
     else:
         with pytest.raises(IllegalTransition) as refused:
-            one.move(to, OPERATOR)
+            one.with_status(to, OPERATOR)
         assert f"is {start.value} and" in refused.value.message
         assert f"become {to.value};" in refused.value.message
 

@@ -8,7 +8,7 @@ from hitl_tui.console.keyguard.guard import BlockReason, KeyKind
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.language import _, mark
 
-_DECIDES = frozenset(
+_GUARDED = frozenset(
     {
         *(f"question.{name}" for name in (*range(1, 8), "undo", "review")),
         *(f"plan.{name}" for name in ("approve", "skip", "undo", "take_back", "remove", "cancel", "priority")),
@@ -23,6 +23,7 @@ _DECIDES = frozenset(
         "rules.edit",
     }
 )
+"""Keys that decide, or begin something that may: the guard judges them. All others only look or move the cursor."""
 _SENDS = frozenset({"form.send", "choosing.send", "words.send", "say.send", "prompt.send"})
 _COMMITS = frozenset({"form.approve", "session.undo"})
 _FREE = frozenset({"question.6", "confirm.no", "always.no"})
@@ -47,10 +48,10 @@ def kind_bound(event: Key, name: str) -> KeyKind:
         name: id of its binding where the focus is; empty for none.
     """
     if event.is_printable:
-        return KeyKind.DECIDES if name in _DECIDES else KeyKind.LOOKS if name else KeyKind.OTHER
+        return KeyKind.DECIDES if name in _GUARDED else KeyKind.LOOKS if name else KeyKind.OTHER
     if name in _SENDS:
         return KeyKind.COMMANDS
-    return KeyKind.COMMITS if name in _COMMITS or (name in _DECIDES and name not in _FREE) else KeyKind.OTHER
+    return KeyKind.COMMITS if name in _COMMITS or (name in _GUARDED and name not in _FREE) else KeyKind.OTHER
 
 
 def told(why: BlockReason, keymap: Keymap, *, field: bool) -> str:

@@ -1,4 +1,7 @@
-"""The lines of the plan: as many columns as there is room for, kept up to date cell by cell, or those with words."""
+"""The lines of the plan: as many columns as there is room for, kept up to date cell by cell, or those with words.
+
+It only draws: keys, clicks and what they ask for are in `plan_table.py`.
+"""
 
 from __future__ import annotations
 

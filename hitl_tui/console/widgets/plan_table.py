@@ -46,7 +46,7 @@ class PlanTable(PlanList):
             self.todo_id = todo_id
 
     class Acted(Message):
-        """Something shall be done to the marked TODOs, or to the one at the cursor: see `screens.several`."""
+        """Something shall be done to the marked TODOs, or to the one at the cursor: see `console/bulk_actions.py`."""
 
         def __init__(self, what: str, ids: Sequence[str]) -> None:
             super().__init__()
