@@ -121,7 +121,10 @@ async def allow(context: CommandContext, values: CommandValues) -> CommandResult
     if not context.digest:
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
         how = Message("Nothing was saved; /rules allow {} --digest {} saves it.", todo.id, question.digest[:12])
-        return CommandResult("ok", Message("This rule would be saved:\n{}{}", rule.to_toml(), how), data)
+        message = Message("This rule would be saved:\n{}{}", rule.to_toml(), how)
+        if context.snapshot.mode == Mode.STEP:
+            message = Message("{} In mode step it changes nothing: everything asks.", message)
+        return CommandResult("ok", message, data)
     context.check([question], Verdict.APPROVE)
     return await _allow_always(context, question, rule)
 

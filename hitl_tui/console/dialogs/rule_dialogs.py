@@ -31,6 +31,7 @@ from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.policy.standing_rules import ANY, EXACT, NEVER, StandingRule, changed
+from hitl_tui.supervisor.snapshot import has_preview
 from hitl_tui.wording.question_rows import body
 from hitl_tui.wording.rows import Row, styled, text_row
 from hitl_tui.wording.rule_rows import policy_words, rule_words
@@ -115,11 +116,21 @@ async def allow_always(app: Console, handle: SessionHandle, question: Question) 
     key = keymap_of(app).shown("question.6")
     shown = body(question, seen.workspace, key, await draft_of(handle, question, None))
     rule = StandingRule.from_dict(proposed.data["rule"])
-    rows = [text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"), *shown]
     if seen.mode == Mode.STEP:
-        rows.append(text_row(_("In mode ASK EVERY STEP everything still asks; the rule applies in the other modes.")))
+        rows = [
+            text_row(_("Changes nothing now: in mode ASK EVERY STEP everything asks."), "bold $text-warning"),
+            text_row(_("In the other modes exactly this would run in this workspace without asking:"), "bold"),
+            *shown,
+        ]
     else:
-        rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
+        rows = [
+            text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"),
+            *shown,
+            text_row(_("This question is answered by it at once."), "bold $text-warning"),
+        ]
+    if has_preview(question.view.request):
+        said = _("The preview shows today. The rule allows the command whatever it would do another day.")
+        rows.append(text_row(said, "bold $text-warning"))
     async with told_when_gone(app, handle, question):
         confirmed = await app.push_screen_wait(RuleDialog(_("Always allow"), rule, rows))
     if not confirmed:
