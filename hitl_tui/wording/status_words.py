@@ -44,6 +44,14 @@ SIGNS: tuple[tuple[str, str], ...] = tuple(
 PRIORITIES: Mapping[Priority, str] = {Priority.CRITICAL: "!!", Priority.HIGH: "!", Priority.LOW: "↓"}
 """The sign of each priority; what is as usual, medium, has none."""
 
+KEPT_WORDS = frozenset(
+    {
+        *(mark("waiting"), mark("running"), mark("planning"), mark("finished"), mark("interrupted")),
+        *(mark("unreadable"), mark("cancelled"), mark("edited"), mark("stopped"), mark("started"), mark("progress")),
+    }
+)
+"""What sessions, activity and ends of questions are called where they are kept as text; `_` translates them."""
+
 _RISK: Mapping[str, str] = {
     "high": mark("RISKY: changes things outside this session"),
     "medium": mark("MEDIUM RISK"),
