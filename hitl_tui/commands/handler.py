@@ -158,7 +158,7 @@ class CommandHandler:
             return failure(error.message, error.help, exit_code=error.exit_code)
 
     async def run(self, parsed: Parsed, known: Collection[str] | None = None, line: str = "") -> CommandResult:
-        """Carry a parsed command out; see `handle`.
+        """Carry a parsed command out; see `handle_command`.
 
         Raises:
             HitlError: it can't be; nothing changed.

@@ -32,7 +32,7 @@ class Remembered(NamedTuple):
         session: id of the session that was open last; empty for none.
         finished: it was finished when it was last seen.
         theme: name of the chosen theme.
-        notices: how a person is called (`notices.How`); empty for what is usual.
+        notices: how a person is called (`notifications.NotificationMeans`); empty for what is usual.
         workspace: where that session works.
     """
 

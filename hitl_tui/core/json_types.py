@@ -53,7 +53,7 @@ class InterruptAnswer(TypedDict, total=False):
 
 
 class Interrupt(TypedDict, total=False):
-    """One question that a run asks from inside; `EventKind.INTERRUPTED` says what its parts are."""
+    """One question that a run asks from inside; its handler in `core/fold.py` says what its parts are."""
 
     id: Required[str]
     path: Sequence[str]
@@ -238,7 +238,7 @@ class Refusal(TypedDict):
 class EventData(TypedDict, total=False):
     """What an event says. Anybody may have written it: `core.fold` refuses what isn't of these types.
 
-    `EventKind` has what each kind of event needs.
+    The handler of each kind in `core/fold.py` and beside it says what that needs.
     """
 
     todo_id: str

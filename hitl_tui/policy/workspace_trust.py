@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
+from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.json_types import JsonObject, Stored
 from hitl_tui.core.messages import Message
-from hitl_tui.core.policy import Mode, Policy, Rule, Ruling
+from hitl_tui.core.policy import Policy, Rule, Ruling
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.policy.workspace_wants import Want, approves_in_time, wants_of
 
@@ -23,15 +23,11 @@ def restricted(config: WorkspaceConfig) -> WorkspaceConfig:
     A rule that allows asks instead, and a deadline that approves is none: nobody's silence counts there. The mode is
     step, unless whoever begins a session chooses another.
     """
-    return replace(
-        config,
-        mode=Mode.STEP,
+    return WorkspaceConfig(  # a setting that isn't named here isn't obeyed
+        concurrency=config.concurrency,
         policy=Policy(tuple(map(_asking, config.policy.rules))),
-        document=DocumentSettings(),
-        commands={},
-        graphs={},
-        secret_names=(),
-        pins=(),
+        search=config.search,
+        disabled=config.disabled,
     )
 
 

@@ -58,7 +58,7 @@ _DECIDED = {
     "use_as_done": mark("took {what} as done"),
     "do_again": mark("did {what} again"),
 }
-_ORDERED = {
+_EVENT_WORDS = {
     "skip": mark("skipped {todo}"),
     "add": mark("added {name}"),
     "remove": mark("removed {todo}"),
@@ -67,6 +67,8 @@ _ORDERED = {
     "before": mark("moved {todo} before {anchor}"),
     "after": mark("moved {todo} after {anchor}"),
     "edit": mark("edited {todo}"),
+    "break": mark("set breakpoints of {todo}"),
+    "changed": mark("found files of {todo} changed"),
     "bound": mark("read the files of {todo} anew"),
     "cancel": mark("cancelled {todo}"),
     "rewind": mark("let {todo} go on from an earlier step"),
@@ -176,7 +178,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         return _decision(verdict, what, expired=data.get("outcome") == Outcome.EXPIRED)
     if kind == "move":
         kind = str(data.get("where", ""))
-    if kind not in _ORDERED:
+    if kind not in _EVENT_WORDS:
         return f"{kind} {todo}".strip()
     added = data.get("todo") or {}
     values = {
@@ -186,7 +188,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         "restored": _("an earlier checkpoint"),
         "proposed": translate((data.get("proposal") or {}).get("reason", "")),
     }
-    said = _(_ORDERED[kind]).format(
+    said = _(_EVENT_WORDS[kind]).format(
         todo=todo,
         value=values.get(kind, ""),
         name=added.get("name", ""),

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from hitl_tui.core.events import EventKind
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo, parse_priority, parse_status
 from hitl_tui.language import _, using
 from hitl_tui.language.catalogue import LANGUAGES
+from hitl_tui.policy.workspace_wants import WantKind
+from hitl_tui.wording.history_rows import _EVENT_WORDS
 from hitl_tui.wording.status_words import status_words
+from hitl_tui.wording.trust_rows import _KINDS
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -17,3 +21,9 @@ def test_statuses_and_priorities_are_understood_as_they_are_shown(code: str) -> 
         priorities = {priority: _(priority.value) for priority in Priority}
     assert {parse_status(word): word for word in statuses.values()} == statuses
     assert {parse_priority(word): word for word in priorities.values()} == priorities
+
+
+def test_every_event_and_every_want_of_a_folder_has_words() -> None:
+    worded_otherwise = {EventKind.DECIDED, EventKind.MOVE}
+    assert set(EventKind) - worded_otherwise <= set(_EVENT_WORDS)
+    assert set(_KINDS) == set(WantKind)

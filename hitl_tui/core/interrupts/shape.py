@@ -52,7 +52,7 @@ _DOUBTFUL = re.compile(r'^["*]|\s\s|[:=](\s|$)|^(\d+ )?tool$|^option \d+$')
 
 
 class ShapeKind(StrEnum):
-    """The forms of interrupts that are understood, in the order they are tried."""
+    """The forms of interrupts that are understood; `recognition.py` has the order in which they are tried."""
 
     BREAKPOINT = "breakpoint"  # the graph stopped at a static breakpoint: nothing is asked of a person but to go on
     SCHEMA = "schema"  # the graph gave a JSON Schema of the answer
@@ -384,7 +384,7 @@ def _tail(shape: Shape, action: Action, *, lone: bool) -> str:
 
 
 def shape_document(shape: Shape) -> dict[str, Json]:
-    """Return a form as JSON: `shape`, `question`, `actions`, `schema`, `risk`, `notes`, and the `parts` of a batch."""
+    """Return a form as JSON: `shape`, `asks`, `actions`, `schema`, `risk`, `notes`, and the `parts` of a batch."""
     return {
         "shape": shape.kind.value,
         "asks": shape.question,
