@@ -16,7 +16,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict
-from hitl_tui.core.todos import SupervisorTodo, summarise
+from hitl_tui.core.todos import Priority, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import Approvers
 
@@ -68,6 +68,7 @@ class Question:
         lone: its TODO never asked anything else from inside and asks nothing else now: its id alone is name enough.
         beside: how many more of its TODO's nodes wait now.
         obstacle: why nobody can approve it, with what helps; empty where somebody can.
+        priority: its TODO's now, which may have changed since it was opened; empty for one about no TODO.
     """
 
     view: RequestView
@@ -75,6 +76,7 @@ class Question:
     lone: bool = True
     beside: int = 0
     obstacle: str = ""
+    priority: str = ""
 
     @property
     def id(self) -> str:
@@ -158,6 +160,8 @@ class Question:
         request, about = self.view.request, self.view.request.about.copy()
         if self.again:
             about["again"] = self.again
+        if self.priority and "priority" in about:
+            about["priority"] = self.priority
         if self.obstacle:
             about["notes"] = [*about.get("notes", ()), self.obstacle]
         return {
@@ -196,13 +200,14 @@ def as_questions(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -
     questions = []
     for view in views:
         todo_id = view.request.todo_id
-        if view.request.kind is not Kind.INTERRUPT:
-            questions.append(Question(view))
-            continue
         todo = todos.get(todo_id)
+        priority = str(todo.get("priority", Priority.MEDIUM)) if todo is not None else ""
+        if view.request.kind is not Kind.INTERRUPT:
+            questions.append(Question(view, priority=priority))
+            continue
         number = _number(view.request, todo)
         lone = number == 1 and asked[todo_id] == 1 and (todo is None or highest_number(todo) <= 1)
-        questions.append(Question(view, number, lone, together[todo_id] - 1))
+        questions.append(Question(view, number, lone, together[todo_id] - 1, priority=priority))
     return tuple(questions)
 
 

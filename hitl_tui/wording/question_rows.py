@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 _PREVIEW_LINES = 12
-_SAID = {"purpose": mark("purpose"), "expected_output": mark("expects"), "priority": mark("priority")}
+_SAID = {"purpose": mark("purpose"), "expected_output": mark("expects")}
 
 
 def risk_of(question: Question) -> str:
@@ -119,8 +119,9 @@ def term_rows(question: Question) -> list[Row]:
     """Return what a step is for and comes after, who has to approve, and until when."""
     request = question.view.request
     about = request.about
-    said = {key: _(str(value)) if key == "priority" else translate(value) for key in _SAID if (value := about.get(key))}
-    rows = [labelled(_(_SAID[key]), in_line(text)) for key, text in said.items()]
+    rows = [labelled(_(_SAID[key]), in_line(translate(value))) for key in _SAID if (value := about.get(key))]
+    if priority := question.priority or about.get("priority"):
+        rows.append(labelled(_("priority"), in_line(_(str(priority)))))
     if after := request.about.get("dependencies"):
         known = ", ".join(f"{number_of(str(d['id']))} ({_(str(d['status']))})" for d in after)
         rows.append(labelled(_("after"), in_line(known)))

@@ -20,6 +20,7 @@ from hitl_tui.commands.spec import SPECS
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
 from hitl_tui.supervisor.state import NODES
+from hitl_tui.wording.question_rows import term_rows
 
 
 @pytest.fixture
@@ -186,6 +187,18 @@ async def test_a_checkpoint_is_named_by_the_number_that_the_list_and_a_restore_g
         waiting = next(point for point in reversed(whole["checkpoints"]) if point["node"] == "approval")
         restored = await op.say(f"/checkpoint restore {waiting['number']}")
         assert (restored["checkpoint_id"], restored["number"]) == (waiting["checkpoint_id"], waiting["number"])
+
+
+async def test_a_question_says_the_priority_that_its_todo_has_now(place: Place) -> None:
+    async with place.open() as op:
+        (question,) = (await op.rest()).questions
+        assert (question.priority, question.to_dict()["about"]["priority"]) == ("medium", "medium")
+        await op.say("/todo priority 1 critical")
+        await op.rest()
+        (again,) = op.now.questions
+        assert (again.priority, again.to_dict()["about"]["priority"]) == ("critical", "critical")
+        assert again.digest == question.digest
+        assert any("critical" in row.text.plain for row in term_rows(again))
 
 
 async def test_an_ambiguous_checkpoint_is_named(place: Place) -> None:
