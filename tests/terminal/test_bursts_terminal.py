@@ -48,7 +48,8 @@ def test_what_is_typed_while_a_session_opens_is_in_its_prompt(tmp_path: Path) ->
     with Terminal(tmp_path, SIZE, "--workspace", str(EXAMPLE)) as terminal:
         terminal.see("your question or job")
         terminal.send(RISE)
-        terminal.see_one("Beginning", "opening")  # with the next key at once, Enter would be a burst's
+        # With the next key at once, Enter would be a burst's; a quick session is open by the time that is seen.
+        terminal.see_one("Beginning", "opening", "QUESTION")
         for character in "any way y":
             terminal.bytes_apart(character.encode())
         terminal.see("QUESTION", "› any way y")
