@@ -11,7 +11,7 @@ from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.question_target import find_target
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import help_table, registry
-from hitl_tui.commands.todo_input import edited_input, manual_todo
+from hitl_tui.commands.todo_input import edited_input, manual_todo, typed_priority, typed_status
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import EventData
@@ -21,7 +21,7 @@ from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
-from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, parse_priority, parse_status
+from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.planning.rule_planner.plan_edit import NoChange
 
@@ -129,7 +129,7 @@ async def add(context: CommandContext, values: CommandValues) -> CommandResult:
     facts = _agent(context, values.text("agent"))
     seen, text = context.snapshot, values.text("text")
     behind = [resolve_id(name, seen.raw) for name in values.words("after")]
-    level = parse_priority(values.text("priority", "medium"))
+    level = typed_priority(values.text("priority", "medium"))
     try:
         todo = await asyncio.to_thread(
             manual_todo,
@@ -189,7 +189,7 @@ async def update(context: CommandContext, values: CommandValues) -> CommandResul
         UnknownName: there is no such status.
         IllegalTransition: it can't become that by hand.
     """
-    todo, status = (await find_target(context, values.text("id"))).todo, parse_status(values.text("status"))
+    todo, status = (await find_target(context, values.text("id"))).todo, typed_status(values.text("status"))
     fitting = {Status.SKIPPED: Verdict.SKIP, Status.FAILED: Verdict.REJECT}.get(status)
     if fitting is not None:
         for question in await context.open_questions(todo.id):
@@ -228,7 +228,7 @@ async def priority(context: CommandContext, values: CommandValues) -> CommandRes
     Raises:
         UnknownName: there is no such priority.
     """
-    level = parse_priority(values.text("level"))
+    level = typed_priority(values.text("level"))
     data: EventData = {"todo_id": context.todo(values.text("id")).id, "priority": level.value}
     return await context.change(
         EventKind.PRIORITY, data, "updated", Message("{} is {} now.", data["todo_id"], level), data

@@ -123,7 +123,7 @@ async def allow(context: CommandContext, values: CommandValues) -> CommandResult
         how = Message("Nothing was saved; /rules allow {} --digest {} saves it.", todo.id, question.digest[:12])
         message = Message("This rule would be saved:\n{}{}", rule.to_toml(), how)
         if context.snapshot.mode == Mode.STEP:
-            message = Message("{} In mode step it changes nothing: everything asks.", message)
+            message = Message("{} It has no effect in mode step, which asks about everything.", message)
         return CommandResult("ok", message, data)
     context.check([question], Verdict.APPROVE)
     return await _allow_always(context, question, rule)

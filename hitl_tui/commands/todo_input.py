@@ -1,4 +1,4 @@
-"""TODOs that people add, and new inputs that they write."""
+"""TODOs that people add, and new inputs, statuses and priorities that they write."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
@@ -13,7 +14,42 @@ from hitl_tui.core.json_types import Json, JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
-from hitl_tui.core.todos import Priority, SupervisorTodo
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo, parse_priority, parse_status
+
+_STATUS_WORDS: Mapping[str, Status] = MappingProxyType(
+    {
+        **dict.fromkeys(("waits", "waiting", "대기"), Status.PENDING),
+        **dict.fromkeys(("runs", "running", "실행"), Status.IN_PROGRESS),
+        **dict.fromkeys(("done", "완료"), Status.COMPLETED),
+        **dict.fromkeys(("asks", "질문"), Status.WAITING_APPROVAL),
+        "실패": Status.FAILED,
+        "건너뜀": Status.SKIPPED,
+        "막힘": Status.BLOCKED,
+    }
+)
+"""What the plan on the screen calls statuses, in our languages."""
+
+_PRIORITY_WORDS: Mapping[str, Priority] = MappingProxyType(
+    {"긴급": Priority.CRITICAL, "높음": Priority.HIGH, "중간": Priority.MEDIUM, "낮음": Priority.LOW}
+)
+
+
+def typed_status(text: str) -> Status:
+    """Return the status that a person names, as it is called or as the plan shows it.
+
+    Raises:
+        UnknownName: there is none; the message lists all.
+    """
+    return _STATUS_WORDS.get(text.strip().lower()) or parse_status(text)
+
+
+def typed_priority(text: str) -> Priority:
+    """Return the priority that a person names, as it is called or as the plan shows it.
+
+    Raises:
+        UnknownName: there is none; the message lists all.
+    """
+    return _PRIORITY_WORDS.get(text.strip()) or parse_priority(text)
 
 
 def manual_todo(

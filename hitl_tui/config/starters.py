@@ -10,7 +10,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -246,18 +245,17 @@ def _copy(source: Path, target: Path) -> None:
 
 def _settle(whole: Path, first: Path) -> Path:
     """Give a copy the first name that is free, also while other processes do the same."""
-    for number in count(1):
-        target = first if number == 1 else first.with_name(f"{first.name}-{number}")
-        if target.exists():
-            continue
+    target, number = first, 1
+    while True:
         try:
-            whole.rename(target)
+            if not target.exists():
+                whole.rename(target)
+                return target
         except OSError:
             if not target.exists():  # otherwise another process was faster
                 raise
-        else:
-            return target
-    raise AssertionError("numbers don't end")
+        number += 1
+        target = first.with_name(f"{first.name}-{number}")
 
 
 def _packaged(name: str) -> Path:

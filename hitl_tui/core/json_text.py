@@ -109,6 +109,15 @@ def short_id(*parts: object, length: int = 16) -> str:
     return digest(list(parts))[:length]
 
 
+def is_json(text: str) -> bool:
+    """Return whether a text is JSON itself: `30` is a number, and the text of the same looks is `"30"`."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def strict_json(text: str) -> Json:
     """Return the JSON value that a text is.
 

@@ -36,7 +36,7 @@ class Approval(TypedDict, total=False):
 
 
 class ResultReference(TypedDict, total=False):
-    """What came out of a TODO: the digest of the whole result, and what lists show of it."""
+    """A reference to the result of a TODO: its digest, and what lists show of it."""
 
     digest: str
     summary: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import count
+from string import Formatter
 from typing import Any, Protocol
 
 from hitl_tui.core.json_types import Json
@@ -32,9 +34,8 @@ class Message(str):
         template: the English text and the key of its translation, with places as in `str.format`. Literal braces are
             doubled where there are values, and stand as they are where there are none.
         values, named: what stands at the places. A text is inserted character for character: it may be code, a name
-            or what somebody wrote. A message, an error
-            made of one, or a member of an enumeration is translated like the sentence that it stands in. Several are
-            separated by commas.
+            or what somebody wrote. A message, an error made of one and a member of an enumeration are translated like
+            the sentence that they stand in. Several are separated by commas.
     """
 
     __slots__ = ("named", "plural", "template", "values")
@@ -65,16 +66,16 @@ Value = str | int | float | tuple[str, ...]
 """What stands at a place; a text may be a message."""
 
 
-def counted_message(one: str, many: str, count: int, /, *values: object, **named: object) -> Message:
+def counted_message(one: str, many: str, number: int, /, *values: object, **named: object) -> Message:
     """Return a message about a number of things: `counted_message("{} file in {}", "{} files in {}", 3, "src")`.
 
     Args:
         one, many: the English templates for one thing and for several.
-        count: the number, which is the first value.
+        number: the first value.
         values, named: what stands at the other places.
     """
     kept = {name: _value(value) for name, value in named.items()}
-    return _message(one, many, (count, *map(_value, values)), kept)
+    return _message(one, many, (number, *map(_value, values)), kept)
 
 
 def word(text: str) -> Message:
@@ -86,11 +87,9 @@ def joined(parts: Sequence[str], between: str = " ") -> str:
     """Return several texts, messages among them, as one that is translated part by part."""
     if not any(isinstance(part, Message) for part in parts):
         return between.join(parts)
-    return (
-        parts[0]
-        if len(parts) == 1
-        else Message(between.replace("{", "{{").replace("}", "}}").join("{}" for _ in parts), *parts)
-    )
+    if len(parts) == 1:
+        return parts[0]
+    return Message(between.replace("{", "{{").replace("}", "}}").join("{}" for _ in parts), *parts)
 
 
 def _message(template: str, plural: str, values: tuple[Value, ...], named: Mapping[str, Value]) -> Message:
@@ -113,8 +112,8 @@ def _filled(
     template: str, plural: str, values: Sequence[Value], named: Mapping[str, Value], catalogue: Catalogue
 ) -> str:
     if plural:
-        count = values[0]
-        found = catalogue.ngettext(template, plural, count if isinstance(count, int) else 0)
+        number = values[0]
+        found = catalogue.ngettext(template, plural, number if isinstance(number, int) else 0)
     else:
         found = catalogue.gettext(template) if template else ""
     if not values and not named:
@@ -143,6 +142,10 @@ class _English:
 
 _ENGLISH = _English()
 _PLAIN = frozenset({str, int, float, bool, type(None)})
+_FORMS = ("", ",", ".1f")
+"""How values may be written in a stored template."""
+_LONGEST = 100_000
+"""Characters of a stored message; a longer text is kept as text alone."""
 
 # Stored ---------------------------------------------------------------------------------------------------------
 
@@ -150,7 +153,8 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 def with_messages(document: Mapping[str, object]) -> dict[str, object]:
     """Return a document as it is stored: its messages are texts, and `MESSAGES` says what they were made of."""
     found = {place: parts_of(message) for place, message in _messages(document, "")}
-    return {**document, MESSAGES: found} if found else dict(document)
+    plain = {key: value for key, value in document.items() if key != MESSAGES}
+    return {**plain, MESSAGES: found} if found else plain
 
 
 def messages_restored(document: dict[str, object]) -> dict[str, object]:
@@ -165,13 +169,31 @@ def messages_restored(document: dict[str, object]) -> dict[str, object]:
 
 
 def message_of(parts: Any) -> Message | None:
-    """Return the message that is stored as `parts_of` says, or None."""
+    """Return the message that is stored as `parts_of` says; None for anything else.
+
+    Whoever wrote a file may have written any template, so only plain places are filled, and no long text is made.
+    """
     try:
         template, plural, values, named = parts
+        kept = tuple(map(_revived, values))
         revived = {str(name): _revived(value) for name, value in named.items()}
-        return _message(str(template), str(plural), tuple(map(_revived, values)), revived)
-    except (TypeError, ValueError, LookupError, AttributeError):
+        if not all(_fills_plainly(str(text), kept, revived) for text in (template, plural)):
+            return None
+        return _message(str(template), str(plural), kept, revived)
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError):
         return None
+
+
+def _fills_plainly(template: str, values: Sequence[Value], named: Mapping[str, Value]) -> bool:
+    """Return whether a template has places as our own have, and makes a text of at most `_LONGEST` characters."""
+    length, numbers = len(template), count()
+    for _text, name, form, conversion in Formatter().parse(template) if values or named else ():
+        if name is not None:
+            if form not in _FORMS or conversion:
+                return False
+            value = named[name] if name in named else values[int(name) if name else next(numbers)]
+            length += len(str(value))
+    return length <= _LONGEST
 
 
 def parts_of(message: Message) -> list[Json]:

@@ -96,33 +96,14 @@ An operator completes a TODO by hand when it was done elsewhere; nothing starts 
 """
 
 
-_STATUS_WORDS: Mapping[str, Status] = MappingProxyType(
-    {
-        **dict.fromkeys(("waits", "waiting", "대기"), Status.PENDING),
-        **dict.fromkeys(("runs", "running", "실행"), Status.IN_PROGRESS),
-        **dict.fromkeys(("done", "완료"), Status.COMPLETED),
-        **dict.fromkeys(("asks", "질문"), Status.WAITING_APPROVAL),
-        "실패": Status.FAILED,
-        "건너뜀": Status.SKIPPED,
-        "막힘": Status.BLOCKED,
-    }
-)
-"""What the plan calls statuses, in our languages."""
-
-_PRIORITY_WORDS: Mapping[str, Priority] = MappingProxyType(
-    {"긴급": Priority.CRITICAL, "높음": Priority.HIGH, "중간": Priority.MEDIUM, "낮음": Priority.LOW}
-)
-
-
 def parse_status(text: str) -> Status:
-    """Return the status of this name, or that the plan calls so.
+    """Return the status of this name.
 
     Raises:
         UnknownName: there is none; the message lists all.
     """
-    word = " ".join(text.lower().split())
     try:
-        return _STATUS_WORDS.get(word) or Status(word.replace("-", "_"))
+        return Status(text.strip().lower().replace("-", "_"))
     except ValueError:
         known = ", ".join(Status)
         raise UnknownName(Message('There is no status "{}"; a status is one of {}.', text, known)) from None
@@ -134,9 +115,8 @@ def parse_priority(text: str) -> Priority:
     Raises:
         UnknownName: there is none; the message lists all.
     """
-    word = text.strip().lower()
     try:
-        return _PRIORITY_WORDS.get(word) or Priority(word)
+        return Priority(text.strip().lower())
     except ValueError:
         known = ", ".join(Priority)
         raise UnknownName(Message('There is no priority "{}"; a priority is one of {}.', text, known)) from None

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -282,7 +283,9 @@ class SessionAdmin:
             StorageError: it can't be moved; nothing was changed.
         """
         self.store.data.check_writable()
-        workspace = (await self.summary(session_id)).workspace
+        workspace = ""
+        with suppress(StorageError):  # what can't be read can still be deleted
+            workspace = self.store.data.session(session_id).info().workspace
         await delete(self.store, session_id, by)
         await self._forget_copy(Path(workspace))
         return Deleted(session_id)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hitl_tui.core.interrupts.shape import label_line
+from hitl_tui.core.json_text import is_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.terminal.ascii_signs import _, signs
@@ -182,7 +183,7 @@ def change_rows(proposal: Mapping[str, Any], workspace: str) -> Iterable[Row]:
 
 def value_text(value: object) -> str:
     """Return a JSON value: text as it is, with its line breaks, when it can't pass for another value; else as JSON."""
-    if isinstance(value, str) and value.strip() == value and value and not _is_json(value):
+    if isinstance(value, str) and value.strip() == value and value and not is_json(value):
         return safe_text(value)
     short = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and "\n" in value:
@@ -193,15 +194,6 @@ def value_text(value: object) -> str:
 def _broken(escape: re.Match[str]) -> str:
     """Return a line feed as JSON spells it, with the next line beneath it."""
     return escape[0] + "\n" if escape[0] == r"\n" else escape[0]
-
-
-def _is_json(text: str) -> bool:
-    """Return whether a text is JSON itself: `30` is a number, and the text of the same looks is `"30"`."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _json(value: Json) -> str:

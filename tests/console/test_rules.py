@@ -50,8 +50,8 @@ async def test_the_rule_is_shown_exactly_and_written_when_it_is_confirmed(tmp_pa
         screen = await always(c, "l")
         shown = layout(screen.query_one(Rows).rows, 300).plain
         assert "touch one" in shown
-        assert "whatever it would do another day" in shown
-        assert "Changes nothing now" not in shown
+        assert "whatever it does later" in shown
+        assert "no effect yet" not in shown
         assert not path.exists()
         await c.press("1")
         await c.until(lambda: c.status("todo_003") == Status.COMPLETED, "both with that input")
@@ -84,8 +84,8 @@ async def test_in_mode_step_the_rule_says_that_everything_asks_still(tmp_path: P
         await c.to_question()
         screen = await always(c)
         shown = layout(screen.query_one(Rows).rows, 300).plain
-        assert shown.lstrip().startswith("Changes nothing now: in mode ASK EVERY STEP")
-        assert "whatever it would do another day" not in shown, "there is no preview"
+        assert shown.lstrip().startswith("This rule has no effect yet: in mode ASK EVERY STEP")
+        assert "whatever it does later" not in shown, "there is no preview"
         await c.press("1")
         await c.until(lambda: "still asks" in c.message, "what it means now")
         assert c.status("todo_001") == Status.WAITING_APPROVAL

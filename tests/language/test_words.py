@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hitl_tui.commands.todo_input import typed_priority, typed_status
 from hitl_tui.core.events import EventKind
-from hitl_tui.core.todos import Priority, Status, SupervisorTodo, parse_priority, parse_status
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import _, using
 from hitl_tui.language.catalogue import LANGUAGES
 from hitl_tui.policy.workspace_wants import WantKind
@@ -19,8 +20,8 @@ def test_statuses_and_priorities_are_understood_as_they_are_shown(code: str) -> 
     with using(code):
         statuses = {status: status_words(SupervisorTodo("todo_001", "a", status=status))[1] for status in Status}
         priorities = {priority: _(priority.value) for priority in Priority}
-    assert {parse_status(word): word for word in statuses.values()} == statuses
-    assert {parse_priority(word): word for word in priorities.values()} == priorities
+    assert {typed_status(word): word for word in statuses.values()} == statuses
+    assert {typed_priority(word): word for word in priorities.values()} == priorities
 
 
 def test_every_event_and_every_want_of_a_folder_has_words() -> None:

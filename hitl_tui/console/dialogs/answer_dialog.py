@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeAlias
@@ -27,7 +26,7 @@ from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.interrupts.shape import Option
-from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_text import is_json, strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
@@ -371,7 +370,7 @@ class TextAnswer(WrittenAnswer[Given]):
     def _broken(self) -> str:
         """Return what is said of a text that begins as JSON and isn't; empty for any other."""
         text = self.written.strip()
-        if text[:1] not in ("{", "[") or (self._lines and not _is_json(self._text)) or _is_json(text):
+        if text[:1] not in ("{", "[") or (self._lines and not is_json(self._text)) or is_json(text):
             return ""
         return _("That begins as JSON and isn't valid JSON, so it would be sent as text.")
 
@@ -381,14 +380,6 @@ class TextAnswer(WrittenAnswer[Given]):
     def take_editor_text(self, text: str) -> str:
         self._area.text = safe_text(text)
         return ""
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):

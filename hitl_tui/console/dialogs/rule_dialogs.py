@@ -118,7 +118,10 @@ async def allow_always(app: Console, handle: SessionHandle, question: Question) 
     rule = StandingRule.from_dict(proposed.data["rule"])
     if seen.mode == Mode.STEP:
         rows = [
-            text_row(_("Changes nothing now: in mode ASK EVERY STEP everything asks."), "bold $text-warning"),
+            text_row(
+                _("This rule has no effect yet: in mode ASK EVERY STEP you are asked about everything."),
+                "bold $text-warning",
+            ),
             text_row(_("In the other modes exactly this would run in this workspace without asking:"), "bold"),
             *shown,
         ]
@@ -129,7 +132,7 @@ async def allow_always(app: Console, handle: SessionHandle, question: Question) 
             text_row(_("This question is answered by it at once."), "bold $text-warning"),
         ]
     if has_preview(question.view.request):
-        said = _("The preview shows today. The rule allows the command whatever it would do another day.")
+        said = _("The preview shows what it would do today. The rule allows the command whatever it does later.")
         rows.append(text_row(said, "bold $text-warning"))
     async with told_when_gone(app, handle, question):
         confirmed = await app.push_screen_wait(RuleDialog(_("Always allow"), rule, rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar, Generic, TypeVar
 
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
@@ -51,7 +51,7 @@ class PromptField(TextArea):
 
     async def take(self, event: Typed) -> None:
         """Take a character or a paste that was typed at a dialog without a field."""
-        raise NotImplementedError
+        self.insert(event.text if isinstance(event, Paste) else event.character or "")
 
 
 class SearchField(Widget):

@@ -168,8 +168,8 @@ class Prompt(PromptField):
     async def take(self, event: Typed) -> None:
         if isinstance(event, Paste):
             await self.on_paste(event)
-        elif event.character:
-            self.insert(event.character)
+        else:
+            await super().take(event)
 
     def on_resize(self) -> None:
         """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""
