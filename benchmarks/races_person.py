@@ -417,6 +417,9 @@ class Race:
         known = self._lines.setdefault(line, one.held)
         if one.key == "enter":
             self._reasons.append(known.strip())
+        if one.key == "backspace":
+            self._lines[line] = known[:-1]
+            return
         pasted = one.text.strip("\n") or one.text[:1]
         self._lines[line] = known + (pasted.replace("\n", " ") if one.key == "paste" else one.text)
 

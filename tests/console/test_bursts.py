@@ -8,6 +8,7 @@ import pytest
 from console_support import RISE, Console, console
 from test_known_failures import burst, undecided
 from test_shapes_console import asking
+from textual import events
 from textual.widgets import TextArea
 
 from hitl_tui.console.dialogs.answer_dialog import TextAnswer
@@ -63,6 +64,21 @@ async def test_a_reason_that_was_typed_without_a_pause_waits_for_one(tmp_path: P
         await typed(c, "enter")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
         assert c.snapshot.todos[0].error == "rejected by ops: eally"
+
+
+async def test_keys_that_edit_a_reason_act_in_the_order_in_which_they_were_typed(tmp_path: Path) -> None:
+    """Over a slow link several keys arrive at once; a Backspace that came last would delete another character."""
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("r")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
+        for name in (*"abx", "backspace", "c", "left", "left", "y", "delete", "z", "end", "1"):
+            c.app.post_message(events.Key(name, name if len(name) == 1 else None))
+        line = c.app.screen.query_one(WordsInput)
+        await c.until(lambda: line.value.endswith("1"), "all of it")
+        await c.pilot.pause()
+        assert line.value == "ayzc1"
 
 
 async def test_a_dialog_says_that_it_is_ready_only_once_it_sends(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.widgets.dialog_frame import Dialog, DialogText, Flow
 from hitl_tui.console.widgets.prompt_line import typed_line
 from hitl_tui.language import _
+from hitl_tui.terminal.textual_widgets import bound_action
 
 if TYPE_CHECKING:
     from hitl_tui.console.services import Console
@@ -75,15 +76,19 @@ async def confirm(app: Console, title: str, said: str, yes: str) -> bool:
 
 
 class WordsInput(Input):
-    """The field; its dialog's keys act when they arrive, in the order of what is typed."""
+    """The field; its own keys and its dialog's act when they arrive, in the order of what is typed."""
 
     async def on_key(self, event: Key) -> None:
         wanted = keymap_of(self.app).at(keys.WORDS, event.key)
-        if wanted or event.key == "enter":  # which sends only while it is mapped to that
-            event.stop()
-            event.prevent_default()
         if wanted:
             await self.screen.run_action(wanted.rpartition(".")[2])
+        elif event.key != "enter":  # which sends only while it is mapped to that
+            bound = bound_action(self, event.key)
+            if not bound:
+                return
+            await self.run_action(bound)
+        event.stop()
+        event.prevent_default()
 
     def on_paste(self, event: Paste) -> None:
         """What is pasted is kept whole, in one line."""
