@@ -79,7 +79,7 @@ class ConsoleApp(PaintedApp):
         self.problems: tuple[str, ...] = self.keymap.problems
         """What was left out at the start, one sentence each."""
         how = how_chosen(os.environ, self.memory.known.notices)
-        self.notices = Notifications(self.write_sequence, clock, os.environ, how)
+        self.notifications = Notifications(self.write_sequence, clock, os.environ, how)
         encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
         self._drawn = Drawn(plain=ascii_wanted(os.environ, encoding), encoding=encoding)
         self.failure = ""
@@ -91,12 +91,12 @@ class ConsoleApp(PaintedApp):
         self.theme_changed_signal.subscribe(
             self, lambda theme: self.memory.keep(self.memory.known._replace(theme=theme.name))
         )
-        self.notices.begin()
+        self.notifications.begin()
         self.set_interval(1.0, self._each_second)
         self.call_after_refresh(self.seen_first)
 
     def _each_second(self) -> None:
-        self.notices.look(focused=self.app_focus)
+        self.notifications.look(focused=self.app_focus)
         self.idle_collector.look()
 
     def seen_first(self) -> None:
@@ -161,9 +161,9 @@ class ConsoleApp(PaintedApp):
             self.run_worker(partial(hand_to_tmux, text), thread=True)
 
     def action_notices(self) -> None:
-        self.notices.how = self.notices.how.following
-        self.memory.keep(self.memory.known._replace(notices=self.notices.how.value))
-        self.say(_("Notices: {words}.").format(words=self.notices.how.words))
+        self.notifications.how = self.notifications.how.following
+        self.memory.keep(self.memory.known._replace(notices=self.notifications.how.value))
+        self.say(_("Notices: {words}.").format(words=self.notifications.how.words))
 
     # Keys ------------------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ class ConsoleApp(PaintedApp):
 
     def notice_typing(self) -> None:
         """Somebody types."""
-        self.notices.typed()
+        self.notifications.typed()
         self.idle_collector.typed()
         if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
             self.app_focus = True
@@ -278,13 +278,13 @@ class ConsoleApp(PaintedApp):
     # The end ---------------------------------------------------------------------------------------------------
 
     async def action_quit(self) -> None:
-        self.notices.end()
+        self.notifications.end()
         self.exit(0)
 
     def fatal_error(self) -> None:
         """An error nobody expected: one sentence, and the traceback into the log file."""
         log.critical("the console stopped", exc_info=True)
-        self.notices.end()
+        self.notifications.end()
         path = self.options.data / LOG_FILE
         said = _("The console stopped because of something unexpected; {path} has the details.")
         self.failure = said.format(path=path)

@@ -188,7 +188,9 @@ def palette(app: SessionConsole) -> Iterable[SystemCommand]:
         if name != app.theme:
             wear = partial(setattr, app, "theme", name)
             yield SystemCommand(_("Theme: {name}").format(name=name), _("Wear it from now on"), wear, discover=False)
-    yield _entry(app, _("Notices"), _("How you are called; now {words}").format(words=app.notices.how.words), "notices")
+    yield _entry(
+        app, _("Notices"), _("How you are called; now {words}").format(words=app.notifications.how.words), "notices"
+    )
     yield _entry(
         app,
         _("Quit ({shown})").format(shown=app.keymap.shown("console.quit")),

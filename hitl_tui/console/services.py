@@ -48,7 +48,7 @@ class Console(Speaker, Protocol):
     keyboard: ConsoleKeyboard
     keymap: Keymap
     memory: UserMemory
-    notices: Notifications
+    notifications: Notifications
     theme: Any
 
     @property

@@ -263,13 +263,13 @@ class SessionSwitcher:
     def seen(self, snapshot: Snapshot) -> None:
         """The session on the screen looks like this: it is remembered, and what it asks calls for somebody."""
         self._remember(snapshot.session_id, snapshot.workspace, finished=snapshot.status in ("finished", "failed"))
-        self._app.notices.asked(snapshot.session_id, [q.id for q in snapshot.questions])
-        self._app.notices.entitle(snapshot.session_id, len(snapshot.questions))
+        self._app.notifications.asked(snapshot.session_id, [q.id for q in snapshot.questions])
+        self._app.notifications.entitle(snapshot.session_id, len(snapshot.questions))
         self.count_inbox()
 
     def elsewhere(self, session: str, snapshot: Snapshot) -> None:
         """A session that is open and not on the screen looks like this: it may call for somebody."""
-        self._app.notices.asked(session, [q.id for q in snapshot.questions])
+        self._app.notifications.asked(session, [q.id for q in snapshot.questions])
         self.count_inbox()
         if self._app.screen_stack and self._app.screen is self._app.home:
             self.list_all()
@@ -364,7 +364,7 @@ class SessionSwitcher:
 
     async def forget(self, session_id: str) -> None:
         """Leave a session for good: it is about to be deleted."""
-        self._app.notices.asked(session_id, ())
+        self._app.notifications.asked(session_id, ())
         if session_id == self._app.memory.known.session:
             self._remember("")
         if session_id == self.opened:

@@ -165,7 +165,7 @@ class PolicySource(Protocol):
         ...
 
     @property
-    def opened(self) -> WorkspaceConfig:
+    def obeyed_config(self) -> WorkspaceConfig:
         """What is obeyed of what the workspace declares; its teams are declared so."""
         ...
 
@@ -220,12 +220,12 @@ class FilePolicy:
         self._book = book
         self.trust: WorkspaceTrust = book.judge(self._file.files)
         """The folder as it is now."""
-        self.opened: WorkspaceConfig = self.trust.config
+        self.obeyed_config: WorkspaceConfig = self.trust.config
         """What was obeyed when the session was opened; its teams are declared so."""
         self.withheld: frozenset[str] = _beyond(self.trust).difference(attached)
         """Teams that the folder declared then and nobody trusted: they do nothing in this session as it is open."""
         self._digest = self.trust.digest
-        self._base = self.trust.trusted_policy or self.opened.policy
+        self._base = self.trust.trusted_policy or self.obeyed_config.policy
         self._records = book.records
         self.rules = self._follow()
 
@@ -272,7 +272,7 @@ class FilePolicy:
     @property
     def renewable(self) -> bool:
         """The folder is trusted as it is now, and was something else when the session was opened."""
-        return self.trust.trusted and bool(self.withheld or self.opened != self.trust.config)
+        return self.trust.trusted and bool(self.withheld or self.obeyed_config != self.trust.config)
 
     def take(self, trust: WorkspaceTrust, withheld: Iterable[str] = ()) -> None:
         """Obey what a trusted folder declares from now on as if the session were opened with it.
@@ -281,7 +281,7 @@ class FilePolicy:
             trust: the folder as it was when its teams were made.
             withheld: teams of other folders that nobody trusts.
         """
-        self.opened, self.withheld = trust.config, frozenset(withheld)
+        self.obeyed_config, self.withheld = trust.config, frozenset(withheld)
 
     def _follow(self) -> Rules:
         """Return the rules that hold for the folder as it is now."""
@@ -299,8 +299,8 @@ class FilePolicy:
             return Message("{} doesn't let {} run any more, so this step did not begin.", FILE_NAME, team)
         if why := self.why_withheld(team):
             return why
-        same = team != "command_team" or now.commands.get(name) == self.opened.commands.get(name)
-        if same and now.graphs.get(team) == self.opened.graphs.get(team):
+        same = team != "command_team" or now.commands.get(name) == self.obeyed_config.commands.get(name)
+        if same and now.graphs.get(team) == self.obeyed_config.graphs.get(team):
             return ""
         what = name if not same else team
         return Message(
@@ -318,12 +318,12 @@ class FilePolicy:
     @property
     def opened_trusted(self) -> frozenset[str]:
         """Teams that work only because the folder was trusted when the session was opened."""
-        commands = ("command_team",) if self.opened.commands else ()
-        return frozenset((*commands, *self.opened.graphs))
+        commands = ("command_team",) if self.obeyed_config.commands else ()
+        return frozenset((*commands, *self.obeyed_config.graphs))
 
     async def why_no_preview(self, command: str, argv: Sequence[str]) -> str:
         await self.look()
-        declared = self.opened.commands.get(command)
+        declared = self.obeyed_config.commands.get(command)
         if declared is None:
             return Message("Not previewed: this folder isn't trusted as it is now. {}", self.trust.command)
         return await asyncio.to_thread(self._book.why_no_preview, self.trust, declared, argv)

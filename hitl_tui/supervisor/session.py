@@ -74,7 +74,7 @@ class Session(SessionView):
         self._seq_at_opening = 0
         self._risks_checked_on = -1
         """The branch whose TODOs are of the risk that they are declared to be of."""
-        self._settings_seen = setup.policy.opened
+        self._settings_seen = setup.policy.obeyed_config
         self._allowances = AllowedRuns(setup.ledger, setup.info.id, setup.now)
         self._questions = OpenQuestions(setup, self.activity, self._publish_evidence, self._post_own)
         self._response: tuple[str, ResponseData] | None = None
@@ -187,8 +187,8 @@ class Session(SessionView):
             await self._restore(branch)
             branch = Branch(branch.number)
         other = await self._policy_sync.refresh()
-        if self._settings_seen is not self.setup.policy.opened:
-            self._settings_seen, self._risks_checked_on = self.setup.policy.opened, -1
+        if self._settings_seen is not self.setup.policy.obeyed_config:
+            self._settings_seen, self._risks_checked_on = self.setup.policy.obeyed_config, -1
         control = self._board().control
         if control.branch == branch.number and control.cursor >= self._seq_at_opening:
             unchecked = control.branch != self._risks_checked_on

@@ -215,9 +215,9 @@ class SessionRegistry:
         policy = FilePolicy(Path(info.workspace), self.trust, named)
         policy.withheld |= {team.name for team in unnamed}
         declared = DeclaredTeams(self._teams(policy.trust, graphs, unnamed))
-        secrets = secrets_of(policy.opened, self._environ)
+        secrets = secrets_of(policy.obeyed_config, self._environ)
         planner = planner_of(declared.registry, policy.trust, graphs, self._now, secrets)
-        commands = dict(policy.opened.commands)
+        commands = dict(policy.obeyed_config.commands)
         renewing = asyncio.Lock()
 
         async def renew() -> str:
@@ -225,7 +225,7 @@ class SessionRegistry:
                 trust = policy.trust
                 if not policy.renewable:
                     return ""
-                if trust.config.secret_names != policy.opened.secret_names:
+                if trust.config.secret_names != policy.obeyed_config.secret_names:
                     return Message("It reads other secrets; open this session again to run what needs them.")
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
                 declared.registry = await asyncio.to_thread(self._teams, trust, graphs, unnamed)
@@ -242,7 +242,7 @@ class SessionRegistry:
             planner=planner,
             team=declared.get,
             policy=policy,
-            mode=Mode(info.mode) if info.mode else policy.opened.mode,
+            mode=Mode(info.mode) if info.mode else policy.obeyed_config.mode,
             secrets=secrets,
             now=self._now,
             read_only=self.data.read_only,

@@ -37,17 +37,17 @@ class Desk:
     def __init__(self, how: NotificationMeans = NotificationMeans.ALL, environ: dict[str, str] | None = None) -> None:
         self.clock = Clock()
         self.written: list[str] = []
-        self.notices = Notifications(self.written.append, self.clock, environ or {}, how)
+        self.notifications = Notifications(self.written.append, self.clock, environ or {}, how)
 
     def look(self, *, focused: bool = False) -> list[str]:
         self.written.clear()
-        self.notices.look(focused=focused)
+        self.notifications.look(focused=focused)
         return list(self.written)
 
 
 def test_a_question_calls_once_while_the_window_has_no_focus() -> None:
     desk = Desk()
-    desk.notices.asked("s1", ["a"])
+    desk.notifications.asked("s1", ["a"])
     assert desk.look() == [BELL, "\x1b]9;1 question waits for you in s1\x07"]
     assert desk.look() == []
     desk.clock.rest(EVERY * 2)
@@ -56,15 +56,15 @@ def test_a_question_calls_once_while_the_window_has_no_focus() -> None:
 
 def test_who_looks_isnt_called() -> None:
     desk = Desk()
-    desk.notices.asked("s1", ["a"])
+    desk.notifications.asked("s1", ["a"])
     assert desk.look(focused=True) == []
     assert desk.look(focused=False) == []
 
 
 def test_who_types_isnt_called_before_the_keyboard_rests() -> None:
     desk = Desk()
-    desk.notices.typed()
-    desk.notices.asked("s1", ["a"])
+    desk.notifications.typed()
+    desk.notifications.asked("s1", ["a"])
     desk.clock.rest(QUIET - 0.1)
     assert desk.look() == []
     desk.clock.rest(0.2)
@@ -73,10 +73,10 @@ def test_who_types_isnt_called_before_the_keyboard_rests() -> None:
 
 def test_a_session_calls_once_a_minute_and_another_one_for_itself() -> None:
     desk = Desk()
-    desk.notices.asked("s1", ["a"])
+    desk.notifications.asked("s1", ["a"])
     assert desk.look()
-    desk.notices.asked("s1", ["a", "b"])
-    desk.notices.asked("s2", ["c"])
+    desk.notifications.asked("s1", ["a", "b"])
+    desk.notifications.asked("s2", ["c"])
     assert desk.look() == [BELL, "\x1b]9;1 question waits for you in s2\x07"]
     desk.clock.rest(EVERY)
     assert desk.look() == [BELL, "\x1b]9;2 questions wait for you in s1\x07"]
@@ -84,10 +84,10 @@ def test_a_session_calls_once_a_minute_and_another_one_for_itself() -> None:
 
 def test_what_was_answered_meanwhile_calls_nobody() -> None:
     desk = Desk()
-    desk.notices.typed()
-    desk.notices.asked("s1", ["a"])
+    desk.notifications.typed()
+    desk.notifications.asked("s1", ["a"])
     desk.look()
-    desk.notices.asked("s1", [])
+    desk.notifications.asked("s1", [])
     desk.clock.rest(EVERY)
     assert desk.look() == []
 
@@ -97,7 +97,7 @@ def test_what_was_answered_meanwhile_calls_nobody() -> None:
 )
 def test_the_setting_says_how(how: NotificationMeans, count: int) -> None:
     desk = Desk(how)
-    desk.notices.asked("s1", ["a"])
+    desk.notifications.asked("s1", ["a"])
     assert len(desk.look()) == count
 
 
@@ -109,11 +109,11 @@ def test_the_environment_comes_before_what_was_chosen() -> None:
 
 def test_the_title_says_how_many_wait_and_is_given_back() -> None:
     desk = Desk()
-    desk.notices.begin()
-    desk.notices.entitle("s1", 2)
-    desk.notices.entitle("s1", 2)
-    desk.notices.end()
-    desk.notices.end()
+    desk.notifications.begin()
+    desk.notifications.entitle("s1", 2)
+    desk.notifications.entitle("s1", 2)
+    desk.notifications.end()
+    desk.notifications.end()
     assert desk.written == ["\x1b[22;2t", "\x1b]2;hitl-tui\x07", "\x1b]2;(2) hitl-tui s1\x07", "\x1b[23;2t"]
 
 
@@ -145,11 +145,11 @@ def test_nothing_within_a_sequence_can_end_or_divide_it(text: str) -> None:
 async def test_the_console_calls_and_entitles(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         written: list[str] = []
-        c.app.notices = Notifications(written.append, c.clock, {}, NotificationMeans.ALL)
+        c.app.notifications = Notifications(written.append, c.clock, {}, NotificationMeans.ALL)
         c.app.app_focus = False
         c.clock.rest(100)
         await c.asked()
-        c.app.notices.asked("s1", [q.id for q in c.snapshot.questions])
+        c.app.notifications.asked("s1", [q.id for q in c.snapshot.questions])
         await c.until(lambda: any("1 question waits" in w for w in written), "the call")
         c.app.sessions.seen(c.snapshot)
         assert "\x1b]2;(1) hitl-tui s1\x07" in written

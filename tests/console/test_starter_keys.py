@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from console_support import Console, console
 
 SIZES = ((120, 40), (80, 24))
+
+
+def moved_on(c: Console, question: object) -> bool:
+    return c.snapshot.concluded or c.panel.question not in (None, question)
 
 
 async def answered(c: Console) -> list[str]:
@@ -28,7 +33,7 @@ async def answered(c: Console) -> list[str]:
         while not c.panel.read:
             await press("pagedown")
         await press("1")
-        await c.until(lambda: c.snapshot.concluded or c.panel.question not in (None, question), "what comes next")
+        await c.until(partial(moved_on, c, question), "what comes next")
         c.clock.rest()
     return pressed
 
