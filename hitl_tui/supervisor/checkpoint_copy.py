@@ -24,6 +24,7 @@ from hitl_tui.supervisor.checkpoint_saver import check_file, create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.threads import row_checksums
+from hitl_tui.threads.packed_values import packed
 from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, check_of, checksum
 from hitl_tui.threads.session_history import SessionHistory, thread_of
 from hitl_tui.threads.store_tables import Row
@@ -180,7 +181,7 @@ class _RenamedRows:
             if thread == thread_of(self.old) and not ns:
                 checkpoint = self._serde.loads_typed((kind, blob))
                 checkpoint["channel_values"] = self._state(checkpoint["channel_values"])
-                kind, blob = self._serde.dumps_typed(checkpoint)
+                kind, blob = packed(*self._serde.dumps_typed(checkpoint))
                 self._learn(str(checkpoint_id), checkpoint["channel_values"].get("control") or {})
             row = (self._thread(thread), ns, checkpoint_id, parent, kind, blob, metadata)
             yield *row, checksum(row)
@@ -189,7 +190,7 @@ class _RenamedRows:
         for thread, ns, *place, channel, kind, value in _rows(db, "writes", WRITE_COLUMNS):
             if thread == thread_of(self.old) and channel in _OF_SESSION:
                 renamed = self._state({channel: self._serde.loads_typed((kind, value))})
-                kind, value = self._serde.dumps_typed(renamed[channel])
+                kind, value = packed(*self._serde.dumps_typed(renamed[channel]))
             row = (self._thread(thread), ns, *place, channel, kind, value)
             yield *row, checksum(row)
 

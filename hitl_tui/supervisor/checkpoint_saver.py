@@ -39,6 +39,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead
 from hitl_tui.supervisor.state import merge_todos
+from hitl_tui.threads.packed_values import packed_aside, unpacked
 from hitl_tui.threads.row_checksums import (
     CHECKPOINT_COLUMNS,
     COLUMN,
@@ -273,7 +274,7 @@ class SessionSaver(CheckedSaver):
     Args:
         connection: an open aiosqlite connection in autocommit mode (`isolation_level=None`).
         serde: how values are kept.
-        reducers: delta channels to remember, with their reducers, which have to be pure.
+        reducers: delta channels of mappings to remember, with their reducers, which have to be pure.
         threads: how the ids of the threads begin whose channels these are.
     """
 
@@ -298,12 +299,19 @@ class SessionSaver(CheckedSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         thread, ns = _place(config)
-        kind, blob = self.serde.dumps_typed(checkpoint)
+        kind, blob = await packed_aside(*self.serde.dumps_typed(checkpoint))
         details = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
         row = (thread, ns, checkpoint["id"], config["configurable"].get("checkpoint_id"), kind, blob, details)
         async with self.lock:
             await self.rows(_PUT, (*row, checksum(row)))
         return _config(thread, ns, checkpoint["id"])
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """Return a version without the digits at random that LangGraph adds, which can't be packed.
+
+        They tell versions of forks apart where values are stored by version; here each checkpoint holds its own.
+        """
+        return super().get_next_version(current, channel).partition(".")[0]
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -315,7 +323,7 @@ class SessionSaver(CheckedSaver):
         otherwise = "REPLACE" if all(w[0] in WRITES_IDX_MAP for w in writes) else "IGNORE"
         place = thread, ns, checkpoint_id, task_id, task_path
         unsealed = [
-            (*place, WRITES_IDX_MAP.get(channel, number), channel, *self.serde.dumps_typed(value))
+            (*place, WRITES_IDX_MAP.get(channel, number), channel, *await packed_aside(*self.serde.dumps_typed(value)))
             for number, (channel, value) in enumerate(writes)
         ]
         rows = [(*row, checksum(row)) for row in unsealed]
@@ -393,7 +401,8 @@ class SessionSaver(CheckedSaver):
     ) -> DeltaChannelHistory:
         # Teams' graphs share this saver, and may call a channel of theirs the same.
         reducer = self._reducers.get(channel) if not ns and thread.startswith(self._threads) else None
-        seed = history.get("seed")
+        # Before its first snapshot a channel begins empty, and all that was ever written to it follows.
+        seed = history.get("seed", _DeltaSnapshot({}))
         values = [value for _, _, value in history["writes"]]
         if reducer is None or not checkpoint_id or not isinstance(seed, _DeltaSnapshot):
             return history
@@ -431,9 +440,16 @@ _ROWS = 64
 """Rows that are fetched at once."""
 
 
+class UnpackingSerializer(JsonPlusSerializer):
+    """Loads what the saver packed, too."""
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        return super().loads_typed(unpacked(*data))
+
+
 def serializer() -> JsonPlusSerializer:
     """Return a serializer that loads plain data only: no type that a checkpoint names is ever imported."""
-    return JsonPlusSerializer(allowed_msgpack_modules=None)
+    return UnpackingSerializer(allowed_msgpack_modules=None)
 
 
 @asynccontextmanager

@@ -222,9 +222,11 @@ class TeamSupervisor:
         if board.control.mode is not Mode.PLAN or not board.todos or limit:
             limited = limit and board.control.mode is Mode.PLAN and bool(board.todos)
             accepted = replace(board, control=replace(board.control, plan=b.PLAN_ACCEPTED, limited=limited))
-            return Command(goto="approval", update=self._update(s.PLAN_REVIEW, fold(accepted, (), self._rules())))
+            return Command(
+                goto="approval", update=self._update(state, s.PLAN_REVIEW, fold(accepted, (), self._rules()))
+            )
         folded = self._gate(board, s.PLAN_REVIEW)
-        update = self._update(s.PLAN_REVIEW, folded)
+        update = self._update(state, s.PLAN_REVIEW, folded)
         control = folded.board.control
         if control.plan == b.PLAN_REVISE:
             return Command(goto="planning", update=update)
@@ -236,7 +238,7 @@ class TeamSupervisor:
         board = Board.from_state(state)
         passing = self._finished(board) or bool(b.startable(Draft(board, self._rules())))
         folded = Folded(board, {}, ()) if passing else self._gate(board, s.APPROVAL)
-        update = self._update(s.APPROVAL, folded)
+        update = self._update(state, s.APPROVAL, folded)
         if b.startable(Draft(folded.board, self._rules())):
             return Command(goto="execute_teams", update=update)
         return Command(goto="aggregate" if self._finished(folded.board) else "approval", update=update)
@@ -273,7 +275,7 @@ class TeamSupervisor:
         settle(draft, now)
         changes = draft.changes()
         return Command(
-            goto="approval", update=self._update(s.EXECUTE_TEAMS, Folded(draft.result(changes), changes, ()))
+            goto="approval", update=self._update(state, s.EXECUTE_TEAMS, Folded(draft.result(changes), changes, ()))
         )
 
     def _held_back(self, draft: Draft, todo: SupervisorTodo, now: str) -> bool:
@@ -330,8 +332,11 @@ class TeamSupervisor:
         }
         return Command(goto="approval", update=update)
 
-    def _update(self, phase: str, folded: Folded) -> dict[str, object]:
-        """Return what a gate writes: changed TODOs, control, and what it waits for in words."""
+    def _update(self, state: MainSupervisorState, phase: str, folded: Folded) -> dict[str, object]:
+        """Return what a gate writes: changed TODOs, control, and what it waits for in words.
+
+        What is as it was isn't written again: each write is a row on the disk.
+        """
         asked = asking(folded.board)
         update: dict[str, object] = {"control": folded.board.control.to_dict(), "current_phase": phase}
         if folded.changes:
@@ -341,7 +346,9 @@ class TeamSupervisor:
             update |= {"approval_status": s.WAITING, "approval_message": Message("{} waiting: {}", len(asked), about)}
         elif not folded.board.control.concluded:
             update |= {"approval_status": s.APPROVED, "approval_message": ""}
-        return update
+        return {
+            channel: value for channel, value in update.items() if channel == "todos" or state.get(channel) != value
+        }
 
 
 def _with_programs(draft: Draft, todo: SupervisorTodo, fresh: BoundFiles) -> SupervisorTodo:

@@ -15,8 +15,11 @@ from pathlib import Path
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 
-FORMAT = 2
-"""Version of what we keep in a checkpoint file, in its `user_version`; in 1 rows have no checksum."""
+FORMAT, SEALED = 3, 2
+"""Version of what we keep in a checkpoint file, in its `user_version`; since 2 each row has a checksum.
+
+Since 3 values may be packed.
+"""
 
 CHECKPOINT_COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"
 WRITE_COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
@@ -83,7 +86,7 @@ def check_of(db: sqlite3.Connection) -> tuple[str, Check]:
     """Return what to select as the checksum in a checkpoint file, and how to check it."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     columns = {str(row[1]) for row in db.execute("PRAGMA table_info(checkpoints)")}
-    if int(version) >= FORMAT:
+    if int(version) >= SEALED:
         return COLUMN, check
     return (COLUMN if COLUMN in columns else "NULL"), check_unless_older
 
@@ -124,7 +127,7 @@ def check_rows(db: sqlite3.Connection) -> None:
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Bring a checkpoint file to today's format: tables, order, and a checksum in each row from before.
+    """Bring a checkpoint file to today's format: tables, order, and a checksum in each row from before there were any.
 
     Args:
         db: a connection in autocommit mode whose file was checked.
@@ -135,21 +138,26 @@ def prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("BEGIN IMMEDIATE")
     try:
-        for statement in TABLES.split(";\n"):
-            if statement.strip():
-                db.execute(statement)
-        for table, columns in (("checkpoints", CHECKPOINT_COLUMNS), ("writes", WRITE_COLUMNS)):
-            there = {str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")}
-            if table == "writes" and "task_path" not in there:
-                db.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''")
-            if COLUMN not in there:
-                db.execute(f"ALTER TABLE {table} ADD COLUMN {COLUMN} BLOB")
-            unsealed = f"SELECT rowid, {columns} FROM {table} WHERE {COLUMN} IS NULL"  # noqa: S608 - constants
-            sums = [(checksum(row), number) for number, *row in db.execute(unsealed)]
-            db.executemany(f"UPDATE {table} SET {COLUMN} = ? WHERE rowid = ?", sums)  # noqa: S608 - constants
-        db.execute(ORDER)
+        if version < SEALED:
+            _seal(db)
         db.execute(f"PRAGMA user_version = {FORMAT}")
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")
         raise
+
+
+def _seal(db: sqlite3.Connection) -> None:
+    for statement in TABLES.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+    for table, columns in (("checkpoints", CHECKPOINT_COLUMNS), ("writes", WRITE_COLUMNS)):
+        there = {str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")}
+        if table == "writes" and "task_path" not in there:
+            db.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''")
+        if COLUMN not in there:
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {COLUMN} BLOB")
+        unsealed = f"SELECT rowid, {columns} FROM {table} WHERE {COLUMN} IS NULL"  # noqa: S608 - constants
+        sums = [(checksum(row), number) for number, *row in db.execute(unsealed)]
+        db.executemany(f"UPDATE {table} SET {COLUMN} = ? WHERE rowid = ?", sums)  # noqa: S608 - constants
+    db.execute(ORDER)

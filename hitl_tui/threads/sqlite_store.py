@@ -20,6 +20,7 @@ from urllib.parse import quote
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.threads.row_checksums import FORMAT
 from hitl_tui.threads.store_tables import Dialect, Row, StoredCheckpoint, Values
 from hitl_tui.threads.thread_model import StoreInfo
 
@@ -29,7 +30,7 @@ _COLUMNS = {"thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id
 _WRITES = {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "value"}
 _OLD = {"thread_id", "thread_ts", "parent_ts", "checkpoint"}
 """Columns of LangGraph before 0.2."""
-_OURS = (1, 2)
+_OURS = range(1, FORMAT + 1)
 """Formats of our own files: in them the newest checkpoint is the one written last, whatever its id."""
 _DEFAULTS = {"checkpoint_ns": "''", "type": "NULL", "metadata": "NULL", "task_path": "''", "idx": "0"}
 

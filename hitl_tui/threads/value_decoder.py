@@ -17,14 +17,13 @@ import ormsgpack
 
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
+from hitl_tui.threads.packed_values import LARGEST, unpacked
 
 TYPE = "$type"
 """Key of an object's type among its data."""
 
 DEEPEST = 100
 """Values nested deeper than this are left out, and said to be."""
-LARGEST = 256 * 1024 * 1024
-"""Bytes of one stored value that are still read."""
 _LONGEST_BYTES = 64 * 1024
 _DEEPEST_OBJECTS = 64
 _DELTA_SNAPSHOT, _NUMPY = 7, 6
@@ -56,7 +55,7 @@ def load(kind: str | None, data: bytes | str | None) -> Any:
     """Return a stored value as plain JSON; a delta channel's snapshot within a mapping's values stays a `Snapshot`.
 
     Args:
-        kind: how it was written: `msgpack`, `json`, `null`, `bytes`; None or empty where old stores don't say.
+        kind: how it was written: `msgpack`, `json`, `null`, `bytes`, packed; None or empty where old stores don't say.
         data: what was stored.
 
     Raises:
@@ -75,13 +74,14 @@ def load(kind: str | None, data: bytes | str | None) -> Any:
         return _bytes(raw)
     if kind == "pickle":
         raise Unreadable(Message("it is a pickle, which could run code and is never opened"))
-    reader = {"msgpack": _msgpack, "json": _json}.get(kind)
-    if reader is None:
-        raise Unreadable(Message('its format "{}" is not known', kind))
     try:
-        return reader(raw)
+        kind, raw = unpacked(kind, raw)
+        reader = {"msgpack": _msgpack, "json": _json}.get(kind)
+        if reader is not None:
+            return reader(raw)
     except (ValueError, RecursionError) as error:
         raise Unreadable(Message("it is broken: {}", error)) from error
+    raise Unreadable(Message('its format "{}" is not known', kind))
 
 
 def object_name(value: object) -> str:
