@@ -188,7 +188,6 @@ class BulkActions:
             answer = safe_text(translate(result.message), multiline=False)
             colour, glyph = ("$text-error", "✗") if result.failed else ("$text-success", "✓")
             rows.append(text_row(f"{glyph} {number_of(todo_id)}  {answer}", colour))
-            self._display.note(translate(result.message))
         done = sum(not result.failed for __, result in results)
         if done == len(results):
             self._display.say(said)

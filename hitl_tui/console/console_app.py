@@ -24,7 +24,7 @@ from textual.widgets import DataTable, Input, OptionList, TextArea
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console import keys
 from hitl_tui.console.idle_collector import IdleCollector
-from hitl_tui.console.keyguard.guard import KeyGuard, Typed
+from hitl_tui.console.keyguard.guard import ARM_AFTER, KeyGuard, Typed
 from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmux, how_chosen, through
@@ -72,6 +72,7 @@ class ConsoleApp(PaintedApp):
         self.options = options
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
         self.keyboard = ConsoleKeyboard(self, clock)
+        self._key_at = float("-inf")
         self.idle_collector = IdleCollector(clock)
         self.memory = UserMemory(options.data)
         self.keymap = load_keymap(options.data / FILE)
@@ -181,9 +182,14 @@ class ConsoleApp(PaintedApp):
         await super().on_event(event)
 
     def notice_typing(self) -> None:
-        """Somebody types."""
+        """Somebody types: what was said before was seen, unless it came of what is being typed."""
         self.notifications.typed()
         self.idle_collector.typed()
+        now = self.guard.now
+        rested, self._key_at = now - self._key_at >= ARM_AFTER, now
+        for line in self.screen.children if rested else ():
+            if isinstance(line, MessageLine):
+                line.pass_by()
         if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
             self.app_focus = True
 

@@ -178,8 +178,6 @@ class DecisionFlow:
             why = error_words(error.message)
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
         self.remember(handle, result)
-        if self._display.handle is handle:
-            self._display.note(translate(result.message))
         return Outcome(not result.failed, safe_text(translate(result.message), multiline=False))
 
     async def _always(self, handle: SessionHandle, question: Question) -> None:

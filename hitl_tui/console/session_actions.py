@@ -108,7 +108,7 @@ class SessionActions:
         if len(result.data.get("commands", ())) == len(SPECS):
             self._console.action_help()
             return
-        self._report(result)
+        self._answer(result)
         if result.data.get("trusted") is False:
             await self._trust(handle, handler, result)
             return
@@ -121,7 +121,7 @@ class SessionActions:
         app = self._console
         trust = await app.engine.trust(Path(str(result.data["workspace"])))
         if trust.asks and await app.push_screen_wait(TrustScreen(trust)):
-            self._report(await handler.handle_command(f"/trust --digest {trust.digest}"))
+            self._answer(await handler.handle_command(f"/trust --digest {trust.digest}"))
 
     async def _approver(self, name: str) -> Identity | None:
         """Return the approver whose token is typed now; None when nobody types one.
@@ -141,17 +141,33 @@ class SessionActions:
         return operator.by_token(name, token) if token else None
 
     def _report(self, result: CommandResult) -> None:
-        display = self._display
-        asked = display.question
-        message = way(str(result.data.get("reason", "")), self._console.keymap, asked) or translate(result.message)
+        """Say what a key came to; what it changed stands in the plan and in the history."""
+        message, text = self._words(result)
+        self._display.say(safe_text(text, multiline=False), error=result.failed)
+        if "\n" in message:
+            self._display.note(message)
+
+    def _answer(self, result: CommandResult) -> None:
+        """Say what a typed command came to: above the prompt, or in the stream what is longer than a line."""
+        message, text = self._words(result)
+        if "\n" not in message:
+            self._display.answer_line(safe_text(text, multiline=False), error=result.failed)
+            return
+        self._display.note(_("error: {text}").format(text=text) if result.failed else message)
+        seen = self._display.at_prompt and not result.failed
+        self._display.say("" if seen else safe_text(text, multiline=False), error=result.failed)
+
+    def _words(self, result: CommandResult) -> tuple[str, str]:
+        """Return what a command answered whole, and what is said of it in one line."""
+        message = way(str(result.data.get("reason", "")), self._console.keymap, self._display.question)
+        message = message or translate(result.message)
         first, __, rest = message.partition("\n")
         help_text = translate(result.data.get("help", "")) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         if result.status == "proposed":
             where = _("{session.question} goes to the questions, {question.next} there to the next one.")
             text += "  " + self._console.keymap.named(where)
-        display.say(safe_text(text, multiline=False), error=result.failed)
-        display.note(_("error: {text}").format(text=text) if result.failed else message)
+        return message, text
 
     async def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         display, data = self._display, result.data
@@ -253,7 +269,6 @@ class SessionActions:
                 return False
             said = _("{id} isn't approved any more; it asks again.").format(id=todo.id)
             self._display.say(said)
-            self._display.note(said)
         elif todo.status is Status.IN_PROGRESS:
             return await self._cancel(handle, todo)
         elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):

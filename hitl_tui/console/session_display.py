@@ -42,6 +42,10 @@ class SessionDisplay(Protocol):
         """Show one safe line above the prompt."""
         ...
 
+    def answer_line(self, text: str, *, error: bool = False) -> None:
+        """Show what a typed command came to in one safe line, which the stream has afterwards."""
+        ...
+
     def note(self, text: str) -> None:
         """Add a command, or what it answered, to the stream."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -45,10 +46,6 @@ if TYPE_CHECKING:
     from hitl_tui.console.session_actions import SessionActions
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.snapshot import Question, Snapshot
-
-_STALE = 5.0
-"""Seconds after which what a command came to gives way to a new question."""
-
 
 _PAGE = 50
 _LARGE = 1_000
@@ -100,8 +97,6 @@ class SessionScreen(PromptScreen):
         self.snapshot: Snapshot | None = None
         self.operator = SessionActions(console, self)
         self._asked: frozenset[str] = frozenset()
-        self._said_at = float("-inf")
-        self._problem = ""
         self.decided_here = False
         """The question has the focus since something was decided there: it keeps it while the plan goes on."""
         self._text = ""
@@ -159,10 +154,11 @@ class SessionScreen(PromptScreen):
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
         header.followed = False
+        self.say("")
+        self.query_one(MessageLine).stand("")
         self.query_one(Panes).reset()
         self.query_one(QuestionPanel).update_questions((), "")
         self._head, self._causes = "", CheckpointCauses()
-        self.say("")
         self.show_pane("plan")
         return self.pending
 
@@ -245,7 +241,7 @@ class SessionScreen(PromptScreen):
     def on_session_screen_stopped(self, event: Stopped) -> None:
         if self._shows(event.session):
             self.query_one(HeaderBar).status = _("✗ stopped")
-            self.say(safe_text(translate(event.why), multiline=False), error=True)
+            self.query_one(MessageLine).stand(safe_text(translate(event.why), multiline=False))
 
     def on_session_screen_said(self, event: Said) -> None:
         if self._shows(event.session):
@@ -395,7 +391,11 @@ class SessionScreen(PromptScreen):
 
     def note(self, text: str) -> None:
         """Add a command, or what it answered, to the stream."""
-        self.query_one(Panes).note(f"{datetime.now().astimezone():%H:%M:%S}", text)
+        self._note(_time_of_day(), text)
+
+    def _note(self, when: str, text: str) -> None:
+        for panes in self.query(Panes):  # none at the very end
+            panes.note(when, text)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         if event.widget is not self.focused:  # the focus went on before this came here
@@ -476,21 +476,20 @@ class SessionScreen(PromptScreen):
 
     # What is said --------------------------------------------------------------------------------------------------
 
-    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
-        self._said_at = self.hitl.guard.now
-        super().say(text, error=error, passing=passing)
+    def answer_line(self, text: str, *, error: bool = False) -> None:
+        """Show what a typed command came to; the stream has it once it is gone from above the prompt."""
+        when = _time_of_day()
+        noted = _("error: {text}").format(text=text) if error else text
+        self.query_one(MessageLine).say(text, error=error, then=partial(self._note, when, noted))
 
     def pass_by(self, snapshot: Snapshot) -> None:
-        """Take away what was said of the moment before, and what was said long before what is asked now."""
+        """Take away what was said before what is asked now; what goes wrong is said as long as it does."""
         before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
         line = self.query_one(MessageLine)
-        if snapshot.problem != self._problem and (snapshot.problem or line.error):
-            self.say(safe_text(translate(snapshot.problem), multiline=False), error=bool(snapshot.problem))
-        self._problem = snapshot.problem
+        if not (self.handle is not None and self.handle.stopped):
+            line.stand(safe_text(translate(snapshot.problem), multiline=False))
         if before != self._asked:
-            line.pass_by()
-        if self._asked - before and not line.error and self.hitl.guard.now - self._said_at > _STALE:
-            line.say("")
+            line.pass_by(only_passing=not self._asked - before)
 
     # Keys ------------------------------------------------------------------------------------------------------
 
@@ -519,7 +518,6 @@ class SessionScreen(PromptScreen):
 
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""
-        self.query_one(MessageLine).pass_by()
         self.query_one(QuestionPanel).typed()
 
     # The question ----------------------------------------------------------------------------------------------
@@ -618,3 +616,7 @@ class SessionScreen(PromptScreen):
         elif text := self.query_one(AnswerPane).text:
             self.app.copy_to_clipboard(safe_text(text))
             self.say(_("The answer was copied."))
+
+
+def _time_of_day() -> str:
+    return f"{datetime.now().astimezone():%H:%M:%S}"

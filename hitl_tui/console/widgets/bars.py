@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.app import RenderResult
 from textual.content import Content
 from textual.geometry import Size
 from textual.reactive import reactive
+from textual.timer import Timer
 from textual.widget import Widget
 
 from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.keys import KeySpec
+from hitl_tui.console.services import console_of
 from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _
 
@@ -102,9 +104,16 @@ def _fitting(widths: Sequence[int], room: int) -> int:
     return len(widths)
 
 
-class MessageLine(Widget):
-    """What came of the last command, or how the typed one is used. An error says so in words.
+_LASTS = 5.0
+"""Seconds that a message stays at most."""
+_LOOKS = 0.5
+"""Seconds between two looks at how long it has been there."""
 
+
+class MessageLine(Widget):
+    """What just happened, or how the typed command is used. An error says so in words.
+
+    A message goes with the next key, the next question or after five seconds; what goes on being so comes back then.
     It is as high as a message needs, up to three rows where the terminal has them.
     """
 
@@ -114,26 +123,67 @@ class MessageLine(Widget):
         self._error = False
         self._passing = False
         self._hint = ""
+        self._standing = ""
+        self._said_at = 0.0
+        self._rows = 1
+        self._then: Callable[[], None] | None = None
+        self._ageing: Timer | None = None
 
     @property
     def text(self) -> str:
         """What it says; empty when it says nothing."""
-        return self._text
+        return self._text or self._standing
 
     @property
     def error(self) -> bool:
         """What it says is an error."""
-        return self._error
+        return self._error if self._text else bool(self._standing)
 
-    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
-        """Show one line; `text` has to be safe, and goes with the next thing that happens where it is `passing`."""
-        self._text, self._error, self._passing = text, error, passing
+    def say(
+        self, text: str, *, error: bool = False, passing: bool = False, then: Callable[[], None] | None = None
+    ) -> None:
+        """Show one message in place of what is there.
+
+        Args:
+            text: one line, safe; empty for none.
+            error: it is an error.
+            passing: nothing was done, and why.
+            then: called once it is gone.
+        """
+        self._tell(text, error=error, passing=passing, then=then)
+        self._rows = 1
+        if text and self.is_attached:
+            self._said_at = console_of(self.app).guard.now
+            self._ageing = self._ageing or self.set_interval(_LOOKS, self._grow_old)
         self.refresh(layout=True)
 
-    def pass_by(self) -> None:
+    def _tell(self, text: str, *, error: bool, passing: bool, then: Callable[[], None] | None) -> None:
+        gone, self._then = self._then, then
+        self._text, self._error, self._passing = text, error, passing
+        if not text and self._ageing is not None:
+            self._ageing.stop()
+            self._ageing = None
+        if gone is not None:
+            gone()
+
+    def stand(self, text: str) -> None:
+        """Say what goes wrong until it is over, whenever there is nothing else to say; empty for nothing."""
+        if text != self._standing:
+            self._standing = text
+            self.refresh(layout=True)
+
+    def pass_by(self, *, only_passing: bool = False) -> None:
         """Something happened: what was said of the moment before isn't true any more."""
-        if self._passing:
+        if (self._passing or not only_passing) and (self._text or self._rows > 1):
             self.say("")
+
+    def _grow_old(self) -> None:
+        if console_of(self.app).guard.now - self._said_at < _LASTS:
+            return
+        rows = self.size.height  # nothing moves below somebody's hands: that waits for the next key
+        self._tell("", error=False, passing=False, then=None)
+        self._rows = max(1, rows)
+        self.refresh()
 
     def hint(self, text: str) -> None:
         """Show the usage of what is being typed instead, until it is empty again."""
@@ -146,13 +196,13 @@ class MessageLine(Widget):
         room = max(1, width - 2)
         if self._hint:
             return Content.styled(" " + one_line(self._hint, room), "$text-muted")
-        text = one_line(_("error: {text}").format(text=self._text) if self._error else self._text, _LONGEST)
-        style = "bold $text-error" if self._error else "$text-warning" if self._passing else "$text-success"
+        text = one_line(_("error: {text}").format(text=self.text) if self.error else self.text, _LONGEST)
+        style = "bold $text-error" if self.error else "$text-warning" if self._passing else "$text-success"
         lines = Content.styled(text, style).wrap(room, overflow="fold") if text else []
         return Content("\n").join(Content(" ") + line for line in lines)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._content(width).plain.count("\n") + 1
+        return max(self._rows, self._content(width).plain.count("\n") + 1)
 
     def render(self) -> RenderResult:
         found = self._content(self.size.width)

@@ -1,0 +1,88 @@
+"""The status line says what just happened, and goes before it contradicts the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from console_support import RISE, Console, command_workspace, console
+
+from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.console.widgets.stream_pane import StreamPane
+
+
+def streamed(c: Console, words: str) -> int:
+    """Return how many lines of the stream have these words."""
+    return sum(words in line for line in c.session.query_one(StreamPane).lines)
+
+
+async def wrong_command(c: Console) -> str:
+    """Send what is no command; return what the line says of it."""
+    await c.asked()
+    await c.send("/nonsense")
+    await c.until(lambda: c.message, "an error")
+    return c.message
+
+
+async def test_a_message_goes_with_the_next_key_and_stands_in_the_stream_only_then(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        said = await wrong_command(c)
+        assert streamed(c, "› /nonsense") == 1 and streamed(c, said) == 0
+        c.clock.rest()
+        await c.press("x")
+        assert not c.message
+        assert streamed(c, said) == 1
+
+
+async def test_a_message_goes_after_five_seconds_and_nothing_moves_then(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        line = c.session.query_one(MessageLine)
+        c.session.say("word " * 30)
+        await c.until(lambda: line.size.height == 2, "two rows")
+        place = c.panel.region
+        c.clock.rest(4)
+        await c.pilot.pause(1.1)
+        assert c.message
+        c.clock.rest(2)
+        await c.until(lambda: not c.message, "its end")
+        await c.pilot.pause()
+        assert c.panel.region == place
+        await c.press("x")
+        await c.until(lambda: line.size.height == 1, "one row again")
+
+
+async def test_a_message_goes_with_the_next_question(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        assert c.session.handle is not None
+        c.session.say("Something of the moment before")
+        await c.session.handle.handler.handle_command("/todo add command_team keep file=one")
+        await c.asked()
+        assert not c.message
+
+
+async def test_the_stream_does_not_repeat_what_a_key_decided(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: c.status("todo_001") == "completed", "the first step")
+        await c.until(lambda: streamed(c, " ✓ "), "its end")
+        c.clock.rest()
+        await c.press("x")
+        assert streamed(c, "approved") == 0
+
+
+async def test_what_goes_wrong_is_said_again_once_the_message_over_it_is_gone(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        line = c.session.query_one(MessageLine)
+        line.stand("The record can't be read.")
+        c.session.say("Something else")
+        assert c.message == "Something else" and not line.error
+        c.clock.rest()
+        await c.press("x")
+        assert c.message == "The record can't be read." and line.error
+        line.stand("")
+        assert not c.message
