@@ -272,6 +272,7 @@ SPECS: tuple[CommandSpec, ...] = (
         local=True,
     ),
     CommandSpec("new", "Start another session", (Argument("query", Takes.TEXT, many=True),), local=True),
+    CommandSpec("index", "Index the folder now, however large it is, before it is searched", local=True, changes=False),
     CommandSpec(
         "quit", "Leave; sessions continue when they are opened again", aliases=("exit",), local=True, changes=False
     ),

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from hitl_tui.config.starters import Starter, starters
 from hitl_tui.console.console_app import ConsoleApp
 from hitl_tui.console.engine import Engine
+from hitl_tui.console.folder_preparation import FolderPreparation
 from hitl_tui.console.idle_collector import delay_full_collections
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.prompt_screen import PromptScreen
@@ -48,6 +49,7 @@ class HitlApp(ConsoleApp):
     def __init__(self, options: OpenOptions, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(options, clock)
         self.sessions = SessionSwitcher(self)
+        self.preparation = FolderPreparation(self)
         self.engine = Engine(options, self.sessions.elsewhere)
         self.workspace = (options.workspace or Path.cwd()).expanduser()
         self.starters: list[Starter] = [] if options.attached else _starters()
@@ -82,6 +84,11 @@ class HitlApp(ConsoleApp):
         return self._session_made and self.session in self.screen_stack
 
     @property
+    def lasting_screens(self) -> list[Screen[None]]:
+        """The screens there are that aren't built anew each time."""
+        return [s for s in (self.home, *([self.session] if self._session_made else [])) if s.is_mounted]
+
+    @property
     def _session_on_top(self) -> bool:
         return self._session_made and self.screen is self.session
 
@@ -104,6 +111,8 @@ class HitlApp(ConsoleApp):
             self.sessions.begin(self.options.query)
         else:
             self.sessions.list_all()
+        if self.options.attached is None:
+            self.preparation.begin()
 
     @property
     def _wanted(self) -> str:
@@ -160,6 +169,9 @@ class HitlApp(ConsoleApp):
         elif self.screen is self.home:
             self.mode = next_mode(self.home.mode)
             self.home.mode_changed()
+
+    def index_folder(self) -> None:
+        self.preparation.begin(large=True)
 
     def action_inbox(self) -> None:
         self.sessions.inbox()

@@ -117,6 +117,14 @@ class Engine:
         """Import what the first session needs besides, in a thread, before somebody waits for it."""
         await asyncio.to_thread(importlib.import_module, "hitl_tui.commands.handler")
 
+    async def prepare_folder(self, folder: Path, progress: Callable[[float], None], *, large: bool = False) -> int:
+        """Let the teams of a folder get ready; return how many files it has where a person is to be asked first.
+
+        Raises:
+            HitlError: they can't.
+        """
+        return await (await self.registry()).prepare(folder, progress, large=large)
+
     def settle(self) -> None:
         """Take what is loaded by now out of the garbage collector's sight: a large session was opened.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hitl_tui.commands.parser import Parsed
     from hitl_tui.console.services import SessionConsole
 
-OWN = frozenset({"sessions", "open", "import", "delete", "new", "quit"})
+OWN = frozenset({"sessions", "open", "import", "delete", "new", "index", "quit"})
 """Commands that the console carries out itself, with a session or without."""
 _SHOWN = 12
 
@@ -40,6 +40,8 @@ def carry_out(app: SessionConsole, parsed: Parsed) -> None:
             app.run_worker(app.action_quit())
         case "new":
             app.sessions.begin(str(values["query"]), typed=True)
+        case "index":
+            app.index_folder()
         case "open":
             app.sessions.open(str(values["session"]), typed=True)
         case "sessions":

@@ -144,6 +144,10 @@ class SessionConsole(Console, Protocol):
     @property
     def session_shown(self) -> bool: ...
 
+    def index_folder(self) -> None:
+        """Index the workspace however large it is."""
+        ...
+
     def say_now(self, screen: Speaker) -> None:
         """Show what was to be said before the screen was there."""
         ...

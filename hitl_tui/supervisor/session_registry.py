@@ -45,7 +45,7 @@ from hitl_tui.supervisor.session_setup import (
 from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
-from hitl_tui.teams.contract import Team
+from hitl_tui.teams.contract import Preparation, Team
 from hitl_tui.teams.registry import TeamRegistry
 from hitl_tui.teams.withheld import WithheldTeam
 
@@ -193,6 +193,21 @@ class SessionRegistry:
         await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs)
         await self.ledger.record(name, *creation_entry(info), self._now())
         return await self._setup(info)
+
+    async def prepare(self, workspace: Path, progress: Callable[[float], None], *, large: bool = False) -> int:
+        """Let the teams of a folder get ready before anybody asks them anything; see `Team.prepare`.
+
+        Raises:
+            HitlError: the folder or its settings can't be used, or a team can't get ready.
+        """
+        if self.data.read_only:
+            return 0
+        real = check_workspace(workspace)
+        trust = await self.trust.of(real)
+        teams = (await asyncio.to_thread(self._teams, trust, ())).planned()
+        secrets = secrets_of(trust.config, self._environ)
+        preparation = Preparation(real, self.data.cache, secrets, progress, large)
+        return max([await team.prepare(preparation) for team in teams], default=0)
 
     async def setup(self, session_id: str) -> SessionSetup:
         """Return what an existing session is opened with.

@@ -322,6 +322,11 @@ class DataFolder:
         return self.root / "sessions"
 
     @property
+    def cache(self) -> Path:
+        """Where what can be rebuilt lies (an index); all sessions share it, so that a workspace is read once."""
+        return self.root / "cache"
+
+    @property
     def read_only(self) -> bool:
         """There is something in it to look at that this account can't change, or there is no room for a change."""
         return os.access(self.ledger, os.R_OK) and (self.full or not self._can_be_written())

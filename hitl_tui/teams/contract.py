@@ -209,6 +209,25 @@ class TeamContext:
     lock_fd: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What a team may use to get ready for a folder before anybody asks it anything there.
+
+    Args:
+        workspace: absolute path of the folder.
+        cache: absolute path of a folder for things that can be rebuilt.
+        secrets: values of the declared secrets by name.
+        progress: is told how far it is, 0..1.
+        large: a person wants it however large the folder is.
+    """
+
+    workspace: Path
+    cache: Path
+    secrets: Mapping[str, str]
+    progress: Callable[[float], None]
+    large: bool = False
+
+
 class OutputPreview(TypedDict):
     """What a read-only program printed that shows what a step would touch.
 
@@ -365,6 +384,17 @@ class Team(ABC):
             HitlError: it can't be found out.
         """
         return None
+
+    async def prepare(self, preparation: Preparation) -> int:
+        """Make what the first task in a folder would have to wait for; nothing unless a team has such a thing.
+
+        Returns:
+            0, or the number of files of a folder so large that a person is to be asked first; nothing was made then.
+
+        Raises:
+            HitlError: it can't be made.
+        """
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,10 @@ class TeamRegistry:
             raise unknown_name("team", name, self.teams)
         return team
 
+    def planned(self) -> list[Team]:
+        """Return the teams that may be planned."""
+        return [team for name, team in self.teams.items() if name not in self.disabled]
+
     def enabled(self, name: str) -> bool:
         """Whether a team exists and may be planned."""
         return name in self.teams and name not in self.disabled

@@ -59,6 +59,7 @@ class HomeScreen(PromptScreen):
         self._declares = False
         self._unsatisfiable: tuple[str, ...] = ()
         self._trust: WorkspaceTrust | None = None
+        self._large = 0
 
     def compose(self) -> ComposeResult:
         # Known before the first layout, so that the first frame is the one that stays.
@@ -155,6 +156,9 @@ class HomeScreen(PromptScreen):
             (_("mode"), self._mode_said()),
             (_("safety"), _("nothing runs until you say so")),
         ]
+        if self._large:
+            said = _("{n:,} files, not indexed yet: /index does it now, else the first search you approve")
+            rows.insert(1, (_("search"), said.format(n=self._large)))
         rows += [(_("policy"), translate(said)) for said in self._unsatisfiable]
         attached = self.hitl.options.attached
         if attached is not None:
@@ -230,6 +234,12 @@ class HomeScreen(PromptScreen):
         head = _("the settings changed since you trusted them") if trust.changed else _("not trusted yet")
         asked = _("you are asked when a session begins here")
         return " · ".join(filter(None, (head, _("wants {what}").format(what=said) if said else "", asked)))
+
+    def ask_for_index(self, files: int) -> None:
+        """Say that a folder of so many files waits for a person's word to be indexed; 0 for one that doesn't."""
+        if files != self._large:
+            self._large = files
+            self._facts()
 
     def mode_changed(self) -> None:
         """Show the mode that new sessions get."""

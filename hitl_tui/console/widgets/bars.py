@@ -35,6 +35,7 @@ class HeaderBar(Widget):
     title_text: reactive[str] = reactive("")
     mode: reactive[str] = reactive("")
     status: reactive[str] = reactive("")
+    doing: reactive[str] = reactive("")
     followed: reactive[bool] = reactive(False)
     read_only: reactive[bool] = reactive(False)
 
@@ -45,6 +46,8 @@ class HeaderBar(Widget):
             if self.status
             else []
         )
+        if self.doing:
+            right.insert(0, (f" {self.doing} ", "$text-muted"))
         session = f" {self.session} " if self.session else ""
         followed = ""
         if self.followed:

@@ -82,6 +82,11 @@ def _clean(pattern: str) -> str:
     return "/".join(parts) or "."
 
 
+def is_left_out(name: str) -> bool:
+    """Return whether folders of a name are searched only where a pattern names them."""
+    return name.startswith(".") or name in _SKIPPED_FOLDERS
+
+
 def walk(root: Path, documents: Sequence[str], *, max_files: int = MAX_FILES) -> Walk:
     """Return the searchable files under a folder.
 
@@ -173,7 +178,7 @@ class _Walker:
                 self._skip(path, f"can't be read: {(error.strerror or str(error)).lower()}")
 
     def _hidden(self, name: str, path: str) -> bool:
-        return (name.startswith(".") or name in _SKIPPED_FOLDERS) and _nfc(shown(path)) not in self.named
+        return is_left_out(name) and _nfc(shown(path)) not in self.named
 
     def _wanted(self, path: str) -> bool:
         name = path.rpartition("/")[2]

@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,17 @@ from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.search.file_walk import clean_patterns
 from hitl_tui.teams.search.hidden_files import Hidden
-from hitl_tui.teams.search.index_refresh import Progress, Refreshed, refresh_within, scope_key, stored_scope
+from hitl_tui.teams.search.index_refresh import (
+    ANY,
+    Allowed,
+    Progress,
+    Refreshed,
+    refresh_within,
+    scope_key,
+    searched,
+    stored_scope,
+    stored_whole,
+)
 from hitl_tui.teams.search.passage_search import SearchHits, ask, opening
 from hitl_tui.teams.search.query_terms import MAX_QUESTION, Lexicon, Term, load_lexicon, parse_question
 
@@ -117,6 +128,41 @@ def _guard(path: Path) -> Iterator[None]:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)
+
+
+_POLL = 0.05
+_SHOWN = re.compile(rb"(\d{1,9}) (\d{1,9})\n")
+
+
+@contextlib.contextmanager
+def _building(path: Path, progress: Progress, stop: Callable[[], bool]) -> Iterator[Progress]:
+    """Let one process at a time build the index, and the others show how far it is while they wait.
+
+    What is given is to be told the progress. The kernel lets go of the lock when a process dies.
+
+    Raises:
+        InterruptedError: it was stopped while it waited.
+    """
+    descriptor = os.open(path.with_name(path.name + ".build"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if stop():
+                    raise InterruptedError from None
+                if shown := _SHOWN.match(os.pread(descriptor, 32, 0)):
+                    progress(int(shown[1]), int(shown[2]))
+                time.sleep(_POLL)
+
+        def tell(done: int, total: int) -> None:
+            os.pwrite(descriptor, b"%d %d\n" % (done, total), 0)
+            progress(done, total)
+
+        yield tell
     finally:
         os.close(descriptor)
 
@@ -246,8 +292,9 @@ class SearchIndex:
         self._db.close()
 
     def covers(self, root: Path, documents: Sequence[str]) -> bool:
-        """True when the file holds an index of exactly these documents of this folder."""
-        return stored_scope(self._db) == scope_key(root, clean_patterns(documents), self._hidden)
+        """True when the file holds an index of exactly these documents of this folder, all of them."""
+        scope = scope_key(root, clean_patterns(documents), self._hidden)
+        return stored_scope(self._db) == scope and stored_whole(self._db)
 
     def refresh(
         self,
@@ -255,29 +302,34 @@ class SearchIndex:
         documents: Sequence[str] = (".",),
         progress: Progress = _nothing,
         stop: Callable[[], bool] = _never,
+        allowed: Allowed = ANY,
     ) -> Refreshed:
-        """Bring the index up to date with a folder, in one transaction.
+        """Bring the index up to date with a folder; where another process does that, wait for it first.
+
+        What was read is kept every few seconds: where a process ends on the way, the next one goes on.
 
         Args:
             root: the folder.
             documents: files, folders or patterns relative to it.
             progress: called with files done and files in all.
             stop: asked before each file; True keeps what was done and leaves the rest to the next time.
+            allowed: how much may be done.
 
         Raises:
             BadInput: the folder can't be searched, or a pattern can't be used.
+            TooMuch: it is more than is allowed; nothing was done.
             StorageError: the cache file can't be written.
         """
         patterns = clean_patterns(documents)
         self._scope = (root, patterns)
         try:
-            return self._refresh(root, patterns, progress, stop)
+            return self._refresh(root, patterns, progress, stop, allowed)
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise storage_error(self._path, error) from error
         self._rebuild()
         try:
-            return self._refresh(root, patterns, progress, stop)
+            return self._refresh(root, patterns, progress, stop, allowed)
         except sqlite3.Error as error:
             raise storage_error(self._path, error) from error
 
@@ -309,19 +361,23 @@ class SearchIndex:
         self._db = rebuild_store(self._path, self._wait)
 
     def _refresh(
-        self, root: Path, patterns: tuple[str, ...], progress: Progress, stop: Callable[[], bool]
+        self, root: Path, patterns: tuple[str, ...], progress: Progress, stop: Callable[[], bool], allowed: Allowed
     ) -> Refreshed:
-        if stored_scope(self._db) not in ("", scope_key(root, patterns, self._hidden)):
-            self._rebuild()  # what is deleted in a full text index stays in its file
-        self._db.execute("BEGIN IMMEDIATE")
         try:
-            done = refresh_within(self._db, root, patterns, progress, stop, self._hidden)
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-        return done
+            with _building(self._path, progress, stop) as tell:
+                if stored_scope(self._db) not in ("", scope_key(root, patterns, self._hidden)):
+                    self._rebuild()  # what is deleted in a full text index stays in its file
+                self._db.execute("BEGIN IMMEDIATE")
+                try:
+                    done = refresh_within(self._db, root, patterns, tell, stop, self._hidden, allowed)
+                except BaseException:
+                    if self._db.in_transaction:
+                        self._db.execute("ROLLBACK")
+                    raise
+                self._db.execute("COMMIT")
+                return done
+        except InterruptedError:
+            return Refreshed(0, 0, 0, (), (), searched(self._db), complete=False)
 
     def _says(self, term: Term) -> bool:
         return term.surface.casefold() not in self._lexicon.stop

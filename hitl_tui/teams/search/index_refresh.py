@@ -21,6 +21,47 @@ Progress = Callable[[int, int], None]
 _HANGUL = re.compile("[가-힣]")
 _LETTER = re.compile(r"[^\W\d_]")
 _RACY_NS = 2_000_000_000  # coarsest time stamp of a file system in use
+_BATCH_SECONDS = 2.0
+"""After so long what was read is kept, so that a build that is ended goes on from there."""
+
+
+class TooMuch(Exception):
+    """There is more to do than was allowed; nothing was written.
+
+    Args:
+        files: how many files are searched.
+    """
+
+    def __init__(self, files: int) -> None:
+        super().__init__(files)
+        self.files = files
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """How much may be done; None for any amount.
+
+    Args:
+        files: files that are searched, in all.
+        stale: files that have to be read.
+        size: bytes of those.
+    """
+
+    files: int | None = None
+    stale: int | None = None
+    size: int | None = None
+
+    def check(self, files: int, stale: Sequence[Found]) -> None:
+        """Raise TooMuch when it is more than that."""
+        if (
+            (self.files is not None and files > self.files)
+            or (self.stale is not None and len(stale) > self.stale)
+            or (self.size is not None and sum(found.size for found in stale) > self.size)
+        ):
+            raise TooMuch(files)
+
+
+ANY = Allowed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +99,12 @@ def stored_scope(db: sqlite3.Connection) -> str:
     return "" if row is None else str(row[0])
 
 
+def stored_whole(db: sqlite3.Connection) -> bool:
+    """True unless the store holds a part only: a build of it goes on, or was ended."""
+    row = db.execute("SELECT value FROM meta WHERE name = 'complete'").fetchone()
+    return row is None or bool(int(row[0]))
+
+
 def searched(db: sqlite3.Connection) -> int:
     """Return how many files can be found."""
     return int(db.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()[0])
@@ -70,28 +117,41 @@ def refresh_within(
     progress: Progress,
     stop: Callable[[], bool],
     hidden: Hidden,
+    allowed: Allowed = ANY,
 ) -> Refreshed:
-    """Bring the store up to date; the caller holds the transaction. See `SearchIndex.refresh`."""
+    """Bring the store up to date; the caller holds the lock and the transaction, which is committed on the way.
+
+    See `SearchIndex.refresh`.
+
+    Raises:
+        TooMuch: it is more than is allowed.
+    """
     # Looked at after the lock is held, so that two processes don't undo one another's work.
     looked = walk(root, patterns)
     scope = scope_key(root, patterns, hidden)
     if stored_scope(db) != scope:
         _clear(db)
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?)", (scope,))
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?), ('complete', '0')", (scope,))
     known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
     files = [found for found in looked.files if not hidden.within(found.path)]
     present = {found.path for found in files}
     gone = [row[0] for path, row in known.items() if path not in present]
     _drop(db, gone)
     stale = [found for found in files if _stale(found, known.get(found.path))]
+    allowed.check(len(files), stale)
     skipped = [Skipped(hidden.mask(item.path), hidden.mask(item.reason)) for item in looked.skipped]
     skipped += [Skipped(hidden.mask(f.path), "its name holds a secret") for f in looked.files if hidden.within(f.path)]
     indexed = vanished = 0
     complete = True
+    until = time.monotonic() + _BATCH_SECONDS
     for count, found in enumerate(stale):
         if stop():
             complete = False
             break
+        if time.monotonic() > until:
+            db.execute("COMMIT")
+            db.execute("BEGIN IMMEDIATE")
+            until = time.monotonic() + _BATCH_SECONDS
         progress(count, len(stale))
         old = known.get(found.path)
         try:
@@ -99,7 +159,9 @@ def refresh_within(
         except Unreadable as error:
             skipped.append(Skipped(found.path, str(error)))
             vanished += old is not None
-    progress(len(stale), len(stale))
+    if complete:
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('complete', '1')")
+        progress(len(stale), len(stale))
     bad = db.execute("SELECT path, reason FROM files WHERE reason != '' ORDER BY path").fetchall()
     skipped += [Skipped(path, reason) for path, reason in bad]
     notes = db.execute("SELECT path, note FROM files WHERE note != '' ORDER BY path").fetchall()
@@ -207,7 +269,7 @@ def _signed(inode: int) -> int:
 
 def _is_korean(extraction: Extraction) -> bool:
     sample = "".join(block.text for block in extraction.blocks[:200])
-    return len(_HANGUL.findall(sample)) * 5 > len(_LETTER.findall(sample))
+    return not sample.isascii() and len(_HANGUL.findall(sample)) * 5 > len(_LETTER.findall(sample))
 
 
 def _storable(text: str) -> str:

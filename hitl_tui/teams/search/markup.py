@@ -32,6 +32,8 @@ _SECTION = re.compile(
     r"[ \t]*((?:(?:article|section|chapter|part|appendix|clause)[ \t]+[\dIVXLC]{1,6}|§+[ \t]?\d+)\b[^\n]{0,80})$",
     re.IGNORECASE,
 )
+_UNMARKED = frozenset("bdefghijklmnoqrtuvwxyzBDEFGHIJKLMNOQRTUVWXYZ_\"'`#@=<>[]{})/\\|.,:;!?&%$^~")
+"""What lines begin with that are no item, heading, article or section: no pattern is tried on most lines."""
 _MAX_FRONT_MATTER = 80
 _MAX_TERM = 80
 _MAX_TERMS = 4
@@ -230,8 +232,10 @@ def text_blocks(lines: Sequence[str], page: int = 0) -> list[Block]:
             break
         if len(text) > _MAX_MARKED:
             build.add(number, text)
-        elif not text.strip():
+        elif not (first := text.lstrip()[:1]):
             build.flush()
+        elif first in _UNMARKED:
+            build.add(number, text)
         elif part := _PART.match(text):
             build.heading(1, part.group(1), number)
         elif article := _ARTICLE.match(text):

@@ -6,15 +6,16 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from typing import Any, TypedDict, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from hitl_tui.core.json_text import short_id
 from hitl_tui.teams.contract import TeamContext
 from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
+from hitl_tui.teams.search.index_refresh import ANY, Allowed, Refreshed, TooMuch
 from hitl_tui.teams.search.passage_search import SearchHits
 from hitl_tui.teams.search.search_report import Found, counted, indexed, make_report, words_for
 
@@ -56,25 +57,35 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
     loop = asyncio.get_running_loop()
     query, _, documents = _arguments(context)
     words = words_for(query, context.task.query)
+    shown = -1
 
     def show(done: int, total: int) -> None:
-        step = max(1, total // _STEPS)
-        if total and (done % step == 0 or done == total):
+        nonlocal shown
+        step = done * _STEPS // total if total else -1
+        if step > shown:
+            shown = step
             line = words["indexing"].format(done=done, total=total)
             loop.call_soon_threadsafe(lambda: context.progress(line, fraction=done / total))
 
-    def work(stop: Callable[[], bool]) -> SearchState:
-        with SearchIndex(cache_file(context, documents), secrets=context.secrets) as index:
-            done = index.refresh(context.workspace, documents, show, stop)
-        loop.call_soon_threadsafe(context.progress, indexed(words, done.indexed, done.unchanged, done.removed))
-        return {
-            "searched": done.searched,
-            "skipped": [item.to_dict() for item in done.skipped[:_KEPT_SKIPPED]],
-            "skipped_count": len(done.skipped),
-            "notes": [item.to_dict() for item in done.notes[:_KEPT_SKIPPED]],
-        }
+    place = _place(context, documents)
 
-    return await _in_thread(work)
+    def work(stop: Callable[[], bool], allowed: Allowed) -> Refreshed:
+        with SearchIndex(place.file, secrets=context.secrets) as index:
+            return index.refresh(context.workspace, documents, show, stop, allowed)
+
+    built = 0
+    try:
+        done = await _in_thread(partial(work, allowed=HERE))
+    except TooMuch:
+        built = (await build(place, show)).indexed
+        done = await _in_thread(partial(work, allowed=ANY))
+    context.progress(indexed(words, done.indexed + built, done.unchanged - built, done.removed))
+    return {
+        "searched": done.searched,
+        "skipped": [item.to_dict() for item in done.skipped[:_KEPT_SKIPPED]],
+        "skipped_count": len(done.skipped),
+        "notes": [item.to_dict() for item in done.notes[:_KEPT_SKIPPED]],
+    }
 
 
 async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
@@ -83,7 +94,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     query, limit, documents = _arguments(context)
 
     def work(stop: Callable[[], bool]) -> SearchHits:
-        with SearchIndex(cache_file(context, documents), secrets=context.secrets) as index:
+        with SearchIndex(_place(context, documents).file, secrets=context.secrets) as index:
             if not index.covers(context.workspace, documents):
                 # The cache may have been deleted since the step before.
                 index.refresh(context.workspace, documents, stop=stop)
@@ -115,10 +126,8 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
     return {"result": result.to_dict()}
 
 
-def cache_file(context: TeamContext, documents: Sequence[str]) -> Path:
-    """Return the index's file: one for each workspace and choice of documents."""
-    key = short_id("search", str(context.workspace), sorted(documents))
-    return context.cache / f"search-{key}.db"
+def _place(context: TeamContext, documents: Sequence[str]) -> IndexPlace:
+    return IndexPlace(context.workspace, documents, context.cache, context.secrets)
 
 
 def _arguments(context: TeamContext) -> tuple[str, int, list[str]]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Team, TeamGraph, TeamSources
+from hitl_tui.teams.contract import Preparation, Team, TeamGraph, TeamSources
 from hitl_tui.teams.search.file_walk import clean_patterns
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_LIMIT = 8
 MAX_LIMIT = 20
@@ -93,6 +89,13 @@ class SearchTeam(Team):
         from hitl_tui.teams.search.search_graph import search_graph
 
         return search_graph()
+
+    async def prepare(self, preparation: Preparation) -> int:
+        """Index the folder in a process of its own, unless it is small, or somebody's home."""
+        from hitl_tui.teams.search.index_build import IndexPlace, prepare
+
+        place = IndexPlace(preparation.workspace, self.documents, preparation.cache, preparation.secrets)
+        return await prepare(place, preparation.progress, large=preparation.large)
 
 
 def teams(sources: TeamSources) -> list[Team]:

@@ -1,0 +1,153 @@
+"""The index is built apart: once, however many want it, and from where an earlier build was ended."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.teams.contract import Preparation
+from hitl_tui.teams.search import index_build, index_refresh
+from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.index_build import IndexPlace, build, may_prepare
+from hitl_tui.teams.search.index_refresh import Allowed, TooMuch
+from hitl_tui.teams.search.team import SearchTeam
+
+FILES = 60
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> IndexPlace:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    for number in range(FILES):
+        file = root / f"note{number:03}.md"
+        file.write_text(f"Word of number {number}: otter{number}.")
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    return IndexPlace(root, ["."], tmp_path / "cache", {})
+
+
+def nothing(done: int, total: int) -> None:
+    """Progress nobody looks at."""
+
+
+def found(place: IndexPlace, question: str) -> list[str]:
+    with SearchIndex(place.file, secrets=place.secrets) as index:
+        assert index.covers(place.workspace, place.documents)
+        return [passage.path for passage in index.query(question).passages]
+
+
+async def test_a_process_builds_what_is_asked_afterwards(place: IndexPlace) -> None:
+    built = await build(place, nothing)
+    assert (built.indexed, built.asks) == (FILES, 0)
+    assert found(place, "otter17") == ["note017.md"]
+
+
+async def test_several_that_want_it_build_it_once(place: IndexPlace) -> None:
+    built = await asyncio.gather(*(build(place, nothing, ahead=ahead) for ahead in (True, False, True)))
+    assert sorted(one.indexed for one in built) == [0, 0, FILES]
+
+
+def test_a_build_that_is_killed_is_gone_on_with(place: IndexPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_refresh, "_BATCH_SECONDS", 0.0)
+    child = os.fork()
+    if child == 0:
+        with SearchIndex(place.file) as index:
+            index.refresh(place.workspace, progress=lambda done, _: done < 40 or os.kill(os.getpid(), signal.SIGKILL))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    with SearchIndex(place.file) as index:
+        assert not index.covers(place.workspace, ["."]), "a part isn't taken for the whole"
+        done = index.refresh(place.workspace)
+    assert 0 < done.indexed <= FILES - 39
+    assert (done.searched, done.complete) == (FILES, True)
+    assert found(place, "otter3") == ["note003.md"]
+
+
+def test_who_waits_sees_how_far_the_other_one_is(place: IndexPlace) -> None:
+    with SearchIndex(place.file) as index:
+        with place.file.with_name(place.file.name + ".build").open("w+b") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            other.write(b"7 60\n")
+            other.flush()
+            seen: list[tuple[int, int]] = []
+            done = index.refresh(
+                place.workspace, progress=lambda *at: seen.append(at), stop=lambda: seen[-1:] == [(7, 60)]
+            )
+        assert (done.complete, done.searched, set(seen)) == (False, 0, {(7, 60)})
+        assert index.refresh(place.workspace).indexed == FILES
+
+
+def test_the_process_ends_with_whoever_started_it(place: IndexPlace) -> None:
+    place.cache.mkdir()
+    order = {
+        "file": str(place.file), "root": str(place.workspace), "documents": ["."], "secrets": {}, "most": None,
+        "nice": 0,
+    }  # fmt: skip
+    with place.file.with_name(place.file.name + ".build").open("w+b") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)  # so that it waits
+        other.write(b"7 60\n")
+        other.flush()
+        command = [sys.executable, "-P", "-m", "hitl_tui.teams.search.index_process"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline()) == {"done": 7, "total": 60}
+            assert process.poll() is None
+            process.stdin.close()
+            assert process.wait(60) == 0
+
+
+async def test_what_is_declared_secret_is_no_word_of_the_index(place: IndexPlace) -> None:
+    hidden = IndexPlace(place.workspace, place.documents, place.cache, {"TOKEN": "otter17"})
+    await build(hidden, nothing)
+    assert found(hidden, "otter18") == ["note018.md"]
+    assert found(hidden, "otter17") == []
+    assert b"otter17" not in hidden.file.read_bytes()
+
+
+def test_more_than_is_allowed_changes_nothing(place: IndexPlace) -> None:
+    with SearchIndex(place.file) as index:
+        for allowed in (Allowed(files=FILES - 1), Allowed(stale=FILES - 1), Allowed(size=10)):
+            with pytest.raises(TooMuch):
+                index.refresh(place.workspace, allowed=allowed)
+            assert not index.covers(place.workspace, ["."])
+        assert index.refresh(place.workspace, allowed=Allowed(FILES, FILES, 10_000)).indexed == FILES
+        assert index.refresh(place.workspace, allowed=Allowed(stale=0, size=0)).unchanged == FILES
+
+
+async def test_a_folder_is_indexed_ahead_unless_it_is_small_or_so_large_that_somebody_is_asked(
+    place: IndexPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares: list[float] = []
+
+    async def prepare(*, large: bool = False) -> int:
+        return await SearchTeam().prepare(Preparation(place.workspace, place.cache, {}, shares.append, large))
+
+    assert await prepare() == 0
+    assert not place.file.exists(), "a small one is read when it is asked about"
+    monkeypatch.setattr(index_build, "_FEW", 20)
+    monkeypatch.setattr(index_build, "ASKED_FROM", FILES - 1)
+    assert await prepare() == FILES
+    assert await prepare(large=True) == 0
+    assert found(place, "otter5") == ["note005.md"]
+    assert shares[-1:] and all(0 <= share <= 1 for share in shares)
+
+
+async def test_somebodys_home_is_never_indexed_ahead(place: IndexPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_build, "_FEW", 20)
+    monkeypatch.setenv("HOME", str(place.workspace))
+    assert await SearchTeam().prepare(Preparation(place.workspace, place.cache, {}, lambda _: None, True)) == 0
+    assert not place.cache.exists()
+    assert not may_prepare(Path("/"))
+    assert not may_prepare(place.workspace.parent)
+    assert may_prepare(place.workspace / "project")
