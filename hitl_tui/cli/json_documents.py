@@ -25,6 +25,7 @@ def session_part(snapshot: Snapshot) -> dict[str, Any]:
         "session_status": snapshot.status,
         "current_todo_id": snapshot.current_todo_id or None,
         "summary": snapshot.summary,
+        "tally": dict(snapshot.tally) if snapshot.concluded else {},
         "todos": [todo.to_dict() for todo in snapshot.todos],
         "questions": [question.to_dict() for question in snapshot.questions],
         "response": str(response["text"]) if response is not None else None,

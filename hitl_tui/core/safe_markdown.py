@@ -10,6 +10,7 @@ _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _BEGINS = re.compile(r"[>#+=-]|\d{1,9}(?=[.)])")
 # An underscore within a word marks nothing, so that `todo_001` stays readable.
 _MARKS = re.compile(r"[\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])|#(?=#* *$)")
+_MARKUP = re.compile(r"^\s*(?:[#>*+-]+\s+|`{3,}\w*|\d+\.\s+)+|\*\*|`")
 _TICKS = re.compile("`+")
 _PIECES = re.compile(r"(?P<escaped>\\[!-/:-@\[-`{-~])|(?P<ticks>`+)|(?P<live>\[|<(?=[A-Za-z/!?]))")
 
@@ -100,3 +101,9 @@ def _harmless(line: str) -> Iterator[str]:
 def _end_of_code(line: str, ticks: str, start: int) -> int:
     """Return where code ends that as many backticks began; 0 where nothing ends it."""
     return next((run.end() for run in _TICKS.finditer(line, start) if run[0] == ticks), 0)
+
+
+def first_words(markdown: str) -> str:
+    """Return the first line of Markdown that says something, without its marks; empty for none."""
+    lines = (_MARKUP.sub("", line).strip() for line in markdown.split("\n"))
+    return next((" ".join(line.split()) for line in lines if any(map(str.isalnum, line))), "")

@@ -142,23 +142,3 @@ def content_text(content: Json) -> str:
 def _short(value: object, limit: int = 300) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-_ANSWERS = ("answer", "response", "output", "result", "final_answer", "final_response", "final", "report", "summary")
-
-
-def answer_of(values: object) -> str:
-    """Return what a graph's last state says to a person, as Markdown; the state itself where nothing stands out."""
-    if isinstance(values, str):
-        return values
-    if isinstance(values, Mapping):
-        messages = values.get("messages")
-        if isinstance(messages, list) and messages:
-            last = plain(messages[-1])
-            text = content_text(last.get("content", "")) if isinstance(last, Mapping) else ""
-            if text.strip():
-                return text
-        for name in _ANSWERS:
-            if isinstance(values.get(name), str) and values[name].strip():
-                return str(values[name])
-    return f"```json\n{json.dumps(plain(values), ensure_ascii=False, indent=2)}\n```\n"

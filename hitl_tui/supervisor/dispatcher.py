@@ -33,6 +33,7 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_markdown import first_words
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
@@ -552,7 +553,7 @@ class LocalDispatcher:
         digest = await services.artifacts.put(result.to_dict())
         reference: ResultReference = {
             "digest": digest,
-            "summary": clip(result.summary or " ".join(result.text.split()), 200),
+            "summary": clip(result.summary or first_words(result.text), 200),
             "found": result.found,
             "files": list(result.files),
         }

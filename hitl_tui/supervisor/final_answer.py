@@ -11,6 +11,8 @@ from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.core.safe_markdown import first_words
+from hitl_tui.core.tally import cause_of, ending_of
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.command_summary import in_short, told, worth_telling
 from hitl_tui.supervisor.snapshot import CitationData, ResponseData
@@ -67,11 +69,15 @@ _WORDS = {
         "sources": "Sources",
         "open": "Not done",
         "files": "Files written",
-        "nothing": "Nothing was carried out, so there is no answer.",
+        "nothing": "Nothing was carried out.",
+        "no_words": "Finished without a text.",
         "none_found": "Nothing was found for this question.",
         "skipped": "skipped",
         "failed": "failed",
-        "blocked": "not run, because what it needs failed",
+        "blocked": "not run",
+        "was_rejected": "{} was rejected",
+        "was_expired": "{} expired",
+        "was_failed": "{} failed",
         "by_hand": "done by hand",
         "unsaid": DEFAULT_SKIP_REASON,
     },
@@ -84,11 +90,15 @@ _WORDS = {
         "sources": "출처",
         "open": "하지 않은 일",
         "files": "작성한 파일",
-        "nothing": "실행된 일이 없어 답변이 없습니다.",
+        "nothing": "실행된 단계가 없습니다.",
+        "no_words": "결과 글 없이 끝났습니다.",
         "none_found": "이 질문에 대해 찾은 것이 없습니다.",
         "skipped": "건너뜀",
         "failed": "실패",
-        "blocked": "필요한 단계가 실패하여 실행하지 않음",
+        "blocked": "실행하지 않음",
+        "was_rejected": "{} 거부됨",
+        "was_expired": "{} 기한 지남",
+        "was_failed": "{} 실패",
         "by_hand": "직접 처리함",
         "unsaid": "사용자가 건너뜀",
     },
@@ -169,14 +179,17 @@ def compose(
     behind = [t for t in reversed(done) if t not in leaves]
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
     answering = _answering(said, len(leaves))
-    answer = _answer(answering, words, deeds) if done else words["nothing"]
+    missed = any(one.brief.absent for one in said)
+    answer = _answer(answering, words, deeds, absent=missed) if done else words["nothing"]
     sections = [(words["answer"], answer), (words["remarks"], _listed(remarks))]
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
-    sections.append((words["open"], "\n".join(_undone(t, words, language) for t in undone)))
+    by_id = {t.id: t for t in todos}
+    sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
     sections.append((words["evidence"], _evidence(said, answering, words)))
     in_order = sorted(said, key=lambda one: done.index(one.todo))
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
     sections.append((words["absent"], _listed(absent)))
+    deeds_in_short = in_short(list(runs.values()), language) if runs else []
     ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
     citations = _citations(ordered)
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
@@ -184,7 +197,7 @@ def compose(
     sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
     return Response(
         text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
-        summary=_summary(in_short(list(runs.values()), language) if runs else [], leaves, results, words),
+        summary=_summary(deeds_in_short, leaves, results, answer) if done else _nothing_done(undone, words),
         citations=citations,
         files=files,
         outcome=_outcome(todos),
@@ -247,12 +260,13 @@ def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
     return found or [one for one in told[leaves:] if one.brief.answer][:1]
 
 
-def _answer(answering: Sequence[_Told], words: Mapping[str, str], deeds: str) -> str:
+def _answer(answering: Sequence[_Told], words: Mapping[str, str], deeds: str, *, absent: bool) -> str:
+    """Return what comes first; where nobody answers, that nothing was found, or that a step ended without words."""
     if len(answering) == 1 and not deeds:
         return answering[0].brief.answer
     parts = [f"**{one.todo.name}**\n\n{one.brief.answer}" for one in answering]
     parts = [deeds, *parts] if deeds else parts
-    return "\n\n".join(parts) or words["none_found"]
+    return "\n\n".join(parts) or words["none_found" if absent else "no_words"]
 
 
 def _evidence(told: Sequence[_Told], answering: Sequence[_Told], words: Mapping[str, str]) -> str:
@@ -332,21 +346,45 @@ def _label(citation: CitationData) -> str:
     return _place(citation) + (f" — {quote}" if quote else "")
 
 
-def _undone(todo: SupervisorTodo, words: Mapping[str, str], language: str) -> str:
+def _undone(todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], words: Mapping[str, str], language: str) -> str:
+    head = f"- {_number(todo)} {todo.name}"
     why = todo.error or todo.metadata.get("skip_reason", "")
     why = words["unsaid"] if why == DEFAULT_SKIP_REASON else reason(why, language)
     if todo.metadata.get("rejected") and why:
-        return f"- {todo.id} {todo.name}: {clip(why, 200)}"
+        return f"{head}: {clip(why, 200)}"
     state = words.get(todo.status.value, todo.status.value)
-    return f"- {todo.id} {todo.name}: {state}" + (f" ({clip(why, 200)})" if why else "")
+    cause = cause_of(todo, todos) if todo.status is Status.BLOCKED else None
+    if cause is not None:
+        return f"{head}: {state}: {_became(cause, words)}"
+    return f"{head}: {state}" + (f" ({clip(why, 200)})" if why else "")
+
+
+def _number(todo: SupervisorTodo) -> str:
+    """Return what people call a step: `003`."""
+    return todo.id.removeprefix("todo_")
+
+
+def _became(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
+    """Return what became of a step that wasn't done: `003 was rejected`."""
+    said = words.get(f"was_{ending_of(todo)}")
+    return said.format(_number(todo)) if said else f"{_number(todo)} {words.get(todo.status.value, todo.status.value)}"
+
+
+_NAMED = 3
+"""So many steps are named in one line."""
+
+
+def _nothing_done(undone: Sequence[SupervisorTodo], words: Mapping[str, str]) -> str:
+    """Return in one line that nothing was done, and what was decided instead."""
+    decided = [t for t in undone if t.status is not Status.BLOCKED] or list(undone)
+    said = [_became(t, words) for t in decided[:_NAMED]] + (["…"] if decided[_NAMED:] else [])
+    return f"{words['nothing'].rstrip('.')}: {', '.join(said)}" if said else words["nothing"]
 
 
 def _summary(
-    deeds: Sequence[str],
-    leaves: Sequence[SupervisorTodo],
-    results: Mapping[str, ResultData],
-    words: Mapping[str, str],
+    deeds: Sequence[str], leaves: Sequence[SupervisorTodo], results: Mapping[str, ResultData], answer: str
 ) -> str:
+    """Return the answer in one line: what commands did, what teams say of their results, else how it begins."""
     said = list(deeds) or [str(results[t.id].get("summary", "")) for t in leaves if t.id in results]
     said = [text for text in said if text]
-    return clip(" · ".join(said), 300) if said else words["nothing"]
+    return clip(" · ".join(said) or first_words(answer), 300)

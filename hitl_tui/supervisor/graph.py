@@ -34,6 +34,7 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
+from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
@@ -326,7 +327,12 @@ class TeamSupervisor:
         response = compose(state["query"], intent.language, todos, results, errors, intent.notes)
         digest = await self._artifacts.put(response.to_dict())
         update = {
-            "response": {"digest": digest, "summary": response.summary, "outcome": response.outcome},
+            "response": {
+                "digest": digest,
+                "summary": response.summary,
+                "outcome": response.outcome,
+                "tally": tally(board.todos.values()),
+            },
             "control": replace(board.control, concluded=True).to_dict(),
             "current_phase": s.GENERATE_RESPONSE,
         }

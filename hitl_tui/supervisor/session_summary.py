@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_types import Json
 from hitl_tui.supervisor.checkpoint_saver import open_read_only
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.threads.session_history import SessionHistory
@@ -22,7 +24,8 @@ class SessionSummary:
         owned: some process has it open.
         updated: time of its last checkpoint.
         message: why it is unreadable.
-        query: what was asked, for looking for words.
+        query: what was asked.
+        tally: how its steps ended, counted (`core.tally`), once it ended; empty before.
     """
 
     id: str
@@ -35,8 +38,9 @@ class SessionSummary:
     updated: str
     message: str = ""
     query: str = ""
+    tally: Mapping[str, int] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, str | int]:
+    def to_dict(self) -> dict[str, Json]:
         return {
             "session_id": self.id,
             "title": self.title,
@@ -47,6 +51,8 @@ class SessionSummary:
             "owned": self.owned,
             "updated": self.updated,
             "message": self.message,
+            "query": self.query,
+            "tally": dict(self.tally),
         }
 
 
@@ -63,11 +69,13 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
         info = folder.info()
         owned = folder.is_owned()
         status, updated = "interrupted", info.created
+        counts: Mapping[str, int] = {}
         if folder.checkpoints.exists():
             async with open_read_only(folder.checkpoints) as saver:
                 page = await SessionHistory(saver, session_id).page(1)
             if page:
                 status, updated = page[0].outcome or "interrupted", page[0].timestamp
+                counts = page[0].tally
         if questions:
             status = "waiting"
         elif status == "interrupted" and owned:
@@ -75,7 +83,16 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
     except HitlError as error:
         return SessionSummary(session_id, "", "", "", "unreadable", 0, False, "", error.message)
     return SessionSummary(
-        session_id, info.title, info.workspace, info.created, status, questions, owned, updated, "", info.query
+        session_id,
+        info.title,
+        info.workspace,
+        info.created,
+        status,
+        questions,
+        owned,
+        updated,
+        query=info.query,
+        tally=counts if status in ("finished", "failed") else {},
     )
 
 

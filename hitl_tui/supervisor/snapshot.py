@@ -16,6 +16,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict
+from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import Priority, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import Approvers
@@ -341,6 +342,11 @@ class Snapshot:
     @property
     def summary(self) -> dict[str, int]:
         return summarise(str(t["status"]) for t in self.raw.values())
+
+    @cached_property
+    def tally(self) -> dict[str, int]:
+        """How many TODOs were done, rejected, skipped, not run and so on; see `core.tally`."""
+        return tally(self.raw.values())
 
     def todo(self, todo_id: str) -> SupervisorTodo | None:
         """Return one TODO, None when there is none."""

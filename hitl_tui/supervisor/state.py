@@ -7,7 +7,7 @@ there. TODOs live in a delta channel: a checkpoint holds the change, not the pla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from langgraph.channels.delta import DeltaChannel
 from langgraph.types import Interrupt
@@ -71,11 +71,12 @@ class ResultsReference(TypedDict, total=False):
 
 
 class ResponseReference(TypedDict):
-    """The final answer, by the digest of a `final_answer.Response`."""
+    """The final answer, by the digest of a `final_answer.Response`; `tally` is that of `core.tally`."""
 
     digest: str
     summary: str
     outcome: str
+    tally: NotRequired[dict[str, int]]
 
 
 class MainSupervisorState(TypedDict, total=False):

@@ -11,6 +11,7 @@ from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.json_types import GraphState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.core.tally import read_tally
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.store_tables import Dialect, Row, ThreadQueries, statements
 from hitl_tui.threads.thread_model import CheckpointInfo as CheckpointInfo
@@ -210,6 +211,7 @@ class SessionHistory:
             message=str(values.get("approval_message", "")),
             outcome=_outcome(values, control),
             cursor=int(control.get("cursor", 0)),
+            tally=_tally(values, control),
         )
 
 
@@ -220,6 +222,14 @@ def _outcome(values: GraphState, control: GraphState) -> str:
     if not control.get("concluded"):
         return ""
     return "failed" if (values.get("response") or {}).get("outcome") == "failed" else "finished"
+
+
+def _tally(values: GraphState, control: GraphState) -> dict[str, int]:
+    if not control.get("concluded"):
+        return {}
+    response = values.get("response") or {}
+    done = int(control.get("completed", 0))
+    return read_tally(response.get("tally"), done, partly=response.get("outcome") != "done")
 
 
 def _metadata(raw: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -243,6 +244,7 @@ class CheckpointInfo:
         message: what it waited for, in words.
         outcome: `finished` or `failed` once there is a response to everything; empty before.
         cursor: number of the last inbox event that is in it.
+        tally: how the TODOs had ended, counted (`core.tally`), once there is a response; empty before.
     """
 
     checkpoint_id: str
@@ -257,6 +259,7 @@ class CheckpointInfo:
     message: str
     outcome: str = ""
     cursor: int = 0
+    tally: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Json]:
         return {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.tally import all_done, read_tally
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.rows import in_line
-from hitl_tui.wording.status_words import fork_first, history_said
+from hitl_tui.wording.status_words import ended_words, fork_first, history_said
 from hitl_tui.wording.times import day_words, second_words
 
 if TYPE_CHECKING:
@@ -24,8 +27,15 @@ _STATUS = {
 }
 
 
-def session_status(status: str) -> str:
-    """Return a session's status in a list, with its glyph."""
+def session_status(status: str, counts: Mapping[str, int] = MappingProxyType({})) -> str:
+    """Return a session's status in a list, with its glyph; of one that ended with something undone how its steps ended.
+
+    Args:
+        status: as `SessionSummary` has it.
+        counts: the session's tally (`core.tally`).
+    """
+    if status in ("finished", "failed") and counts and not all_done(counts):
+        return ended_words(counts)
     return _(_STATUS[status]) if status in _STATUS else in_line(status)
 
 
@@ -40,7 +50,7 @@ def session_cells(session: JsonObject) -> tuple[str, ...]:
     Args:
         session: as `SessionSummary.to_dict` gives it.
     """
-    status = session_status(str(session["session_status"]))
+    status = session_status(str(session["session_status"]), read_tally(session.get("tally"), 0))
     return (
         in_line(str(session["session_id"])),
         _("{status}, open").format(status=status) if session["owned"] else status,

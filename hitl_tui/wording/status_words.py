@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.tally import EXPIRED, FAILED, NOT_RUN, REJECTED, REST, SKIPPED, all_done, tally_message
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, ngettext, signs
@@ -279,6 +280,20 @@ def ending_words(snapshot: Snapshot) -> str:
     return _("The answer is there. {session.pane} goes to it: {answer.export} exports, {answer.copy} copies.")
 
 
+_WORST = (FAILED, REJECTED, EXPIRED), (NOT_RUN, REST), (SKIPPED,)
+
+
+def ended_words(counts: Mapping[str, int]) -> str:
+    """Return how a session ended that left something undone, with the glyph of the worst: `✗ 2 done, 1 rejected`.
+
+    Args:
+        counts: its tally (`core.tally`).
+    """
+    glyphs = zip(_WORST, (Status.FAILED, Status.BLOCKED, Status.SKIPPED), strict=True)
+    worst = next((status for names, status in glyphs if any(counts.get(name) for name in names)), Status.COMPLETED)
+    return f"{signs(_STATUS[worst][0])} {translate(tally_message(counts))}"
+
+
 def status_of_session(snapshot: Snapshot, by: str = "") -> str:
     """Return where a session stands, in words with a glyph.
 
@@ -294,10 +309,10 @@ def status_of_session(snapshot: Snapshot, by: str = "") -> str:
         needed = max(q.view.resolution.needed for q in own)
         said = ngettext("○ you answered; {n} more is needed", "○ you answered; {n} more are needed", needed)
         return said.format(n=needed)
-    done, total = sum(t["status"] == Status.COMPLETED for t in snapshot.raw.values()), len(snapshot.raw)
-    parts = "" if done == total else _("{done} of {total} done").format(done=done, total=total)
+    if snapshot.concluded and snapshot.raw and not all_done(snapshot.tally):
+        return ended_words(snapshot.tally)
     words = {
-        "finished": joined(_("✓ finished"), parts),
+        "finished": _("✓ finished"),
         "failed": _("✗ failed"),
         "running": _("▸ running"),
         "planning": _("▸ planning"),

@@ -13,6 +13,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import cell_width, one_line
+from hitl_tui.core.tally import all_done, tally_message
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
@@ -279,11 +280,10 @@ def standing(snapshot: Snapshot) -> str:
         more = Message(" and {} more", len(names) - 3) if len(names) > 3 else ""
         return Message("{} waits for your decision: {}{}.", name, ", ".join(names[:3]), more)
     if snapshot.status == FINISHED:
-        outcome = (snapshot.response or {}).get("outcome")
         return (
             Message("{} is finished.", name)
-            if outcome == "done"
-            else Message("{} is finished; not everything was done.", name)
+            if all_done(snapshot.tally)
+            else Message("{} is finished: {}.", name, tally_message(snapshot.tally))
         )
     if snapshot.status == FAILED:
         return Message("{} failed: {}", name, one_line(_why(snapshot), 300))

@@ -50,7 +50,7 @@ CASES = (
         '{"action_details": "pay"}',
         (("Do you want to proceed with this action?", "yes"),),
         {"prepared pay": 1, "did pay": 1},
-        '"approved"',
+        "**status**: approved",
     ),
     Case(
         "refuse",
@@ -58,7 +58,7 @@ CASES = (
         '{"action_details": "pay"}',
         (("Do you want to proceed with this action?", "no"),),
         {"prepared pay": 1},
-        '"rejected"',
+        "**status**: rejected",
     ),
     Case(
         "review",
@@ -150,7 +150,7 @@ CASES = (
             "wrote two": 1,
             "kept two after 2 messages": 1,
         },
-        '"two"',
+        "**chapter**: two",
         within=("reviewed one",),
     ),
     Case(

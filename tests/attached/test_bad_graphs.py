@@ -197,7 +197,7 @@ def test_answers_to_another_question_or_given_twice_are_refused_by_name(place: P
     assert "Answered already: todo_001.1" in do(place, "/answer 1 d")["error"]
     document = do(place, "/answer todo_001.2 d")
     assert document["session_status"] == "finished"
-    assert '"a",\n    "d"' in document["response"]
+    assert "**answer**: a, d" in document["response"]
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ SESSION_KEYS = {
     "session_status",
     "current_todo_id",
     "summary",
+    "tally",
     "todos",
     "questions",
     "response",

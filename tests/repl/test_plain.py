@@ -138,7 +138,9 @@ def test_where_a_session_stands_is_one_sentence() -> None:
     asked = question(Kind.TODO, {"x": 1}, {})
     assert standing(snapshot(asked)) == "s1 waits for your decision: todo_001."
     assert standing(snapshot(concluded=True, response={"outcome": "done"})) == "s1 is finished."
-    assert "not everything" in standing(snapshot(concluded=True, response={"outcome": "partial"}))
+    ended = [todo(1, Status.COMPLETED), todo(2, Status.FAILED, metadata={"rejected": True}), todo(3, Status.BLOCKED)]
+    partly = snapshot(concluded=True, response={"outcome": "partial"}, raw={t["id"]: t for t in ended})
+    assert standing(partly) == "s1 is finished: 1 done, 1 rejected, 1 not run."
     failed = {"todo_001": todo(1, Status.FAILED, error="no\nluck")}
     assert (
         standing(snapshot(raw=failed, concluded=True, response={"outcome": "failed"})) == "s1 failed: todo_001: no␊luck"

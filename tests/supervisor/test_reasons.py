@@ -27,8 +27,8 @@ def asking() -> SupervisorTodo:
 def undone(todo: SupervisorTodo) -> str:
     """Return the line of a Korean answer that tells of a step that was not done."""
     text = compose("q", "ko", [todo], {}).text
-    (line,) = [line for line in text.split("\n") if line.startswith("- todo_001")]
-    return line.removeprefix("- todo_001 로그 삭제: ")
+    (line,) = [line for line in text.split("\n") if line.startswith("- 001")]
+    return line.removeprefix("- 001 로그 삭제: ")
 
 
 @pytest.mark.parametrize(

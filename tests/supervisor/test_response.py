@@ -164,7 +164,7 @@ def test_what_was_not_done_is_said_with_its_reason() -> None:
     response = compose("q", "en", [failed, todo(2, 1, status=Status.BLOCKED)], {})
     assert response.outcome == FAILED
     assert response.text.startswith("## Answer\n\nNothing was carried out")
-    assert "- todo_001 Step 1: failed (no luck)" in response.text
+    assert "- 001 Step 1: failed (no luck)" in response.text
 
 
 def test_what_commands_did_and_measured_comes_first_with_the_rules_that_were_asked_for() -> None:
@@ -195,7 +195,7 @@ def test_a_deletion_that_was_rejected_is_no_deed() -> None:
     results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
     text = compose("q", "en", [*CLEANED[:2], rejected, todo(4, 3, status=Status.BLOCKED)], results).text
     assert "deleted" not in text and "What was done" not in text
-    assert "- todo_003 Step 3: not today" in text
+    assert "- 003 Step 3: not today" in text
 
 
 def test_commands_that_measure_nothing_alike_are_told_in_their_own_lines() -> None:
@@ -249,3 +249,24 @@ async def test_what_the_planner_remarked_is_in_the_answer_in_every_mode(tmp_path
 def test_remarks_stand_under_a_heading_in_the_language_of_the_answer() -> None:
     text = compose("q", "ko", [todo(1)], {"todo_001": searched("한도는?", RULE)}, (), ("빠진 것이 있습니다.",)).text
     assert "## 계획에 대해 알아 둘 점\n\n- 빠진 것이 있습니다.\n" in text
+
+
+def test_what_was_not_run_says_whose_rejection_it_was() -> None:
+    rejected = todo(3, 2, status=Status.FAILED, error="rejected by ann", metadata={"rejected": True})
+    todos = [*CLEANED[:2], rejected, todo(4, 3, status=Status.BLOCKED)]
+    results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
+    assert "- 004 Step 4: not run: 003 was rejected" in compose("q", "en", todos, results).text
+    assert "- 004 Step 4: 실행하지 않음: 003 거부됨" in compose("q", "ko", todos, results).text
+
+
+def test_a_graph_that_finished_is_never_told_as_if_nothing_was_carried_out() -> None:
+    graph = TeamResult("- **sent**: true\n- **to**: ann", {"values": {}}).to_dict()
+    response = compose("q", "en", [todo(1)], {"todo_001": graph})
+    assert response.summary == "sent: true"
+    silent = compose("q", "en", [todo(1)], {"todo_001": TeamResult("", {}).to_dict()})
+    for said in (silent.text, silent.summary):
+        assert "Nothing" not in said and "Finished without a text." in said
+    rejected = todo(1, status=Status.FAILED, error="rejected by ann", metadata={"rejected": True})
+    nothing = compose("q", "en", [rejected], {})
+    assert nothing.summary == "Nothing was carried out: 001 was rejected"
+    assert nothing.text.startswith("## Answer\n\nNothing was carried out.")

@@ -14,7 +14,7 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.widgets.layout import page
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _
 from hitl_tui.supervisor.session_summary import matches_search
 from hitl_tui.wording.session_rows import session_status, session_title
@@ -28,6 +28,11 @@ _FIXED = (10, 14, 16)
 _DAY = 10
 _NARROW = 80
 """Below so many cells the day of the last change stands there alone."""
+
+
+def _status_words(summary: SessionSummary) -> str:
+    asks = f" ●{summary.questions}" if summary.questions else ""
+    return session_status(summary.status, summary.tally) + asks
 
 
 class SessionTable(DataTable[Text], SearchInput):
@@ -56,6 +61,7 @@ class SessionTable(DataTable[Text], SearchInput):
         self._all: list[SessionSummary] = []
         self._rows: list[SessionSummary] = []
         self._room = 20
+        self._status = _FIXED[1]
         self._time = _FIXED[-1]
         self._last = ""
         self.finding = TextSearch()
@@ -89,10 +95,13 @@ class SessionTable(DataTable[Text], SearchInput):
         if "title" not in self.columns:
             return
         identity, status, time = _FIXED
+        words = max((cell_width(_status_words(s)) for s in self._all), default=status)
+        self._status = max(status, min(words, self.app.size.width // 4))
         identity = min(identity, max((len(s.id) for s in self._all), default=identity))
         self.columns["id"].width = identity  # type: ignore[index]
         time = time if self.app.size.width >= _NARROW else _DAY
-        self._room = max(10, page(self.app.size) - identity - status - time - 4 * 2 - 1)
+        self._room = max(10, page(self.app.size) - identity - self._status - time - 4 * 2 - 1)
+        self.columns["status"].width = self._status  # type: ignore[index]
         self.columns["updated"].width = self._time = time  # type: ignore[index]
         self.columns["title"].width = self._room  # type: ignore[index]
         self._fill(here)
@@ -111,7 +120,7 @@ class SessionTable(DataTable[Text], SearchInput):
         row = self.cursor_row
         here = self._last = here or self._last  # where nothing is found the place isn't forgotten
         words = self.finding.text
-        self._rows = [s for s in self._all if matches_search(s, words, session_status(s.status))]
+        self._rows = [s for s in self._all if matches_search(s, words, session_status(s.status, s.tally))]
         self.clear()
         for summary in self._rows:
             self.add_row(*self._cells(summary))
@@ -120,10 +129,9 @@ class SessionTable(DataTable[Text], SearchInput):
             self.move_cursor(row=ids.index(here) if here in ids else min(row, len(ids) - 1), animate=False)
 
     def _cells(self, summary: SessionSummary) -> tuple[Text, ...]:
-        asks = f" ●{summary.questions}" if summary.questions else ""
         return (
             Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
-            Text(session_status(summary.status) + asks),
+            Text(one_line(_status_words(summary), self._status)),
             Text(day_words(summary.updated)[: self._time], style="dim"),
             Text(one_line(session_title(summary.title, summary.message), self._room)),
         )

@@ -30,7 +30,8 @@ from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.safe_text import mask, mask_json, one_line
 from hitl_tui.graphs.graph_loader import resolve, with_saver
 from hitl_tui.graphs.graph_target import load_target
-from hitl_tui.graphs.json_values import answer_of, plain, said
+from hitl_tui.graphs.json_values import plain, said
+from hitl_tui.graphs.state_text import answer_of
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView, check_update, view_of
 from hitl_tui.supervisor.attached_graphs.node_containment import contained, printed_to
@@ -562,7 +563,7 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
     values = state.values if final is None else final
     shown = plain(values)
     data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": Message("too large to keep here")}
-    return Ended(TeamResult(text=answer_of(values), data=data), entered)
+    return Ended(TeamResult(text=answer_of(shown, plain(leg.spec.todo.arguments.get("input"))), data=data), entered)
 
 
 def _differing(team: GraphSpec, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
