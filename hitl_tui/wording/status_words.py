@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.tally import EXPIRED, FAILED, NOT_RUN, REJECTED, REST, SKIPPED, all_done, tally_message
+from hitl_tui.core.tally import DONE, EXPIRED, FAILED, NOT_RUN, REJECTED, REST, SKIPPED, all_done, tally_message
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, ngettext, signs
@@ -275,9 +275,12 @@ def fork_first(title: str) -> str:
 
 def ending_words(snapshot: Snapshot) -> str:
     """Return what is said once a session has ended; the keys in it have to be named."""
-    if not any(todo["status"] == Status.COMPLETED for todo in snapshot.raw.values()):
-        return _("It ended and nothing was carried out; {session.pane} goes to what was not done.")
-    return _("The answer is there. {session.pane} goes to it: {answer.export} exports, {answer.copy} copies.")
+    counts = snapshot.tally
+    ended = "" if all_done(counts) else translate(tally_message(counts))
+    if not counts.get(DONE):
+        return joined(ended, _("{session.pane} shows why"))
+    ready = _("Answer ready · {session.pane} open · {answer.copy} copy · {answer.export} export")
+    return joined(ended, ready)
 
 
 _WORST = (FAILED, REJECTED, EXPIRED), (NOT_RUN, REST), (SKIPPED,)
