@@ -180,7 +180,7 @@ class FixedPolicy:
     digest = ""
     problem = ""
     notice = ""
-    opened = WorkspaceConfig()
+    obeyed_config = WorkspaceConfig()
     current = True
     waiting = False
 
