@@ -53,7 +53,7 @@ def without_tags(text: str) -> str:
     return _LINK.sub(r"\1", _TAG.sub(" ", _HIDDEN.sub(" ", text)))
 
 
-VERSION = 7
+VERSION = 8
 WAIT_SECONDS = 60.0
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
 _TABLES = {"meta", "files", "blocks", "words"}
@@ -62,7 +62,7 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
     inode INTEGER NOT NULL, read_ns INTEGER NOT NULL, digest TEXT NOT NULL, blocks INTEGER NOT NULL,
-    hangul INTEGER NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL
+    hangul INTEGER NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL, rank INTEGER NOT NULL, program INTEGER NOT NULL
 );
 CREATE TABLE blocks (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hitl_tui.teams.search.blocks import Extraction, Unreadable
+from hitl_tui.teams.search.file_rank import is_program, rank_of
 from hitl_tui.teams.search.file_text import extract_bytes, read_source
 from hitl_tui.teams.search.file_walk import Found, Skipped, walk
 from hitl_tui.teams.search.hidden_files import Hidden
@@ -207,8 +208,8 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
         extraction, reason = Extraction(()), str(error)
     hangul = _is_korean(extraction)
     cursor = db.execute(
-        "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, blocks, hangul, reason, note)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, blocks, hangul, reason, note,"
+        " rank, program) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             found.path,
             source.size,
@@ -220,6 +221,8 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
             int(hangul),
             reason,
             extraction.note,
+            int(rank_of(found.path)),
+            int(is_program(found.path)),
         ),
     )
     _insert(db, cursor.lastrowid or 0, found.path, extraction)

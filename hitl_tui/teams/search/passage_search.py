@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hitl_tui.teams.search.file_rank import CODE_SHARE, FileRank, ranks_asked
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.query_terms import Term, Weight, pairs
 from hitl_tui.teams.search.ranking import (
@@ -237,33 +238,39 @@ def ask(
         stop: index tokens that say nothing in a heading.
         named: ids of the files that the question names; what they say comes first.
     """
-    blocks = db.execute("SELECT coalesce(sum(blocks), 0) FROM files").fetchone()[0]
-    korean = db.execute("SELECT coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files").fetchone()[0]
-    counts = _counts(db, terms)
-    weighed = weigh(terms, counts, blocks, korean)
+    everything = _Part.of(db, terms)
+    weighed = everything.weighed
     missing = tuple(
         item.term.surface for item in weighed if not item.known and item.term.weight in (Weight.STRONG, Weight.ROLE)
     )
     hits = SearchHits((), tuple(term.surface for term in terms), missing, searched(db))
 
-    def passages(candidates: Sequence[Candidate], most: int, *, any_match: bool = False) -> tuple[Passage, ...]:
-        scored = score(candidates, weighed)[:_LOOKED_AT]
-        if not scored or not (any_match or answers(scored, weighed)):
+    def passages(part: _Part, most: int, files: Sequence[int] = (), *, any_match: bool = False) -> tuple[Passage, ...]:
+        candidates = _candidates(db, part, files)
+        scored = score(candidates, part.weighed)[:_LOOKED_AT]
+        if not scored or not (any_match or answers(scored, part.weighed)):
             return ()
-        scored = with_neighbours(scored, weighed, _around(db, scored))
-        return _passages(db, question, terms, stop, scored, weighed, most)
+        scored = with_neighbours(scored, part.weighed, _around(db, scored))
+        return _passages(db, question, terms, stop, scored, part.weighed, most)
 
-    of_named = _candidates(db, terms, counts, named) if named else []
-    first = passages(of_named, limit)
+    def in_order() -> tuple[Passage, ...]:
+        if not _of_source_code(db):
+            return passages(everything, limit)
+        found: tuple[Passage, ...] = ()
+        for ranks in ranks_asked(question):
+            if len(found) >= limit or (found and FileRank.SOURCE not in ranks):
+                break
+            # As if there were nothing else: what the tests of a program say tells nothing of its documents.
+            found += passages(_Part.of(db, terms, ranks), limit - len(found))
+        return found
+
+    first = passages(everything, limit, named) if named else ()
     places = {(one.path, one.line) for one in first}
-    found = (
-        *first,
-        *(one for one in passages(_candidates(db, terms, counts), limit) if (one.path, one.line) not in places),
-    )
+    found = (*first, *(one for one in in_order() if (one.path, one.line) not in places))
     if found:
         return replace(hits, passages=found[:limit])
     said_nowhere = tuple(item.term.surface for item in weighed if not item.known and item.term.weight in _WORDS)
-    nearest = passages(of_named, 1, any_match=True)
+    nearest = passages(everything, 1, named, any_match=True) if named else ()
     return replace(hits, passages=nearest, missing=said_nowhere, weak=bool(nearest))
 
 
@@ -281,24 +288,73 @@ def opening(db: sqlite3.Connection, file: int) -> SearchHits:
     return SearchHits((Passage(path, first, last, page, heading, words, 0.0),), (), (), searched(db), weak=True)
 
 
-def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
-    phrases = {phrase for term in terms for form in term.forms for phrase in form.phrases}
-    phrases.update(phrase for phrase in pairs(terms) if phrase)
-    return {
-        phrase: int(
-            db.execute(
-                "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
-                (_quoted(phrase), _COUNTED),
-            ).fetchone()[0]
+def _of_source_code(db: sqlite3.Connection) -> bool:
+    files, programs = db.execute("SELECT count(*), coalesce(sum(program), 0) FROM files WHERE reason = ''").fetchone()
+    return bool(programs) and programs >= CODE_SHARE * files
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What of an index is searched, and what the words of a question weigh there.
+
+    Args:
+        ranks: JSON of the ranks of its files.
+        counts: in how many blocks each phrase stands, up to a limit.
+        weighed: the terms.
+    """
+
+    ranks: str
+    counts: Mapping[str, int]
+    weighed: tuple[Weighed, ...]
+
+    @classmethod
+    def of(cls, db: sqlite3.Connection, terms: Sequence[Term], ranks: Collection[FileRank] = tuple(FileRank)) -> _Part:
+        """Return the files of some ranks, of all unless given, as a part."""
+        phrases = {phrase for term in terms for form in term.forms for phrase in form.phrases}
+        phrases.update(phrase for phrase in pairs(terms) if phrase)
+        chosen = json.dumps(sorted(ranks))
+        blocks, korean = db.execute(
+            "SELECT coalesce(sum(blocks), 0), coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files"
+            " WHERE rank IN (SELECT value FROM json_each(?))",
+            (chosen,),
+        ).fetchone()
+        part = cls(chosen, {}, ())
+        counts = {
+            phrase: int(
+                db.execute(
+                    f"SELECT count(*) FROM (SELECT 1 FROM {part.source} LIMIT ?)",  # noqa: S608 - constants
+                    (*part.matching(_quoted(phrase)), _COUNTED),
+                ).fetchone()[0]
+            )
+            for phrase in phrases
+        }
+        return cls(chosen, counts, weigh(terms, counts, blocks, korean))
+
+    @property
+    def whole(self) -> bool:
+        """It is all of the index."""
+        return self.ranks == _ALL
+
+    @property
+    def source(self) -> str:
+        """What follows FROM: its blocks that match; `matching` has the values."""
+        if self.whole:
+            return "words WHERE words MATCH ?"
+        return (
+            "words JOIN blocks ON blocks.id = words.rowid JOIN files ON files.id = blocks.file"
+            " WHERE words MATCH ? AND files.rank IN (SELECT value FROM json_each(?))"
         )
-        for phrase in phrases
-    }
+
+    def matching(self, expression: str) -> tuple[str, ...]:
+        return (expression,) if self.whole else (expression, self.ranks)
 
 
-def _candidates(
-    db: sqlite3.Connection, terms: Sequence[Term], counts: dict[str, int], named: Sequence[int] = ()
-) -> list[Candidate]:
-    wanted = sorted((count, phrase) for phrase, count in counts.items() if count)
+_ALL = json.dumps(sorted(FileRank))
+
+
+def _candidates(db: sqlite3.Connection, part: _Part, files: Sequence[int] = ()) -> list[Candidate]:
+    """Return the blocks of a part that have words of the question, best first; of some files alone where given."""
+    wanted = sorted((count, phrase) for phrase, count in part.counts.items() if count)
     chosen: list[str] = []
     reach = 0
     for count, phrase in wanted:
@@ -310,10 +366,15 @@ def _candidates(
     if not chosen:
         return []
     rows = db.execute(
-        "SELECT rowid, body, title, name, rank FROM words WHERE words MATCH ?"
-        " AND (? OR rowid IN (SELECT id FROM blocks WHERE file IN (SELECT value FROM json_each(?))))"
-        " ORDER BY rank LIMIT ?",
-        (" OR ".join(_quoted(phrase) for phrase in chosen), not named, json.dumps(list(named)), _CANDIDATES),
+        f"SELECT words.rowid, body, title, name, words.rank FROM {part.source}"  # noqa: S608 - constants
+        " AND (? OR words.rowid IN (SELECT id FROM blocks WHERE file IN (SELECT value FROM json_each(?))))"
+        " ORDER BY words.rank LIMIT ?",
+        (
+            *part.matching(" OR ".join(_quoted(phrase) for phrase in chosen)),
+            not files,
+            json.dumps(list(files)),
+            _CANDIDATES,
+        ),
     )
     return [Candidate(*row) for row in rows]
 

@@ -1,0 +1,98 @@
+"""A folder of source code is searched as documents first; any other folder has no such order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.teams.search.file_rank import FileRank, rank_of
+from hitl_tui.teams.search.index import SearchIndex
+
+QUESTION = "How long does the badger wait before it opens the burrow?"
+PROSE = "The badger waits three minutes before it opens the burrow.\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "rank"),
+    [
+        ("README.md", FileRank.PROSE),
+        ("docs/a/guide.rst", FileRank.PROSE),
+        ("examples/law/prices.csv", FileRank.PROSE),
+        ("src/app.py", FileRank.SOURCE),
+        ("settings.yaml", FileRank.SOURCE),
+        ("latest.py", FileRank.SOURCE),
+        ("tests/README.md", FileRank.TEST),
+        ("src/app_test.py", FileRank.TEST),
+        ("src/test_app.py", FileRank.TEST),
+        ("web/app.spec.ts", FileRank.TEST),
+        ("lib/fixtures/answer.txt", FileRank.TEST),
+        ("tests/pictures/scene.py", FileRank.GENERATED),
+        ("web/dist/app.js", FileRank.GENERATED),
+        ("package-lock.json", FileRank.GENERATED),
+        ("jquery.min.js", FileRank.GENERATED),
+    ],
+)
+def test_what_a_file_is_for(path: str, rank: FileRank) -> None:
+    assert rank_of(path) is rank
+
+
+def found(root: Path, question: str = QUESTION) -> list[str]:
+    with SearchIndex(root.with_name("cache") / "search.db") as index:
+        index.refresh(root)
+        return list(dict.fromkeys(passage.path for passage in index.query(question).passages))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A program whose tests and pictures have the question word for word."""
+    root = tmp_path / "project"
+    texts = {
+        "tests/test_badger.py": f'def test_badger():\n    assert ask("{QUESTION}")\n',
+        "tests/pictures/scenes.py": f'QUESTION = "{QUESTION}"\n',
+        "src/badger.py": "def badger_wait(burrow):\n    '''How long the badger waits before it opens the burrow.'''\n",
+        "src/otter.py": "def otter():\n    pass\n",
+        "src/weasel.py": "def weasel():\n    pass\n",
+        "docs/animals.md": f"# Animals\n\n{PROSE}",
+    }
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def test_documents_come_first_and_source_fills_up(project: Path) -> None:
+    assert found(project) == ["docs/animals.md", "src/badger.py"]
+
+
+def test_tests_and_pictures_are_searched_where_nothing_else_answers(project: Path) -> None:
+    (project / "docs/animals.md").write_text("# Animals\n\nThere are otters.\n")
+    (project / "src/badger.py").unlink()
+    assert found(project) == ["tests/test_badger.py"]
+    (project / "tests/test_badger.py").unlink()
+    assert found(project) == ["tests/pictures/scenes.py"]
+
+
+def test_a_question_about_code_is_searched_in_the_source_as_well(project: Path) -> None:
+    assert found(project, "Where is the function badger_wait for the burrow?")[0] == "src/badger.py"
+
+
+def test_a_question_about_tests_is_searched_in_the_tests_as_well(project: Path) -> None:
+    assert "tests/test_badger.py" in found(project, "How is it tested how long the badger waits for the burrow?")
+
+
+def test_a_file_that_is_named_comes_first_whatever_it_is(project: Path) -> None:
+    assert found(project, "test_badger.py: how long does the badger wait?")[0] == "tests/test_badger.py"
+
+
+def test_a_folder_of_documents_has_no_such_order(tmp_path: Path) -> None:
+    root = tmp_path / "letters"
+    texts = {
+        "tests/blood.md": "Before it opens the burrow, the badger has to wait three minutes, as the blood test says.",
+        "images/x-ray.txt": "How long does a badger wait before opening a burrow? On the picture it is an hour.",
+        "letter.md": "Dear Ann, our badger will wait for you a long time before it opens its burrow in spring.",
+    }
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    assert set(found(root)) == set(texts)
