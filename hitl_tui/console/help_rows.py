@@ -19,7 +19,7 @@ from hitl_tui.console.widgets.text_search import SearchInput, lowered
 from hitl_tui.core.safe_text import cell_width, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.wording.rows import Row, assembled, styled, text_row
-from hitl_tui.wording.status_words import PRIORITIES, SIGNS
+from hitl_tui.wording.status_words import PRIORITIES, RISKY, SIGNS, risk_words
 from hitl_tui.wording.times import padded
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def _sign_rows() -> list[Row]:
     """Return what the signs in the plan mean."""
     signs = [(glyph, _(word)) for glyph, word in SIGNS]
     signs += [(sign, _("{level} priority").format(level=_(p.value))) for p, sign in PRIORITIES.items()]
+    signs += [(RISKY, risk_words("high"))]
     signs += [(MARKED, _("marked, in the plan or as a question"))]
     signs += [("←", _("waits for the TODOs of these numbers")), ("×2", _("so many attempts"))]
     rows = [Row(padded(f"  {sign}", _COLUMN), styled(said)) for sign, said in signs]

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.names import person, plain_name
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.tally import DONE, EXPIRED, FAILED, NOT_RUN, REJECTED, REST, SKIPPED, all_done, tally_message
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -42,8 +43,11 @@ SIGNS: tuple[tuple[str, str], ...] = tuple(
 )
 """Glyph and word of each status, for who wants to know what they mean."""
 
-PRIORITIES: Mapping[Priority, str] = {Priority.CRITICAL: "!!", Priority.HIGH: "!", Priority.LOW: "↓"}
+PRIORITIES: Mapping[Priority, str] = {Priority.CRITICAL: "↑↑", Priority.HIGH: "↑", Priority.LOW: "↓"}
 """The sign of each priority; what is as usual, medium, has none."""
+
+RISKY = "!"
+"""The sign of a step of high risk; steps of other risk have none."""
 
 KEPT_WORDS = frozenset(
     {
@@ -123,16 +127,18 @@ class PlanRow:
     """Sign of its priority; empty for medium."""
     level: str = ""
     """Its priority in a word; empty for medium."""
+    risk: str = ""
+    """Sign of its risk; empty where that isn't high."""
 
 
 def plan_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
     """Return the plan as lines, in order."""
-    return [_plan_row(todo, now) for todo in snapshot.todos]
+    return [plan_row(todo, now) for todo in snapshot.todos]
 
 
 def running_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
     """Return the lines of what runs: the only ones that change while nothing happens."""
-    return [_plan_row(SupervisorTodo.from_state(snapshot.raw[i]), now) for i in snapshot.running]
+    return [plan_row(SupervisorTodo.from_state(snapshot.raw[i]), now) for i in snapshot.running]
 
 
 class PlanLines:
@@ -152,13 +158,14 @@ class PlanLines:
             made = before.get(todo_id)
             if made is None or todo_id in running or made[0] != raw:
                 todo = SupervisorTodo.from_state(raw)
-                made = raw, todo.rank, _plan_row(todo, now)
+                made = raw, todo.rank, plan_row(todo, now)
             self._made[todo_id] = made
         in_order = sorted(self._made.values(), key=lambda made: made[1])
         return [made[2] for made in in_order]
 
 
-def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
+def plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
+    """Return a TODO as a line of the plan."""
     glyph, word, colour = status_words(todo)
     started = moment(todo.started_at) if todo.status is Status.IN_PROGRESS else None
     seconds = max(0.0, (now - started).total_seconds() - todo.waited) if started else todo.duration
@@ -175,8 +182,9 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         needs=signs("← ") + needs if needs else "",
         attempts=signs("×") + str(todo.attempt) if todo.attempt > 1 else "",
         fixed=why_fixed(todo),
-        priority=PRIORITIES.get(todo.priority, ""),
+        priority=signs(PRIORITIES.get(todo.priority, "")),
         level=_(todo.priority.value) if todo.priority in PRIORITIES else "",
+        risk=RISKY if todo.risk is Risk.HIGH else "",
     )
 
 

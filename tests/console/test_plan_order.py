@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.row_drag import AFTER, BEFORE, DRAGGED, MARKED, Drop, RowDrag
-from hitl_tui.wording.status_words import PlanRow
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.todos import Priority, SupervisorTodo
+from hitl_tui.wording.status_words import PRIORITIES, RISKY, PlanRow, plan_row
 
 
 def a_row(number: int, **changes: Any) -> PlanRow:
@@ -305,24 +308,41 @@ def urgent(number: int, sign: str, level: str) -> PlanRow:
 
 async def test_a_priority_shows_as_a_sign_and_where_there_is_room_as_a_word() -> None:
     async with plan(
-        [urgent(1, "!!", "critical"), urgent(2, "!", "high"), urgent(3, "", ""), urgent(4, "↓", "low")]
+        [urgent(1, "↑↑", "critical"), urgent(2, "↑", "high"), urgent(3, "", ""), urgent(4, "↓", "low")]
     ) as p:
         assert [line.split()[3:5] for line in p.lines[:4]] == [
-            ["!!", "critical"],
-            ["!", "high"],
+            ["↑↑", "critical"],
+            ["↑", "high"],
             ["search", "a"],
             ["↓", "low"],
         ]
         await p.pilot.resize_terminal(50, 20)
         await p.pilot.pause()
-        assert [line.split()[3] for line in p.lines[:4]] == ["!!", "!", "a", "↓"]
+        assert [line.split()[3] for line in p.lines[:4]] == ["↑↑", "↑", "a", "↓"]
         p.table.update_rows([replace(urgent(n, "", ""), todo_id=f"todo_{n:03}") for n in range(1, 5)])
         await p.pilot.pause()
-        assert p.lines[0].split()[3] != "!!", "all as usual: no column for it"
-        p.table.update_rows([urgent(1, "", ""), urgent(2, "!!", "critical")])
+        assert p.lines[0].split()[3] != "↑↑", "all as usual: no column for it"
+        p.table.update_rows([urgent(1, "", ""), urgent(2, "↑↑", "critical")])
         p.table.focus()
         await p.pilot.press("slash", *"critical", "enter")
         assert p.table.selected == "todo_002" and p.table.row_count == 1
+
+
+async def test_only_a_risky_step_has_a_sign_of_risk_and_it_is_no_sign_of_priority() -> None:
+    async with plan([a_row(1, priority="↑", level="high"), replace(a_row(2), risk=RISKY)]) as p:
+        assert [RISKY in line.split() for line in p.lines[:2]] == [False, True]
+        assert RISKY not in "".join(PRIORITIES.values())
+    todos = [SupervisorTodo("todo_001", "n", "d", "t", risk=risk, priority=Priority.CRITICAL) for risk in Risk]
+    now = datetime(2026, 3, 2, tzinfo=UTC)
+    assert {t.risk.value: plan_row(t, now).risk for t in todos} == {"low": "", "medium": "", "high": RISKY}
+
+
+async def test_a_title_has_room_before_what_a_step_waits_for() -> None:
+    long = "count the records that stand there more than once"
+    async with plan([replace(a_row(2, title=f"Run: {long}"), team="command", needs="← 001")]) as p:
+        await p.pilot.resize_terminal(70, 20)
+        await p.pilot.pause()
+        assert long[:31] in p.lines[0] and "← 001" in p.lines[0]
 
 
 async def test_what_is_marked_as_a_question_counts_in_the_plan_and_can_be_unmarked_there() -> None:

@@ -73,8 +73,8 @@ async def test_what_others_have_to_answer_does_not_need_you(tmp_path: Path) -> N
 
 def test_a_plan_says_once_what_a_team_does_and_which_steps_one_needs() -> None:
     row = PlanRow("todo_003", "·", "waits", "", "003", "search", "Search the documents: The landlord wants", "", "", "")
-    assert title_words(row, 30, beside_team=True) == "The landlord wants"
-    assert title_words(row, 30, beside_team=False) == title_words(row, 60, beside_team=True) == row.title
+    assert title_words(row, beside_team=True) == "The landlord wants"
+    assert title_words(row, beside_team=False) == row.title
     assert [needs_words("← 001 002 013", width) for width in (13, 9, 8, 6)] == [
         "← 001 002 013",
         "← 1 2 13",

@@ -146,7 +146,7 @@ async def test_scenario_2_proposal_holds_the_whole_todo() -> None:
     assert (read.risk, read.created_at) == ("low", "2026-03-01T09:00:00+00:00")
     assert proposal.origin == "operator"
     assert proposal.text == "검색만으로 부족할 것 같아. 분석도 추가해줘."
-    assert proposal.reason == '"분석: 강남구 아파트 시세 조회" 단계를 추가합니다.'
+    assert proposal.reason == '"분석" 단계를 추가합니다.'
     manager = TodoManager(await plan_of(SEARCH_QUERY))
     manager.add(read)
     assert [t.id for t in manager.todos] == ["todo_001", "todo_002"]

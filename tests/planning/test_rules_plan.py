@@ -197,8 +197,8 @@ async def test_an_article_number_is_no_amount() -> None:
 async def test_names_are_short_titles_in_the_query_s_language() -> None:
     korean = (await agent().create_execution_plan(S1_KO)).plan.steps[0]
     english = (await agent().create_execution_plan(S1_EN)).plan.steps[0]
-    assert korean.name == "자료 검색: 집주인이 전세금 3억을 10억으로 올려달래. 법적으로…"
-    assert english.name == "Search the documents: The landlord wants to raise my jeonse deposit from 300…"
+    assert korean.name == "자료 검색"
+    assert english.name == "Search the documents"
     for step in (korean, english):
         assert step.task and step.purpose and step.expected_output and step.timeout > 0
         assert str(step.input_mapping["query"]) not in step.task, "the words stand in the input, once"

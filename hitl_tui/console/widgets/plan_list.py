@@ -23,13 +23,14 @@ from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.terminal.textual_widgets import OneLineTable
 from hitl_tui.wording.status_words import PlanRow
 
-_WIDTHS = {"status": 10, "number": 3, "priority": 2, "team": 8, "needs": 9, "attempts": 3, "time": 8}
+_WIDTHS = {"status": 10, "number": 3, "risk": 1, "priority": 2, "team": 8, "needs": 9, "attempts": 3, "time": 8}
 """The widest that a column gets; of the number the least, and of status and team what they always have."""
-_COLUMNS = ("status", "number", "priority", "team", "title", "needs", "attempts", "time")
+_COLUMNS = ("status", "number", "risk", "priority", "team", "title", "needs", "attempts", "time")
 _PADDING = 2
 _NARROWEST_TITLE = 24
-_ROOMY_TITLE = 32
-"""What is left to the title at least where a priority stands there in a word besides its sign."""
+"""What is left to the title whatever else has to go."""
+_LONGEST_TITLE = 44
+"""What is left to a title that long before anything else is shown beside it."""
 _NARROWEST_TIME = 6
 """Room for less than a minute; a longer time makes the column wider once."""
 # What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
@@ -47,6 +48,7 @@ HEADS: Mapping[str, Sequence[str]] = {
 def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
     """Return the columns that find room in a width in cells, with their widths; the title takes what is left."""
     empty = {
+        "risk": not any(r.risk for r in rows),
         "priority": not any(r.priority for r in rows),
         "needs": not any(r.needs for r in rows),
         "attempts": not any(r.attempts for r in rows),
@@ -60,14 +62,18 @@ def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
         "number": max(_WIDTHS["number"], min(number, _WIDEST_NUMBER)),
         "needs": min(needs, _WIDTHS["needs"]),
     }
-    for name in _DISPENSABLE:
-        if _title_room(width, shown, widths) < _NARROWEST_TITLE and name in shown:
+    wanted = _title_wanted(rows)
+    for name, least in (
+        *((name, wanted) for name in _DISPENSABLE[:1]),
+        *((name, _NARROWEST_TITLE) for name in _DISPENSABLE),
+    ):
+        if name in shown and _title_room(width, shown, widths) < least:
             shown.remove(name)
     time = _widest({r.time or ("" if "needs" in shown else r.needs) for r in rows})
     widths["time"] = _NARROWEST_TIME if time <= _NARROWEST_TIME else _WIDTHS["time"]
     if "priority" in shown:
         word = _widest({priority_words(r) for r in {(r.priority, r.level): r for r in rows}.values()})
-        if _title_room(width, shown, {**widths, "priority": word}) >= _ROOMY_TITLE:
+        if _title_room(width, shown, {**widths, "priority": word}) >= wanted:
             widths["priority"] = word
         else:
             widths["priority"] = _widest({r.priority for r in rows})
@@ -79,18 +85,15 @@ def priority_words(row: PlanRow) -> str:
     return f"{row.priority:<2} {row.level}".rstrip()
 
 
-def title_words(row: PlanRow, width: int, *, beside_team: bool) -> str:
-    """Return a TODO's title; where it is too long, without what the team's column says already.
+def title_words(row: PlanRow, *, beside_team: bool) -> str:
+    """Return a TODO's title, beside its team without what that says already.
 
     Args:
         row: the TODO's line.
-        width: cells there are.
         beside_team: its team's column is shown.
     """
-    if not beside_team or cell_width(row.title) <= width:
-        return row.title
     head, found, rest = row.title.partition(": ")
-    return rest if found and head in HEADS.get(row.team, ()) else row.title
+    return rest if beside_team and found and head in HEADS.get(row.team, ()) else row.title
 
 
 def needs_words(needs: str, width: int) -> str:
@@ -111,6 +114,17 @@ def _widest(texts: Collection[str]) -> int:
     return max((cell_width(text) for text in texts), default=0)
 
 
+def _title_wanted(rows: Sequence[PlanRow]) -> int:
+    """Return how many cells titles should have: what the longest takes, within bounds."""
+    found = _NARROWEST_TITLE
+    for row in rows:
+        if len(row.title) * 2 > found:  # else it is shorter whatever its characters
+            found = max(found, cell_width(title_words(row, beside_team=True)))
+        if found >= _LONGEST_TITLE:
+            return _LONGEST_TITLE
+    return found
+
+
 def _title_room(width: int, shown: Sequence[str], widths: Mapping[str, int]) -> int:
     return width - sum(widths.get(name, 0) for name in shown) - len(shown) * _PADDING - 1
 
@@ -121,6 +135,8 @@ def shown_number(row: PlanRow, width: int) -> str:
     return row.number if plain else one_line(row.number, width)
 
 
+_ABOVE = ("↑", "^")
+"""What signs of a priority above medium begin with, also in ASCII."""
 _SIGN = 2
 """Cells of the longest sign of a priority."""
 _PATCHED = 20
@@ -307,14 +323,16 @@ class PlanList(OneLineTable[Cell], SearchInput):
                 return f"{row.glyph} {row.word}", row.colour
             case "priority":
                 said = priority_words(row) if self._widths.get("priority", 0) > _SIGN else row.priority
-                return said, "$text-warning" if row.priority.startswith("!") else "dim"
+                return said, "bold" if row.priority[:1] in _ABOVE else "dim"
+            case "risk":
+                return row.risk, "$text-error"
             case "needs":
                 return needs_words(row.needs, self._widths[name]), "dim"
             case "time":
                 needs = "" if "needs" in self._widths else needs_words(row.needs, self._widths[name])
                 return (row.time, "") if row.time else (needs, "dim")
             case "title":
-                return title_words(row, self._widths[name], beside_team="team" in self._widths), ""
+                return title_words(row, beside_team="team" in self._widths), ""
         return str(getattr(row, name)), ""
 
     def rearranged(self) -> None:

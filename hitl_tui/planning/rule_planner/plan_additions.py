@@ -154,7 +154,7 @@ def _step(order: Order, need: Need, scene: Scene, draft: Draft) -> ExecutionStep
     if need is Need.FIND:
         return _search(order, scene, draft)
     if not order.subject:
-        return compute_step(scene.query, language, rules)
+        return compute_step(scene.query, language, rules, title="")
     query = f"{scene.query.strip()[: rules.limits.query]}\n{order.subject}"
     return compute_step(query, language, rules, title=title_of(order.subject, rules))
 

@@ -370,11 +370,11 @@ def _finds(wanted: Wanted, rules: Rules) -> list[ExecutionStep]:
     language = wanted.reading.language
     if wanted.reading.subjects:
         return [find_step(subject, language, rules) for subject in wanted.reading.subjects]
-    return [find_step(wanted.query, language, rules)]
+    return [find_step(wanted.query, language, rules, title="")]
 
 
 def _compute(wanted: Wanted, rules: Rules) -> ExecutionStep:
-    return compute_step(wanted.query, wanted.reading.language, rules)
+    return compute_step(wanted.query, wanted.reading.language, rules, title="")
 
 
 def _write(wanted: Wanted, rules: Rules) -> ExecutionStep:
@@ -396,22 +396,28 @@ def _step(need: Need, query: str, language: str, rules: Rules, title: str, input
     )
 
 
-def find_step(query: str, language: str, rules: Rules, title: str = "") -> ExecutionStep:
-    """Return a search for a query; the team gets the whole of it, up to a bound."""
+def find_step(query: str, language: str, rules: Rules, title: str | None = None) -> ExecutionStep:
+    """Return a search for a query; the team gets the whole of it, up to a bound.
+
+    Args:
+        query: what is looked for.
+        language: that it is asked in.
+        rules: of the planner.
+        title: what it is about; None for the query's own words, empty where that is the question of the whole plan.
+    """
     inputs = {"query": query.strip()[: rules.limits.query]}
-    return _step(Need.FIND, query, language, rules, title or title_of(query, rules), inputs)
+    return _step(Need.FIND, query, language, rules, title_of(query, rules) if title is None else title, inputs)
 
 
-def compute_step(query: str, language: str, rules: Rules, title: str = "") -> ExecutionStep:
-    """Return an analysis for a query."""
+def compute_step(query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
+    """Return an analysis for a query; its title is empty where that is the question of the whole plan."""
     inputs = {"query": query.strip()[: rules.limits.query]}
-    return _step(Need.COMPUTE, query, language, rules, title or title_of(query, rules), inputs)
+    return _step(Need.COMPUTE, query, language, rules, title, inputs)
 
 
-def write_step(query: str, language: str, rules: Rules, title: str = "") -> ExecutionStep:
-    """Return the report on a query."""
-    title = title or subject_of(query, rules)
-    return _step(Need.WRITE, query, language, rules, title, {"title": title})
+def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:
+    """Return the report on the question of the whole plan."""
+    return _step(Need.WRITE, query, language, rules, "", {"title": subject_of(query, rules)})
 
 
 def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
