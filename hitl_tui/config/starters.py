@@ -170,6 +170,18 @@ def starters(language: str | None = None) -> list[Starter]:
     return [Starter(key, words, folder / key).in_language(spoken) for key, words in _STARTERS.items()]
 
 
+def is_own_source(folder: Path) -> bool:
+    """Return whether a folder is the source of this program: a project of its name, as its pyproject.toml says."""
+    import tomllib
+
+    try:
+        with (folder / "pyproject.toml").open("rb") as file:
+            name = tomllib.load(file).get("project", {}).get("name", "")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return False
+    return re.sub(r"[-_.]+", "_", str(name)).lower() == __name__.partition(".")[0]
+
+
 def environment_language(environ: Mapping[str, str]) -> str:
     """Return `ko` where the environment's locale is Korean, else `en`.
 

@@ -60,6 +60,7 @@ class HomeScreen(PromptScreen):
         self._unsatisfiable: tuple[str, ...] = ()
         self._trust: WorkspaceTrust | None = None
         self._large = 0
+        self._offered = ""
 
     def compose(self) -> ComposeResult:
         # Known before the first layout, so that the first frame is the one that stays.
@@ -69,7 +70,7 @@ class HomeScreen(PromptScreen):
         with VerticalScroll(id="home", can_focus=False) as home, Vertical(id="home-page"):
             home.styles.padding = self._margins
             yield Static(Content(_(_WHAT)), id="home-what", markup=False)
-            yield Static(Content(_("Begin with")), classes="home-title")
+            yield Static(Content(_("Begin with")), classes="home-title", id="starters-title")
             yield Choices(*self._options(), id="starters", markup=False, compact=True)
             yield Static(Content(_("Sessions")), classes="home-title", id="sessions-title")
             yield Static("", id="home-facts", markup=False)
@@ -85,6 +86,8 @@ class HomeScreen(PromptScreen):
             below = Content.assemble("\n" + " " * _NUMBER, said.stylize("$text-muted")) if self._wide else Content("")
             rows.append(title + below)
         own = _("{n}  Ask about your own folder: {folder}").format(n=len(rows) + 1, folder=self._folder())
+        if self._offered:
+            own = _("{n}  Search here: {folder}").format(n=len(rows) + 1, folder=self._folder())
         if self.hitl.options.attached is not None:
             name = safe_text(self.hitl.options.attached.graph.name, multiline=False)
             own = _("{n}  Give {graph} its input, in the line below").format(n=len(rows) + 1, graph=name)
@@ -345,8 +348,43 @@ class HomeScreen(PromptScreen):
             self._command(text)
         elif self.hitl.options.attached is None and _calls_for_help(text):
             self.hitl.action_help()
+        elif self._offers_starters(text):
+            self._offered = text
+            self._show_offer()
+            self.draft(text)
+            self.query_one("#starters", OptionList).highlighted = self._starter_for(text)
+            self.set_focus(self.query_one("#starters"))
         else:
-            self.hitl.sessions.begin(text)
+            self._search_here(text)
+
+    def _offers_starters(self, text: str) -> bool:
+        """Whether starters come before a search: this program's own source says much of them, and answers nothing."""
+        from hitl_tui.config.starters import is_own_source
+
+        if self._offered == text or self.query_one(Prompt).text or self.hitl.options.attached is not None:
+            return False
+        return bool(self.hitl.starters) and is_own_source(self.hitl.workspace)
+
+    def _starter_for(self, text: str) -> int:
+        """Return the place of the starter that asks this, in whichever language; the first unless one does."""
+        asked = " ".join(text.casefold().split())
+        for place, starter in enumerate(self.hitl.starters):
+            if any(asked == " ".join(words.question.casefold().split()) for words in starter.words.values()):
+                return place
+        return 0
+
+    def _show_offer(self) -> None:
+        said = _("Begin with")
+        if self._offered:
+            said = _("This folder is hitl-tui's own source. Starters bring documents to ask about:")
+        self.query_one("#starters-title", Static).update(Content(said))
+        self._offer()
+
+    def _search_here(self, text: str) -> None:
+        if self._offered:
+            self._offered = ""
+            self._show_offer()
+        self.hitl.sessions.begin(text)
 
     def _command(self, text: str) -> None:
         """Carry out a command that needs no session."""
@@ -387,6 +425,11 @@ class HomeScreen(PromptScreen):
     def _begin_with(self, index: int) -> None:
         if index < len(self.hitl.starters):
             self.hitl.sessions.begin_starter(self.hitl.starters[index])
+        elif self._offered:
+            prompt = self.query_one(Prompt)
+            if prompt.text == self._offered:
+                prompt.text = ""
+            self._search_here(self._offered)
         else:
             self.to_prompt()
             if self.hitl.options.attached is None:
