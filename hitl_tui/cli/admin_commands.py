@@ -54,8 +54,8 @@ async def sessions(job: Job) -> int:
         job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
     elif not found:
         folder = shown(str(job.data))
-        none = Message("There is no session yet in {}.", folder)
-        job.out.lines([translate(Message('There is no session with "{}" in {}.', sought, folder) if sought else none)])
+        none = Message("No sessions in {} yet.", folder)
+        job.out.lines([translate(Message('No session matches "{}" in {}.', sought, folder) if sought else none)])
     else:
         job.out.lines(session_lines(found))
     return DONE
@@ -131,7 +131,7 @@ async def prune(job: Job) -> int:
         if not _agreed(job, Message("Delete {}?", counted(chosen))):
             return _kept(job)
         pruned = await registry.admin.prune(chosen, by=by)
-    message = Message("{} of {} deleted; the record of their decisions stays.", len(pruned.deleted), counted(chosen))
+    message = Message("Deleted {} of {}; the record of their decisions stays.", len(pruned.deleted), counted(chosen))
     if given.json:
         listed, gone = [s.to_dict() for s in chosen], list(pruned.deleted)
         document = {"status": "pruned", "message": message, "sessions": listed, "deleted": gone}
@@ -148,7 +148,7 @@ def counted(found: Sequence[SessionSummary]) -> str:
 
 
 def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
-    message = Message("{} would be deleted.", counted(chosen)) if chosen else Message("There is nothing to prune.")
+    message = Message("{} would be deleted.", counted(chosen)) if chosen else Message("Nothing to prune.")
     if job.arguments.json:
         status = "dry_run" if job.arguments.dry_run else "pruned"
         listed = [s.to_dict() for s in chosen]
@@ -192,14 +192,14 @@ def _agreed(job: Job, question: str) -> bool:
     if job.arguments.yes:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise BadInput(Message("There is no terminal to ask on; give --yes to delete without being asked."))
-    job.err.lines([translate(Message("{} Their record stays. Type yes or no:", question))])
+        raise BadInput(Message("No terminal to ask on; add --yes to delete without being asked."))
+    job.err.lines([translate(Message("{} The record of their decisions stays. Type yes or no:", question))])
     return sys.stdin.readline(_LONGEST_ANSWER).strip().lower() in ("y", "yes", "예")
 
 
 def _file(text: str) -> Path:
     if not text.strip():
-        raise BadInput(Message("A file's name is missing."))
+        raise BadInput(Message("Name a file."))
     return given_path(text)
 
 

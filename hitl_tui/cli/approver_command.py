@@ -85,8 +85,10 @@ async def _add(file: ApproverFile, name: str, job: Job) -> int:
         return DONE
     lines = [shown(translate(message))]
     if token:
-        lines += [_("Token, shown this once: {token}").format(token=token)]
-        lines += [_("Hand it to {name} alone; it is typed when asked for, never on a command line.").format(name=name)]
+        lines += [_("Token (shown only once): {token}").format(token=token)]
+        lines += [
+            _("Give it to {name} only. They type it when asked; never put it on a command line.").format(name=name)
+        ]
     job.out.lines(lines)
     return DONE
 
@@ -98,9 +100,9 @@ async def _remove(file: ApproverFile, name: str, job: Job) -> int:
             known = ", ".join(a.name for a in approvers.listed[:6])
             raise UnknownName(
                 Message(
-                    'There is no approver "{}"; {}.',
+                    'No approver "{}"; {}.',
                     name,
-                    Message("there are {}", known) if known else Message("none was added"),
+                    Message("known: {}", known) if known else Message("none added yet"),
                 )
             )
         return [a for a in approvers.listed if person(a.name) != person(name)], gone

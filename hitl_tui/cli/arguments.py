@@ -148,7 +148,7 @@ def _check_typing_mistake(words: Sequence[str], argv: Sequence[str]) -> None:
     near = near_first(words, COMMANDS) if len(words) > 1 else near_alone(words[0], COMMANDS)
     if near:
         raise BadInput(
-            Message('There is no command "{}"; did you mean hitl-tui {}?', one_line(words[0], 40), near),
+            Message('Unknown command "{}". Did you mean hitl-tui {}?', one_line(words[0], 40), near),
             help=_asking(words),
         )
     if len(words) == 1 and looks_like_one(words[0]):
@@ -159,16 +159,14 @@ def _nearest(words: Sequence[str]) -> BadInput:
     if not (found := nearest(words[0], COMMANDS)):
         return no_command(words)
     named = ", ".join(f"hitl-tui {name}" for name in found)
-    sentence = Message(
-        'There is no command "{}"; the nearest are {}, and hitl-tui --help lists all.', one_line(words[0], 40), named
-    )
+    sentence = Message('Unknown command "{}". Nearest: {}. hitl-tui --help lists all.', one_line(words[0], 40), named)
     return BadInput(sentence, help=_asking(words))
 
 
 def no_command(words: Sequence[str]) -> BadInput:
     """Return what is said about words that were meant for a subcommand, which isn't near any."""
     return BadInput(
-        Message('There is no command "{}"; hitl-tui --help lists all.', one_line(words[0], 40)), help=_asking(words)
+        Message('Unknown command "{}". hitl-tui --help lists all.', one_line(words[0], 40)), help=_asking(words)
     )
 
 

@@ -65,12 +65,12 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
             team.bind(query, {})
     notes = []
     if facts.forgets:
-        notes.append(
-            Message("{} came with a saver in memory: what that held before isn't seen here.", declaration.name)
-        )
+        notes.append(Message("{} has an in-memory saver; what it held before isn't shown here.", declaration.name))
     if facts.keeps:
         notes.append(
-            Message("{} keeps its own {}; its threads live there, not in the session.", declaration.name, facts.keeps)
+            Message(
+                "{} keeps its own {}: its threads are stored there, not in the session.", declaration.name, facts.keeps
+            )
         )
     return Attachment(declaration, query, given.input is not None, tuple(notes), team.graph.takes)
 
@@ -101,15 +101,13 @@ def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclara
     saver = given.saver
     if holds_password(saver):
         raise BadInput(
-            Message(
-                "A password in --saver would be kept with the session, and everybody sees it in the list of processes."
-            ),
+            Message("A password in --saver would be kept with the session and shown to everyone in the process list."),
             help=Message("Give it in PGPASSWORD or in ~/.pgpass: --saver postgresql://user@host/database"),
         )
     if saver and "://" not in saver:
         path = given_path(saver)
         if not path.is_file():
-            raise BadInput(Message("There is no checkpoint database {}.", one_line(saver, 200)))
+            raise BadInput(Message("No checkpoint database at {}.", one_line(saver, 200)))
         saver = str(path.resolve())
     return replace(declaration, saver=saver, thread=given.thread)
 
@@ -131,9 +129,7 @@ def _content(path: Path) -> str:
         with path.open("rb") as file:
             content = file.read(most + 1)
         if len(content) > most:
-            raise BadInput(
-                Message("The input {} is too long; at most {} characters can be used.", name, f"{LONGEST_QUERY:,}")
-            )
+            raise BadInput(Message("The input {} is too long: at most {} characters.", name, f"{LONGEST_QUERY:,}"))
         return content.decode("utf-8-sig").strip()
     except OSError as error:
         raise BadInput(Message("The input {} can't be read: {}.", name, error.strerror)) from error
@@ -154,7 +150,7 @@ async def _attach(job: Job, found: Attachment) -> int:
     given = job.arguments
     if not found.query:
         raise BadInput(
-            Message("{} takes {}; give it with --input.", found.graph.name, found.takes),
+            Message("{} takes {}; pass it with --input.", found.graph.name, found.takes),
             help=Message('For example: --input \'{"…": "…"}\', --input @file.json, or --input "some words"'),
         )
     operator = operator_of(given.by, job.environ, job.data)

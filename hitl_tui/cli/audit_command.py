@@ -44,7 +44,7 @@ async def _audit(job: Job) -> int:
         raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
     folder = DataFolder(job.data)
     if _is_empty(folder):
-        raise BadInput(Message("There is no record in {}.", job.data))
+        raise BadInput(Message("No record in {}.", job.data))
     folder.prepare()
     if folder.note and not arguments.json:
         job.err.lines([shown(translate(folder.note))])
@@ -72,7 +72,7 @@ async def _stream(ledger: Streams, session: str, folder: DataFolder | None) -> s
         return None
     known = [found.stream for found in await ledger.streams()]
     if session not in known and (folder is None or session not in folder.ids()):
-        hint = Message("there are {}", ", ".join(known[-6:])) if known else Message("it is empty")
+        hint = Message("known: {}", ", ".join(known[-6:])) if known else Message("it is empty")
         raise UnknownName(Message('The record has no session "{}"; {}.', shown(session)[:80], hint))
     return session
 
@@ -93,7 +93,7 @@ async def _verify(ledger: SqliteLedger, folder: DataFolder, stream: str | None, 
     count = counted_message("{1} entries of {0} session", "{1} entries of {0} sessions", sessions, found.entries)
     more = len(found.problems) + found.unlisted
     message = (
-        Message("{}: all as it was written.", count)
+        Message("{}: intact.", count)
         if found.ok
         else counted_message("{1}: {0} problem.", "{1}: {0} problems.", more, count)
     )
@@ -117,7 +117,7 @@ def _notes(signed: Sequence[SignedStream], signer: Signer, kept: AnchorFile | No
     if count:
         notes.append(Message("Signed: {} entries.", count))
     if older:
-        notes.append(Message("Not signed: {} entries, from before there was a key.", older))
+        notes.append(Message("Not signed: {} entries, written before signing began.", older))
     known = signer.known()
     if not known.keys and count:
         notes.append(
@@ -134,9 +134,9 @@ async def _kept_anchors(ledger: Streams, kept: AnchorFile, stream: str | None) -
     for anchor in anchors.values():
         page = await ledger.entries(anchor.stream, anchor.n - 1, 1)
         if not page or page[0].n != anchor.n:
-            problems.append(Problem(anchor.stream, anchor.n, Message("Entry {} is anchored and is gone.", anchor.n)))
+            problems.append(Problem(anchor.stream, anchor.n, Message("Entry {} is anchored but missing.", anchor.n)))
         elif page[0].hash != anchor.hash:
-            problems.append(Problem(anchor.stream, anchor.n, Message("Entry {} isn't what was anchored.", anchor.n)))
+            problems.append(Problem(anchor.stream, anchor.n, Message("Entry {} differs from its anchor.", anchor.n)))
     return problems, len(anchors)
 
 

@@ -158,7 +158,7 @@ def _function(command: str) -> Callable[[Job], int | Coroutine[Any, Any, int]]:
 
 
 def _interrupted(stop: KeyboardInterrupt, *, wants_json: bool, out: Output, err: Output, session: str = "") -> int:
-    again = Message("; session {} goes on when it is opened again", session) if session else ""
+    again = Message("; session {} continues when opened again", session) if session else ""
     kind, how, code = "interrupted", "Interrupted", INTERRUPTED
     if isinstance(stop, Terminated):
         kind, how, code = "terminated", Message("Stopped by {}", stop.signal.name), stop.exit_code
@@ -213,4 +213,4 @@ def _unexpected(error: Exception, journal: LogFile) -> HitlError:
     said = one_line(" ".join(str(error).split()), 200).rstrip(".")
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     where = Message("; details are in {}", journal.path) if journal.path.exists() else ""
-    return HitlError(Message("Something went wrong that should not have ({}){}.", what, where))
+    return HitlError(Message("Unexpected error ({}){}.", what, where))

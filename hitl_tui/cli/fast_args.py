@@ -30,7 +30,7 @@ def language_of(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     try:
         return chosen(given if given in CODES else "", environ)
     except ValueError as error:
-        raise BadInput(Message('{} must be en or ko, but it is "{}".', VARIABLE, one_line(str(error), 40))) from error
+        raise BadInput(Message('{} must be en or ko, not "{}".', VARIABLE, one_line(str(error), 40))) from error
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def policy(job: Job) -> int:
     found = unsatisfiable(config.policy, approvers, text)
     where = folder / FILE_NAME
     if content is None:
-        message = Message("There is no {} in {}: nothing to check.", FILE_NAME, folder)
+        message = Message("No {} in {}: nothing to check.", FILE_NAME, folder)
     elif not found:
         count = len(config.policy.rules)
         message = counted_message(

@@ -204,14 +204,14 @@ def given_text(text: str, stdin: Stdin | None) -> str:
         if len(data) > most:
             raise BadInput(
                 Message(
-                    "What came from standard input is too long; at most {} characters can be used.",
+                    "Standard input is too long: at most {} characters.",
                     f"{LONGEST_QUERY:,}",
                 )
             )
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise BadInput(Message("What came from standard input isn't UTF-8 text.")) from error
+            raise BadInput(Message("Standard input isn't UTF-8 text.")) from error
     try:
         text.encode()
     except UnicodeEncodeError as error:

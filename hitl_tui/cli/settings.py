@@ -48,9 +48,9 @@ def existing_workspace(given: str | None) -> Path:
     folder = workspace_folder(given)
     if not folder.is_dir():
         raise BadInput(
-            Message("The workspace {} is not a folder.", folder)
+            Message("The workspace {} isn't a folder.", folder)
             if folder.exists()
-            else Message("The workspace {} does not exist.", folder)
+            else Message("The workspace {} doesn't exist.", folder)
         )
     return folder
 
@@ -59,7 +59,7 @@ def _absolute(text: str) -> Path:
     try:
         return given_path(text).absolute()
     except FileNotFoundError as error:
-        raise BadInput(Message("The current folder doesn't exist any more; change to another one.")) from error
+        raise BadInput(Message("The current folder no longer exists; change to another.")) from error
 
 
 def claimed(given: str | None, environ: Mapping[str, str]) -> str:

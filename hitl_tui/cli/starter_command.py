@@ -33,7 +33,7 @@ def starter(job: Job) -> int:
     found = next((s for s in known if s.key == arguments.name), None)
     if found is None:
         names = ", ".join(s.key for s in known)
-        raise UnknownName(Message('There is no starter "{}"; there are {}.', one_line(arguments.name, 40), names))
+        raise UnknownName(Message('No starter "{}"; known: {}.', one_line(arguments.name, 40), names))
     folder = new_copy(found, job.data)
     if arguments.json:
         about = {"name": found.key, "workspace": str(folder), "title": found.title, "question": found.question}

@@ -103,14 +103,14 @@ def option(*names: str, **given: object) -> Option:
 def count(text: str) -> int:
     """Return a number from 0 on. Raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(Message("{} is not a whole number of 0 or more", repr(text)))
+        raise argparse.ArgumentTypeError(Message("{} isn't a whole number of 0 or more", repr(text)))
     return int(text)
 
 
 def port(text: str) -> int:
     """Return the number of a port. Raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(Message("{} is not a port (a number from 0 to 65535)", repr(text)))
+        raise argparse.ArgumentTypeError(Message("{} isn't a port (a number from 0 to 65535)", repr(text)))
     return int(text)
 
 
@@ -127,14 +127,20 @@ _ENDS = "exit codes:\n  0 done   1 failed   2 bad input; nothing was changed"
 _FINDINGS = "exit codes:\n  0 nothing found   1 something found   2 bad input"
 
 ALL_TAKE = (
-    option("--data", metavar="DIR", help="where sessions live (HITL_DATA_DIR; else the user's data folder)"),
+    option("--data", metavar="DIR", help="where sessions live (default: HITL_DATA_DIR, else the user's data folder)"),
     option(
-        OPTION, choices=CODES, default="", dest="lang", help="language: English or Korean (HITL_LANG; else the locale)"
+        OPTION,
+        choices=CODES,
+        default="",
+        dest="lang",
+        help="language: English or Korean (default: HITL_LANG, else the locale)",
     ),
 )
-_AS = option("--as", metavar="NAME", dest="by", help="who decides, for the record (HITL_USER; else the login name)")
+_AS = option(
+    "--as", metavar="NAME", dest="by", help="who decides, for the record (default: HITL_USER, else the login name)"
+)
 _BEGINNING = (
-    option("--workspace", metavar="DIR", help="folder to work in (the current one)"),
+    option("--workspace", metavar="DIR", help="folder to work in (default: the current one)"),
     option(
         "--mode",
         choices=MODES,
@@ -143,32 +149,31 @@ _BEGINNING = (
     ),
     _AS,
 )
-_FOLDER = option("workspace", metavar="DIR", nargs="?", help="the folder (the current one)")
+_FOLDER = option("workspace", metavar="DIR", nargs="?", help="the folder (default: the current one)")
 _JSON = option("--json", action="store_true", help="print exactly one JSON document, nothing else")
 _LINE = option("--line", action="store_true", help="line mode: plain lines, for any terminal or a pipe")
-_NEW_ID = option("--session", metavar="ID", default="", help="id of the new session (s1, s2, …)")
+_NEW_ID = option("--session", metavar="ID", default="", help="id of the new session (default: s1, s2, …)")
 _SESSION = option("session", metavar="SESSION", help="the session's id")
 _TRUST = option(
     "--trust", metavar="D", default="", help="trust the workspace for this call: the digest from trust --show"
 )
-_YES = option("--yes", action="store_true", help="don't ask; needed where there is no terminal")
+_YES = option("--yes", action="store_true", help="don't ask; required without a terminal")
 
 _ROWS = (
     Subcommand(
         CONSOLE,
         "console_command:console",
         "[QUESTION]",
-        "open the console (a plain line mode where there is no screen)",
+        "open the console (line mode where there is no screen)",
         "[--workspace DIR] [--session ID] [--data DIR] [--mode step|plan|risk] [--trust D] [--as NAME]\n"
         "                [--line] [QUESTION]",
-        "An operator console for supervising teams of agents: a question is planned into TODOs, and each waits "
-        "for your word.",
+        "A console for supervising teams of agents. They propose steps; nothing runs until you approve it.",
         (
-            option("words", nargs="*", metavar="QUESTION", help="begin a session with it at once"),
+            option("words", nargs="*", metavar="QUESTION", help="start a session with this question"),
             option("--session", metavar="ID", default="", help="open this session"),
             *_BEGINNING,
             _LINE,
-            option("--version", action="version", version=f"hitl-tui {__version__}", help="show the version and leave"),
+            option("--version", action="version", version=f"hitl-tui {__version__}", help="show the version and exit"),
             _TRUST,
         ),
         _CODES,
@@ -177,10 +182,10 @@ _ROWS = (
         "run",
         "session_jobs:run",
         "QUERY",
-        "begin a session; go until something must be decided or it is finished",
+        "start a session; run until a decision is needed or it is finished",
         "QUERY [--session ID] [--workspace DIR] [--mode step|plan|risk] [--trust D] [--data DIR]\n"
         "                    [--as NAME] [--json]",
-        "Begin a session and go until something must be decided or it is finished.",
+        "Start a session and run it until a decision is needed or it is finished.",
         (
             option(
                 "words",
@@ -199,12 +204,13 @@ _ROWS = (
         "do",
         "session_jobs:do",
         "SESSION COMMAND",
-        'carry one chat command out, such as "/todo approve"; stop at the next question',
+        'run one chat command, such as "/todo approve"; stop at the next question',
         "SESSION COMMAND [--trust D] [--data DIR] [--as NAME | --approver NAME] [--json]",
-        "Carry one chat command out, let what it set free run, and stop at the next question.\n"
-        "Plain text proposes a change of the plan. /help lists all commands. When another process has the session\n"
-        'open, the command is recorded ("status": "recorded") and that process acts on it.\n'
-        "A command that only looks (/todos, /todo show, /checkpoint list, /help) ends with 0 in any session.",
+        "Run one chat command and the steps it lets run, then stop at the next question.\n"
+        "Plain text proposes a change to the plan. /help lists all commands. When "
+        'another process has the session\nopen, the command is recorded ("status": '
+        '"recorded") and that process acts on it.\nRead-only commands (/todos, /todo '
+        "show, /checkpoint list, /help) end with 0 in any session.",
         (
             _SESSION,
             option("words", nargs="+", metavar="COMMAND", help='in quotes: "/todo approve", "/todo skip 2 why"'),
@@ -213,7 +219,7 @@ _ROWS = (
                 "--approver",
                 metavar="NAME",
                 default="",
-                help="decide as this approver: their token is asked for at the terminal",
+                help="decide as this approver; asks for their token at the terminal",
             ),
             _JSON,
             _TRUST,
@@ -233,7 +239,7 @@ _ROWS = (
         "sessions",
         "admin_commands:sessions",
         "",
-        "list all sessions; --search TEXT for some",
+        "list sessions; --search TEXT filters them",
         "[--search TEXT] [--data DIR] [--json]",
         "List sessions, newest last.",
         (
@@ -250,9 +256,9 @@ _ROWS = (
         "rename",
         "admin_commands:rename",
         "SESSION TITLE",
-        "give a session another title",
+        "rename a session",
         "SESSION TITLE [--data DIR] [--json]",
-        "Give a session another title, also while it is open elsewhere.",
+        "Rename a session, even while it is open elsewhere.",
         (_JSON, _SESSION, _AS, option("words", nargs="+", metavar="TITLE", help="the new title")),
         _ENDS,
     ),
@@ -262,8 +268,9 @@ _ROWS = (
         "SESSION",
         "start another session from this one's current or past state (--at CHECKPOINT)",
         "SESSION [--at CHECKPOINT] [--title TITLE] [--data DIR] [--json]",
-        "Begin another session where this one stands or stood. The same is asked there and nothing is executed.\n"
-        "What this one did to the world is known there: doing it again is asked about.",
+        "Start another session from this one's current or past state. It asks the same "
+        "questions; nothing is executed.\nYou'll be asked before any side effect is "
+        "repeated.",
         (
             _JSON,
             _SESSION,
@@ -271,7 +278,7 @@ _ROWS = (
             option(
                 "--at", metavar="CHECKPOINT", default="", help="number, id, prefix or ending, as /checkpoint list shows"
             ),
-            option("--title", metavar="TITLE", default="", help="of the new session (the same)"),
+            option("--title", metavar="TITLE", default="", help="title of the new session (default: the same)"),
         ),
         _ENDS,
     ),
@@ -279,10 +286,10 @@ _ROWS = (
         "export",
         "admin_commands:export",
         "SESSION FILE",
-        "write a session into one file",
+        "export a session to one file",
         "SESSION FILE [--data DIR] [--json]",
-        "Write a session into one file: checkpoints, results, the record of decisions. It may be open elsewhere.\n"
-        "An existing file is never written over.",
+        "Export a session to one file: checkpoints, results, the record of decisions. It "
+        "may be open elsewhere.\nExisting files are never overwritten.",
         (_JSON, _SESSION, _AS, option("file", metavar="FILE", help="the file to make, such as s1.hitl")),
         _ENDS,
     ),
@@ -290,14 +297,15 @@ _ROWS = (
         "import",
         "admin_commands:import_",
         "FILE",
-        "make a session of such a file",
+        "create a session from such a file",
         "FILE [--workspace DIR] [--data DIR] [--json]",
-        "Make a session of an exported file. All of it is checked first; nothing is executed, and every step asks.\n"
-        "It keeps its id unless there is or was one of that id here.",
+        "Create a session from an exported file. The file is checked first; nothing is "
+        "executed, and every step asks.\nThe session keeps its id unless that id is or "
+        "was in use here.",
         (
             _JSON,
             option("file", metavar="FILE", help="what hitl-tui export wrote, here or elsewhere"),
-            option("--workspace", metavar="DIR", help="folder it works in (the one it had, if that exists here)"),
+            option("--workspace", metavar="DIR", help="folder to work in (default: its own, if it exists here)"),
             _AS,
         ),
         _ENDS,
@@ -306,9 +314,9 @@ _ROWS = (
         "delete",
         "admin_commands:delete",
         "SESSION",
-        "remove a session; the record of its decisions stays",
+        "delete a session; the record of its decisions stays",
         "SESSION [--yes] [--data DIR] [--json]",
-        "Remove a session that nobody has open. The record of its decisions stays, and its id isn't given again.",
+        "Delete a session that nobody has open. The record of its decisions stays; its id isn't reused.",
         (_JSON, _SESSION, _AS, _YES),
         _ENDS,
     ),
@@ -316,15 +324,16 @@ _ROWS = (
         "prune",
         "admin_commands:prune",
         "",
-        "remove old finished sessions",
+        "delete old finished sessions",
         "[--older-than AGE] [--keep N] [--dry-run] [--yes] [--data DIR] [--json]",
-        "Remove finished and failed sessions that nobody has open, after showing which. Without --older-than and\n"
-        "--keep: those older than 30d. The record of their decisions stays.",
+        "Delete finished and failed sessions that nobody has open, after listing them. "
+        "Without --older-than and\n--keep: those older than 30d. The record of their "
+        "decisions stays.",
         (
             _JSON,
-            option("--older-than", metavar="AGE", help="by their last step: 90m, 12h, 30d, 2w"),
-            option("--keep", metavar="N", type=count, help="the N that ended last stay"),
-            option("--dry-run", action="store_true", help="only show which would go"),
+            option("--older-than", metavar="AGE", help="older than this, by their last step: 90m, 12h, 30d, 2w"),
+            option("--keep", metavar="N", type=count, help="keep the N that ended last"),
+            option("--dry-run", action="store_true", help="only show which would be deleted"),
             _YES,
             _AS,
         ),
@@ -336,28 +345,29 @@ _ROWS = (
         "[DIR]",
         "show what a folder's settings want to run, and trust it",
         "[DIR] [--show | --digest D | --revoke | --list] [--data DIR] [--as NAME] [--json]",
-        "Show what a folder's hitl.toml and langgraph.json want to run, and trust it. Until then only search,\n"
-        "analysis and documents work there, every step asks, and rules that ask or deny are obeyed. Trust ends with\n"
-        "any change of these files. Without a terminal the digest that --show --json prints has to be given.",
+        "Show what a folder's hitl.toml and langgraph.json want to run, and trust it. "
+        "Until then only search,\nanalysis and documents work there, every step asks, and "
+        "only rules that ask or deny apply. Trust ends when\nthese files change. Without "
+        "a terminal, pass the digest that --show --json prints.",
         (_FOLDER, _AS, _JSON),
         "with --json:\n"
         '  {"status", "message", "workspace", "digest", "trusted", "changed", "by", "at", "files",\n'
         '  "wants": [{"kind", "name", "text", "risk", "file"}]}\n\n' + _ENDS,
         (
             option("--show", action="store_true", help="only show what it wants, and the digest"),
-            option("--digest", metavar="D", default="", help="trust it if it is still what this digest stands for"),
-            option("--revoke", action="store_true", help="take the trust in it back"),
-            option("--list", dest="listed", action="store_true", help="list the folders that are trusted"),
+            option("--digest", metavar="D", default="", help="trust it only if it still has this digest"),
+            option("--revoke", action="store_true", help="stop trusting it"),
+            option("--list", dest="listed", action="store_true", help="list trusted folders"),
         ),
     ),
     Subcommand(
         "starter",
         "starter_command:starter",
         "[NAME]",
-        "list the examples to begin with, or make the folder of one",
+        "list the starters, or make the folder of one",
         "[NAME] [--data DIR] [--json]",
-        "List the examples to begin with; with a name, make that one's folder (once) and print where it is.",
-        (_JSON, option("name", metavar="NAME", nargs="?", default="", help="which one")),
+        "List the starters; with a name, make its folder (once) and print its path.",
+        (_JSON, option("name", metavar="NAME", nargs="?", default="", help="the starter")),
         _ENDS,
     ),
     Subcommand(
@@ -367,11 +377,13 @@ _ROWS = (
         "run any LangGraph graph under supervision: agent.py:graph, module:attribute",
         "GRAPH [--input JSON|TEXT|@FILE] [--workspace DIR] [--session ID] [--saver URI --thread T]\n"
         "       [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME] [--line | --json]",
-        "Run any LangGraph graph under supervision, as it is: its interrupts become questions, its history can be\n"
-        "looked at and gone back in, and a crash loses nothing.\n\n"
-        "GRAPH is module:attribute, path.py:attribute (or path.py, when it holds one graph), a langgraph.json, or\n"
-        "the name of a graph in the workspace's langgraph.json. The attribute may be a compiled graph, a builder, a\n"
-        "factory or an @entrypoint. Giving --input is the word to run the graph with it; without it you are asked.",
+        "Run any LangGraph graph under supervision, unchanged: its interrupts become "
+        "questions, you can browse its\nhistory and restore any point of it, and a crash "
+        "loses nothing.\n\nGRAPH is module:attribute, path.py:attribute (or path.py, when "
+        "it holds one graph), a langgraph.json, or\nthe name of a graph in the "
+        "workspace's langgraph.json. The attribute may be a compiled graph, a builder, a\n"
+        "factory or an @entrypoint. --input runs the graph with that input at once; "
+        "without it you are asked.",
         (
             option("name", metavar="GRAPH", help="the graph: agent.py:graph, package.module:graph, langgraph.json"),
             option("--input", metavar="JSON", default=None, help="its input: JSON, words, @file, or - for stdin"),
@@ -383,7 +395,7 @@ _ROWS = (
                 help="keep its threads in this SQLite file, or postgresql://user@host/database; its password in "
                 "PGPASSWORD or ~/.pgpass",
             ),
-            option("--thread", metavar="T", default="", help="go on with this thread of that store"),
+            option("--thread", metavar="T", default="", help="continue this thread of that store"),
             *_BEGINNING,
             _LINE,
             _JSON,
@@ -395,35 +407,37 @@ _ROWS = (
         "open",
         "open_command:open_store",
         "DATABASE",
-        "look into any LangGraph checkpoint store, SQLite or PostgreSQL; read-only",
+        "browse any LangGraph checkpoint store (SQLite, PostgreSQL), read-only",
         "DATABASE [--thread THREAD] [--checkpoint ID [--against ID]] [--ns NS] [--search TEXT]\n"
         "                     [--limit N] [--skip N] [--before ID] [--graph GRAPH] [--workspace DIR]\n"
         "                     [--mode step|plan|risk] [--as NAME] [--data DIR] [--json]",
-        "Look into the checkpoints of any LangGraph graph, without the graph: threads, history, branches, state,\n"
-        "differences. Nothing is written and nothing is run. Without a terminal, or with --json, it prints: the\n"
-        "threads; with --thread that one's checkpoints; with --checkpoint the state there.\n\n"
-        "With --graph a thread can go on in a copy, in a session of its own: 3 at a checkpoint, or --thread without a\n"
-        "terminal. The store itself is still not written. GRAPH is as in hitl-tui attach.",
+        "Browse the checkpoints of any LangGraph graph without the graph: threads, "
+        "history, branches, state,\ndifferences. Nothing is written or run. Without a "
+        "terminal, or with --json, it prints the threads; with\n--thread that thread's "
+        "checkpoints; with --checkpoint the state there.\n\nWith --graph, a thread can "
+        "continue in a copy, in a session of its own: press 3 at a checkpoint, or pass\n"
+        "--thread without a terminal. The store itself isn't written. GRAPH is as in "
+        "hitl-tui attach.",
         (
             option(
                 "file",
                 metavar="DATABASE",
                 help="a SQLite file, or postgresql://user@host/database; its password in PGPASSWORD or ~/.pgpass",
             ),
-            option("--thread", metavar="THREAD", default="", help="this thread: its id or how it begins"),
+            option("--thread", metavar="THREAD", default="", help="this thread: its id, or how it begins"),
             option(
                 "--checkpoint",
                 metavar="ID",
                 default="",
-                help="print the state there: id, beginning or ending",
+                help="print the state at this checkpoint: its id, beginning or ending",
             ),
-            option("--against", metavar="ID", default="", help="print what differs from this other one instead"),
+            option("--against", metavar="ID", default="", help="print the differences from this checkpoint instead"),
             option("--ns", metavar="NS", default="", help="the checkpoints of a subgraph, as they are listed"),
             option("--search", metavar="TEXT", default="", help="only threads with these words in id or title"),
-            option("--limit", metavar="N", type=count, help="list at most this many (100)"),
+            option("--limit", metavar="N", type=count, help="list at most this many (default: 100)"),
             option("--skip", metavar="N", type=count, help="skip this many threads first"),
             option("--before", metavar="ID", default="", help="list checkpoints older than this one"),
-            option("--graph", metavar="GRAPH", default="", help="the graph that wrote it, to go on in a copy"),
+            option("--graph", metavar="GRAPH", default="", help="the graph that wrote it, to continue in a copy"),
             *_BEGINNING,
             _JSON,
         ),
@@ -448,13 +462,13 @@ _ROWS = (
         "the console in a browser of this machine",
         "[--port N] [--host 127.0.0.1] [--workspace DIR] [--data DIR] [--mode step|plan|risk]\n"
         "                    [--trust D] [--as NAME] [--no-open]",
-        "Serve the console to a browser of this machine. The address that is printed lets one browser in, once.\n"
-        "Each open page is a console of its own. Ctrl+C ends it.",
+        "Serve the console to a browser on this machine. The printed address lets one "
+        "browser in, once.\nEach open page is its own console. Ctrl+C stops it.",
         (
-            option("--port", metavar="N", type=port, help="where it listens (8765); 0 takes one that is free"),
-            option("--host", metavar="ADDRESS", default="127.0.0.1", help="a loopback address (127.0.0.1)"),
+            option("--port", metavar="N", type=port, help="port to listen on (default: 8765); 0 picks a free one"),
+            option("--host", metavar="ADDRESS", default="127.0.0.1", help="loopback address (default: 127.0.0.1)"),
             *_BEGINNING,
-            option("--no-open", action="store_true", help="print the address, open no browser"),
+            option("--no-open", action="store_true", help="print the address without opening a browser"),
             _TRUST,
         ),
         _ENDS,
@@ -465,13 +479,13 @@ _ROWS = (
         "WHAT [SESSION]",
         "verify, head or export: check the record of who decided what",
         "verify|head|export [SESSION] [--anchor TEXT] [--data DIR] [--json]",
-        "Check the record of who decided what.\n\n"
-        "  verify  walk the chains of hashes and compare what is shown with what was recorded\n"
-        "  head    print an anchor a session, to keep where nobody here can change it\n"
-        "  export  print the record as JSON lines",
+        "Check the record of who decided what.\n\n  verify  walk the hash chains and "
+        "compare what is shown with what was recorded\n  head    print one anchor per "
+        "session, to keep where nobody here can change it\n  export  print the record as "
+        "JSON lines",
         (
             option("what", choices=("verify", "head", "export"), metavar="verify|head|export"),
-            option("session", metavar="SESSION", nargs="?", default="", help="this session alone"),
+            option("session", metavar="SESSION", nargs="?", default="", help="only this session"),
             option(
                 "--anchor",
                 dest="anchors",
@@ -482,24 +496,24 @@ _ROWS = (
             ),
             _JSON,
         ),
-        "exit codes:\n  0 as it was written   1 something was changed or can't be read   2 bad input",
+        "exit codes:\n  0 intact   1 changed or unreadable   2 bad input",
     ),
     Subcommand(
         "approver",
         "approver_command:approver",
         "WHAT [NAME]",
-        "add, list or remove those who count where several people or a level are demanded",
+        "add, list or remove approvers: who counts where a policy requires several people or a level",
         "add NAME [--account ACCOUNT] [--level N] | list | remove NAME [--data DIR] [--json]",
-        "Say who counts where a policy demands several people or a level. The account that owns the data folder\n"
-        "always counts, with level 0 unless it is added.\n\n"
-        "  add     without --account it prints a token, once: it proves who they are wherever they type it\n"
-        "  list    show them\n"
-        "  remove  remove one; what they decided stays as it is",
+        "Manage approvers: who counts where a policy requires several people or a level. "
+        "The account that owns the\ndata folder always counts, at level 0 unless it is "
+        "added.\n\n  add     add one; without --account it prints a token, once, which "
+        "proves who they are wherever they type it\n  list    list them\n  remove  remove "
+        "one; their past decisions stand",
         (
             option("what", choices=("add", "list", "remove"), metavar="add|list|remove"),
             option("name", metavar="NAME", nargs="?", default="", help="the approver"),
             option("--account", metavar="ACCOUNT", help="their operating system account, instead of a token"),
-            option("--level", metavar="N", type=count, default=0, help="their level, 0 to 100 (0)"),
+            option("--level", metavar="N", type=count, default=0, help="their level, 0 to 100 (default: 0)"),
             _JSON,
         ),
         _ENDS,
@@ -508,9 +522,9 @@ _ROWS = (
         "policy",
         "policy_command:policy",
         "check [DIR]",
-        "name rules of hitl.toml that nobody here can satisfy",
+        "list rules in hitl.toml that nobody here can satisfy",
         "check [DIR] [--data DIR] [--json]",
-        "Name the rules of a folder's hitl.toml that nobody here can satisfy, and what helps.",
+        "List rules in a folder's hitl.toml that nobody here can satisfy, and how to fix them.",
         (option("what", choices=("check",), metavar="check"), _FOLDER, _JSON),
         "with --json:\n"
         '  {"status": "ok" | "findings", "message", "file", "approvers": [{"name", "account", "token", "level"}],\n'
@@ -522,12 +536,16 @@ _ROWS = (
         "GRAPH",
         "check a LangGraph graph for unsafe interrupts, without running it",
         "MODULE:ATTRIBUTE|FILE.py[:ATTRIBUTE] [--json]",
-        "Check a LangGraph graph for unsafe interrupts, and show what its nodes do to the\n"
-        "world. Only the source is read, with what it imports from its own package or\n"
-        "folder: nothing is imported or run. An effect that may be done again says so:\n"
-        "# hitl: idempotent (on its line, on a line above it, or on a function's def).",
+        "Check a LangGraph graph for unsafe interrupts, and list its nodes' side effects."
+        "\nOnly the source is read, with what it imports from its own package or folder:\n"
+        "nothing is imported or run. Mark an effect that may be repeated with\n# hitl: "
+        "idempotent (on its line, the line above it, or the function's def).",
         (
-            option("target", metavar="MODULE:ATTRIBUTE|FILE.py[:ATTRIBUTE]", help="the graph; without attribute all"),
+            option(
+                "target",
+                metavar="MODULE:ATTRIBUTE|FILE.py[:ATTRIBUTE]",
+                help="the graph to check; without an attribute, all",
+            ),
             _JSON,
         ),
         "with --json:\n"
@@ -580,7 +598,7 @@ class Parser(argparse.ArgumentParser):
         )
         self._positionals.title, self._optionals.title = _("arguments"), _("options")
         self.add_argument(
-            "-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help=_("show this and leave")
+            "-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help=_("show this help and exit")
         )
         exclusive = self.add_mutually_exclusive_group()
         for group, options in ((self, ALL_TAKE), (exclusive, subcommand.exclusive), (self, subcommand.options)):
@@ -607,12 +625,10 @@ class Parser(argparse.ArgumentParser):
         known, given = ", ".join(action.choices), one_line(str(value), 40)
         if action.option_strings:
             raise BadInput(
-                Message('{} can\'t be "{}"; it is one of {}.', action.option_strings[0], given, known),
+                Message('{} can\'t be "{}"; use one of {}.', action.option_strings[0], given, known),
                 help=self._told_usage(),
             )
-        raise BadInput(
-            Message('"{}" can\'t stand here; it has to be one of {}.', given, known), help=self._told_usage()
-        )
+        raise BadInput(Message('"{}" isn\'t allowed here; use one of {}.', given, known), help=self._told_usage())
 
     def _told_usage(self) -> str:
         return self.format_usage().strip().removeprefix(_("usage: "))

@@ -46,7 +46,7 @@ async def _trust(job: Job) -> int:
     if not digest:
         if arguments.json or not _at_terminal():
             raise BadInput(
-                Message("Without a terminal, trust needs the digest of what you have seen."),
+                Message("No terminal to ask on; pass the digest of what you have seen."),
                 help=f"{found.command} --show --json prints it; then: {found.command} --digest DIGEST",
             )
         if found.trusted:
@@ -71,7 +71,7 @@ def _show(found: WorkspaceTrust, job: Job) -> int:
     message = (
         Message("{} is trusted ({}).", found.folder, found.by)
         if found.trusted
-        else Message("{} is not trusted.", found.folder)
+        else Message("{} isn't trusted.", found.folder)
     )
     if job.arguments.json:
         job.out.document({"status": "ok", "message": message, **found.to_dict()})
@@ -84,12 +84,12 @@ def _show(found: WorkspaceTrust, job: Job) -> int:
 async def _revoke(folder: Path, by: str, job: Job) -> int:
     path = str(real_path(folder))
     if not DataFolder(job.data).ledger.exists():
-        raise BadInput(Message("{} is not trusted, so nothing was changed.", path))
+        raise BadInput(Message("{} isn't trusted, so nothing was changed.", path))
     async with SessionRegistry.open(job.data) as registry:
         registry.data.check_writable()
         record = await registry.trust.revoke(folder, by=by)
     if record is None:
-        raise BadInput(Message("{} is not trusted, so nothing was changed.", path))
+        raise BadInput(Message("{} isn't trusted, so nothing was changed.", path))
     message = Message("{} is no longer trusted.", path)
     if job.arguments.json:
         job.out.document({"status": "revoked", "message": message, "workspace": path, "digest": record.digest})

@@ -42,7 +42,7 @@ def web(job: Job) -> int:
 
     if any(find_spec(name) is None for name in _EXTRA):
         raise MissingExtra(
-            Message('The console in a browser needs the extra "web"; install it: pip install "hitl-tui[web]"'),
+            Message('The console in a browser needs the extra "web"; to install it: pip install "hitl-tui[web]"'),
             help=Message("In a checkout of the source: uv run --extra web hitl-tui web"),
         )
     arguments = job.arguments
@@ -92,7 +92,9 @@ def _announcing(
             tell()
 
         tell()
-        out.lines([_("It lets one browser in, once; Enter makes another address. Ctrl+C ends it, and what it runs.")])
+        out.lines(
+            [_("It lets one browser in, once. Enter makes a new address; Ctrl+C stops the console and what it runs.")]
+        )
         page = open_browser(gate.entrance, data) if browse and has_browser(environ) else None
         forget = _at_enter(renew)
 

@@ -14,6 +14,7 @@ from hitl_tui.core.interrupts.tool_permissions import why_refused
 from hitl_tui.core.json_text import check_storable
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.snapshot import Question
 
@@ -79,7 +80,7 @@ def form_of(question: Question) -> Shape:
     """
     if question.shape is None:
         ways = ", ".join(question.commands.values())
-        raise BadInput(Message("{} isn't waiting for an answer; use one of {}.", question.name, ways))
+        raise BadInput(Message("{} isn't waiting for an answer; use one of {}.", step_name(question.name), ways))
     return question.shape
 
 
@@ -111,6 +112,6 @@ async def _inside(context: CommandContext, todo_id: str) -> Question:
     if len(shown) == 1:
         return shown[0]
     if len(inside) < 2 and all(q.number > 1 for q in inside):
-        now = Message("To answer what is asked now, name it: {}.", inside[0].name) if inside else ""
+        now = Message("To answer the current question, name it: {}.", inside[0].name) if inside else ""
         await refuse_answered(context, todo_id, kinds=(Kind.INTERRUPT,), number=1 if inside else 0, help=now)
     return open_question(context.snapshot, todo_id)

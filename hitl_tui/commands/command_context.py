@@ -24,7 +24,7 @@ from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
-from hitl_tui.core.names import resolve_id
+from hitl_tui.core.names import resolve_id, step_name
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.questions import MOST_CHANGED
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.admin import SessionAdmin
 
 _DONE: Mapping[Verdict, tuple[str, Message]] = {
-    Verdict.APPROVE: ("resumed", Message("{what} is approved.")),
-    Verdict.REJECT: ("rejected", Message("{what} is rejected.")),
-    Verdict.SKIP: ("skipped", Message("{what} is skipped.")),
-    Verdict.RESPOND: ("resumed", Message("{what} has its answer.")),
-    Verdict.RETRY: ("resumed", Message("{what} is tried again.")),
-    Verdict.STOP: ("stopped", Message("{what} is stopped.")),
-    Verdict.USE_AS_DONE: ("resumed", Message("{what} goes on as if it had been done.")),
-    Verdict.DO_AGAIN: ("resumed", Message("{what} does it again.")),
+    Verdict.APPROVE: ("resumed", Message("Approved {what}.")),
+    Verdict.REJECT: ("rejected", Message("Rejected {what}.")),
+    Verdict.SKIP: ("skipped", Message("Skipped {what}.")),
+    Verdict.RESPOND: ("resumed", Message("Answered {what}.")),
+    Verdict.RETRY: ("resumed", Message("Retrying {what}.")),
+    Verdict.STOP: ("stopped", Message("Stopped {what}.")),
+    Verdict.USE_AS_DONE: ("resumed", Message("Using {what} as done.")),
+    Verdict.DO_AGAIN: ("resumed", Message("Doing {what} again.")),
 }
 
 
@@ -84,7 +84,9 @@ def names_digest(text: str, digest: str) -> bool:
 
 def stopped_result(error: StorageError, result: CommandResult | None = None) -> CommandResult:
     """Return the answer to what is recorded, where the session can't go on."""
-    message = Message("Recorded, but the session stopped: {} It takes effect when it is opened again.", error.message)
+    message = Message(
+        "Recorded, but the session stopped: {} It takes effect when the session is opened again.", error.message
+    )
     more = {} if result is None else {**result.data, "intended": result.status}
     return CommandResult("recorded", message, {**more, "stopped": error.message})
 
@@ -200,13 +202,13 @@ class CommandContext:
         if view.resolution.outcome is Outcome.PENDING:
             missing = view.resolution.needed
             data["needed"] = missing
-            message = Message("Recorded; {} more must say {}.", missing, word(decision.said))
+            message = Message("Recorded; {} more needed to {}.", missing, word(decision.said))
             return CommandResult("recorded", message, data)
         refused = await self.refusal(await self.session.writer.last_seq(), f"decided:{question.id}")
         if refused:
             return refused
         status, done = _DONE[verdict]
-        return self.change_result(status, done.filled(what=question.name), data)
+        return self.change_result(status, done.filled(what=step_name(question.name)), data)
 
     def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
         """Check that a command may answer these questions together, before any of them is answered.
@@ -263,15 +265,15 @@ class CommandContext:
         lines = {q.name: self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
         if self.digest:
             message = Message(
-                "{} was first shown after these commands began: from here it takes its id.", next(iter(lines))
+                "{} was first shown after these commands began; from here, give its question id.", next(iter(lines))
             )
         elif len(lines) == 1:
             message = Message(
-                "{} is of high risk: from here it takes the id or digest of what you were shown.", next(iter(lines))
+                "{} is high-risk; from here, give the id or digest of the question you were shown.", next(iter(lines))
             )
         else:
             message = Message(
-                "{} are of high risk: from here, decide each by the id of what you were shown.", ", ".join(lines)
+                "{} are high-risk; from here, name each by the question id you were shown.", ", ".join(lines)
             )
         return Unbound(message, lines.values())
 
@@ -311,7 +313,8 @@ class CommandContext:
             await self._ask_anew(todo, bound, changed)
             names = one_line(safe_text(", ".join(changed), multiline=False), 300)
             raise Refused(
-                Message("{} changed since this was asked; it asks anew, with what is there now.", names), reason="stale"
+                Message("{} changed since you were asked; you are asked again about what it is now.", names),
+                reason="stale",
             )
 
     async def _ask_anew(self, todo: SupervisorTodo, bound: JsonObject, changed: Sequence[str]) -> None:
@@ -330,7 +333,7 @@ class CommandContext:
         bound = await asyncio.to_thread(self._bound, todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
         data: EventData = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
-        message = Message("{} has a new input and asks for approval again.", todo.id)
+        message = Message("Edited {}; it asks for approval again.", step_name(todo.id))
         shown = {"todo_id": todo.id, "arguments": bound}
         closing = self.ends(Cause.EDITED, todo.id, amounts_to=None)
         return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=closing)
@@ -338,7 +341,9 @@ class CommandContext:
     def _bound(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> dict[str, Json]:
         facts = self.planner.agents.get(todo.agent_name)
         if facts is None:
-            raise UnknownName(Message("{} belongs to {}, which this workspace doesn't have.", todo.id, todo.agent_name))
+            raise UnknownName(
+                Message("{} belongs to {}, which this workspace doesn't have.", step_name(todo.id), todo.agent_name)
+            )
         return facts.bind(text, arguments)
 
     async def change(
@@ -431,8 +436,11 @@ class CommandContext:
         away = not self.terminal and self.known is not None
         if away and amounts_to is Verdict.APPROVE and todo.risk is Risk.HIGH:
             raise BadInput(
-                Message("{} is of high risk and asks nothing now; from here it can't be set to completed.", todo.id),
-                help=Message("It can in the console, and in line mode at a terminal."),
+                Message(
+                    "{} is high-risk and has no open question; from here it can't be set to completed.",
+                    step_name(todo.id),
+                ),
+                help=Message("Use the console, or line mode at a terminal."),
             )
 
     async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
@@ -475,5 +483,5 @@ class CommandContext:
         """Return the answer to what was done, or to what was recorded for the process that owns the session."""
         if self.session.owned:
             return CommandResult(status, message, data)
-        told = Message("Recorded; the process that has the session open acts on it.")
+        told = Message("Recorded; the process that has the session open will act on it.")
         return CommandResult("recorded", told, {**data, "intended": status})

@@ -16,8 +16,8 @@ from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_types import EventData
-from hitl_tui.core.messages import Message
-from hitl_tui.core.names import resolve_id
+from hitl_tui.core.messages import Message, word
+from hitl_tui.core.names import resolve_id, step_name
 from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
@@ -54,7 +54,7 @@ async def _approve_all(context: CommandContext, questions: list[Question]) -> Co
         "results": [r.to_dict() for r in results],
     }
     if failed is None:
-        return CommandResult(results[0].status, Message("{} TODOs approved.", len(questions)), data)
+        return CommandResult(results[0].status, Message("Approved {} steps.", len(questions)), data)
     approved = [q.todo_id for q, r in zip(questions, results, strict=True) if not r.failed]
     message = Message(" Approved: {}.", ", ".join(approved)) if approved else ""
     return CommandResult(failed.status, failed.message + message, {**failed.data, **data}, failed.exit_code)
@@ -78,8 +78,10 @@ def _current_question(context: CommandContext) -> Question:
             return question
     if asked:
         ways = ", ".join(asked[0].commands.values())
-        raise BadInput(Message("{} doesn't wait for an approval; answer it with one of {}.", asked[0].name, ways))
-    raise BadInput(Message("Nothing waits for an approval now."), help=Message("/todos shows where everything stands."))
+        raise BadInput(
+            Message("{} isn't waiting for approval; answer it with one of {}.", step_name(asked[0].name), ways)
+        )
+    raise BadInput(Message("Nothing is waiting for approval."), help=Message("/todos shows where everything stands."))
 
 
 async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, what: str) -> Question:
@@ -93,28 +95,30 @@ async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, 
             return question
     if kind is not Kind.TODO or todo.status is not Status.PENDING:
         ways = ", ".join(way for question in asked for way in question.commands.values())
-        now = Message("What {} asks now is answered with one of {}.", todo.id, ways) if asked else ""
+        now = Message("Answer {} with one of {}.", step_name(todo.id), ways) if asked else ""
         await refuse_answered(context, todo.id, kinds=(kind,), help=now)
         if asked:
             _of_kind(asked[0], (kind,))
-        raise BadInput(Message("{} is {} and doesn't wait for a decision to {}.", todo.id, todo.status, what))
+        raise BadInput(
+            Message("{} is {} and isn't waiting for a decision to {}.", step_name(todo.id), todo.status, what)
+        )
     if todo.approval is not None:
         await refuse_answered(context, todo.id, kinds=(kind,))
-        raise BadInput(Message("{} was approved by {} already.", todo.id, todo.approval.get("by", "")))
+        raise BadInput(Message("{} was already approved by {}.", step_name(todo.id), todo.approval.get("by", "")))
     request = question_of(context.draft(), todo)
     if request is None:
         if judge(context.draft(), todo).ruling is Ruling.DENY:
-            raise BadInput(Message("{} is denied by the policy and can't be approved.", todo.id))
+            raise BadInput(Message("{} is denied by the policy and can't be approved.", step_name(todo.id)))
         waits = ", ".join(todo.dependencies)
         raise BadInput(
-            Message("{} is of {} risk and asks once its input is known, after {}.", todo.id, todo.risk, waits)
+            Message("{} ({} risk) asks once its input is known, after {}.", step_name(todo.id), todo.risk, waits)
         )
     if todo.risk is Risk.HIGH:
-        raise BadInput(Message("{} is of high risk and wasn't asked about yet; decide it when it asks.", todo.id))
+        raise BadInput(Message("{} is high-risk and hasn't asked yet; decide when it asks.", step_name(todo.id)))
     await context.session.writer.open(request)
     view = await context.session.writer.request(request.id)
     if view is None:
-        raise Refused(Message("The question about {} is gone.", todo.id), reason="unknown")
+        raise Refused(Message("The question about {} is gone.", step_name(todo.id)), reason="unknown")
     return Question(view)
 
 
@@ -126,7 +130,7 @@ def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
 
 def _other_decision(question: Question) -> BadInput:
     ways = ", ".join(question.commands.values())
-    return BadInput(Message("{} can't take this decision now; use one of {}.", question.name, ways))
+    return BadInput(Message("{} can't take this decision now; use one of {}.", step_name(question.name), ways))
 
 
 async def reject(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -146,7 +150,7 @@ async def reject(context: CommandContext, values: CommandValues) -> CommandResul
     if asked and not fit:
         await refuse_answered(context, found.todo.id, kinds=(Kind.TODO, Kind.INTERRUPT, Kind.EFFECT))
         ways = ", ".join(asked[0].commands.values())
-        raise BadInput(Message("{} can't be rejected now; answer it with one of {}.", asked[0].name, ways))
+        raise BadInput(Message("{} can't be rejected now; answer it with one of {}.", step_name(asked[0].name), ways))
     # A doubt comes first: it is about what may have happened already.
     fit.sort(key=lambda question: question.kind is not Kind.EFFECT)
     question = fit[0] if fit else await _question(context, found, Kind.TODO, "reject")
@@ -185,7 +189,7 @@ async def skip(context: CommandContext, values: CommandValues) -> CommandResult:
     data: EventData = {"todo_id": todo.id, "reason": reason}
     closing = context.ends(Cause.SKIPPED, todo.id, verdict=Verdict.SKIP)
     return await context.change(
-        EventKind.SKIP, data, "skipped", Message("{} is skipped.", todo.id), data, closing=closing
+        EventKind.SKIP, data, "skipped", Message("Skipped {}.", step_name(todo.id)), data, closing=closing
     )
 
 
@@ -209,7 +213,7 @@ async def retry(context: CommandContext, values: CommandValues) -> CommandResult
         await refuse_answered(context, todo.id, kinds=(Kind.FAILURE,))
     check_transition(todo, Status.PENDING, OPERATOR)
     if todo.status is not Status.FAILED:
-        raise BadInput(Message("{} is {}; only a failed TODO can be tried again.", todo.id, todo.status))
+        raise BadInput(Message("{} is {}; only a failed step can be retried.", step_name(todo.id), todo.status))
     return await set_status(context, todo, Status.PENDING)
 
 
@@ -241,7 +245,7 @@ async def stop(context: CommandContext, values: CommandValues) -> CommandResult:
     name = values.text("id")
     if not name:
         closing = context.ends(Cause.STOPPED, EVERYTHING)
-        message = Message("Everything that hadn't ended is stopped.")
+        message = Message("Stopped everything that hadn't ended.")
         return await context.change(EventKind.STOP, {}, "stopped", message, {}, closing=closing)
     question = await _question(context, await find_target(context, name), Kind.FAILURE, "stop")
     await check_digest(context, [question])
@@ -280,11 +284,11 @@ def _at_limit(result: CommandResult, revision: int) -> CommandResult:
     data = {**result.data, "revisions_left": max(0, left)}
     if left == 1:
         return replace(
-            result, message=Message("{} One revision is left; after it the plan goes ahead.", result.message), data=data
+            result, message=Message("{} One revision is left; then the plan goes ahead.", result.message), data=data
         )
     status = "recorded" if result.status == "recorded" else "limit_reached"
     return replace(
-        result, status=status, message=Message("Your feedback is worked in once more. {}", LIMIT_REACHED), data=data
+        result, status=status, message=Message("Replanning once more with your feedback. {}", LIMIT_REACHED), data=data
     )
 
 
@@ -315,9 +319,9 @@ async def _only(context: CommandContext, kind: Kind, name: str = "") -> Question
     if name and name not in found:
         await refuse_answered(context, "", kinds=(kind,), name=name)
     if name:
-        return found[resolve_id(name, found, kind.value)]
+        return found[resolve_id(name, found, word(kind.value))]
     if not found:
-        raise BadInput(Message("No {} waits for a decision now.", kind))
+        raise BadInput(Message("No {} is waiting for a decision.", kind))
     if len(found) > 1:
         raise BadInput(Message("Several are open: {}; name one.", ", ".join(found)))
     return next(iter(found.values()))

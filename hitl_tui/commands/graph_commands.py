@@ -15,6 +15,7 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.secret_names import check_stored
@@ -40,7 +41,7 @@ def _todo(context: CommandContext, values: CommandValues) -> SupervisorTodo:
     for found in (asking, going, ran[-1:]):
         if found:
             return context.todo(found[0])
-    raise BadInput(Message("There is no TODO that runs or asks; name one."))
+    raise BadInput(Message("No step is running or asking; name one."))
 
 
 async def set_breakpoints(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -62,8 +63,8 @@ async def set_breakpoints(context: CommandContext, values: CommandValues) -> Com
     breaks = {"before": list(own.get("before", ())), "after": list(own.get("after", ()))}
     breaks[where] = list(dict.fromkeys([*breaks[where], *nodes]))
     data: EventData = {"todo_id": todo.id, "before": breaks["before"], "after": breaks["after"]}
-    message = Message("{} will stop {} {}", todo.id, where, ", ".join(nodes))
-    late = Message("; what it is at now goes on to its next stop first") if todo.status is Status.IN_PROGRESS else ""
+    message = Message("{} will stop {} {}", step_name(todo.id), where, ", ".join(nodes))
+    late = Message("; it first runs on to its next stop") if todo.status is Status.IN_PROGRESS else ""
     return await context.change(EventKind.BREAK, data, "updated", f"{message}{late}.", data)
 
 
@@ -71,7 +72,9 @@ async def clear_breakpoints(context: CommandContext, values: CommandValues) -> C
     """Take all breakpoints of an attached graph away."""
     todo = _todo(context, values)
     data: EventData = {"todo_id": todo.id, "before": [], "after": []}
-    return await context.change(EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", todo.id), data)
+    return await context.change(
+        EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", step_name(todo.id)), data
+    )
 
 
 async def step(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -99,7 +102,7 @@ async def _pass(context: CommandContext, values: CommandValues, action: str) -> 
     await check_digest(context, [question] if question else [])
     if question is None:
         raise BadInput(
-            Message("{} isn't at a breakpoint.", todo.id),
+            Message("{} isn't at a breakpoint.", step_name(todo.id)),
             help=Message("Set one before it is approved: /break before * --todo {} stops at every node.", todo.id),
         )
     return await answer_commands.send(context, question, {"action": action})
@@ -131,7 +134,7 @@ async def state_show(context: CommandContext, values: CommandValues) -> CommandR
         else Message("not begun")
     )
     message = Message(
-        "{} of {} is now {}.\n{}{}", view.agent, view.todo_id, stands, safe_text(shown[:_LONGEST_STATE]), cut
+        "{} of {} is now {}.\n{}{}", view.agent, step_name(view.todo_id), stands, safe_text(shown[:_LONGEST_STATE]), cut
     )
     return CommandResult("ok", message, view.to_dict())
 
@@ -155,13 +158,15 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
     check_stored(Message("The change"), update, context.session.writer.secrets)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(
-            Message("{} is running; its state can be changed when it asks something or has finished.", todo.id)
+            Message(
+                "{} is running; its state can be changed when it asks something or has finished.", step_name(todo.id)
+            )
         )
     view = await context.session.graph(todo.id, update)
     data: EventData = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
     message = Message(
-        "{} will continue with the changed state ({}); you are asked first.", todo.id, one_line(changed, 100)
+        "{} will continue with the changed state ({}); you are asked first.", step_name(todo.id), one_line(changed, 100)
     )
     closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await context.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
@@ -180,12 +185,13 @@ async def state_diff(context: CommandContext, values: CommandValues) -> CommandR
         thread, step = await context.session.find_step(place)
         if thread != now.thread:
             raise BadInput(
-                Message("{} is no step of {}.", one_line(place, 60), todo.id), help=f"/checkpoint list --todo {todo.id}"
+                Message("{} is no step of {}.", one_line(place, 60), step_name(todo.id)),
+                help=f"/checkpoint list --todo {todo.id}",
             )
     else:
         earlier = await context.session.steps(todo.id, 2)
         if len(earlier) < 2:
-            raise BadInput(Message("{} has only one step, so there is nothing to compare.", todo.id))
+            raise BadInput(Message("{} has only one step; nothing to compare.", step_name(todo.id)))
         step = earlier[1].checkpoint_id
     before = await context.session.graph(todo.id, at=step)
     found = list(values_that_differ(before.values, now.values))
@@ -258,15 +264,15 @@ async def rescue(context: CommandContext, values: CommandValues) -> CommandResul
     """
     todo = (await find_target(context, values.text("id"))).todo if "id" in values else _todo(context, values)
     if todo.status is Status.IN_PROGRESS:
-        raise BadInput(Message("{} is running; there is nothing to rescue it from.", todo.id))
+        raise BadInput(Message("{} is running; nothing to rescue.", step_name(todo.id)))
     view = await context.session.graph(todo.id)
     if not view.checkpoint_id:
-        raise BadInput(Message("{} has no thread to go back in.", todo.id))
+        raise BadInput(Message("{} has no thread to go back in.", step_name(todo.id)))
     data: EventData = _place(todo, view)
     message = Message(
-        "{} goes back to before its last answer, on a copy of that checkpoint; you are asked "
-        "first. What finished beside the question in the same step runs again.",
-        todo.id,
+        "{} will go back to before its last answer, on a copy of that checkpoint; you "
+        "are asked first. Nodes that finished beside the question run again.",
+        step_name(todo.id),
     )
     closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await context.change(EventKind.REWIND, data, "restored", message, data, closing=closing)

@@ -57,7 +57,7 @@ def parse(line: str) -> Parsed:
     """
     if len(line) > LONGEST_LINE:
         raise BadInput(
-            Message("The command has {} characters; at most {} can be used.", f"{len(line):,}", f"{LONGEST_LINE:,}")
+            Message("The command has {} characters; the limit is {}.", f"{len(line):,}", f"{LONGEST_LINE:,}")
         )
     text = line.strip().removeprefix("/").strip()
     spec, rest = _spec(text)
@@ -98,18 +98,18 @@ def _spec(text: str) -> tuple[CommandSpec, str]:
         if len(words) >= count and name in known:
             return known[name], text[words[count - 1][1] :]
     if not words:
-        raise BadInput(Message("A command is missing after the slash."), help=Message("/help lists all commands."))
+        raise BadInput(Message("Type a command after the slash."), help=Message("/help lists all commands."))
     first = words[0][0]
     group = [spec.name for spec in known.values() if spec.name.startswith(f"{first} ")]
     if group:
         parts = ", ".join(dict.fromkeys(name.split()[1] for name in group))
         said = f'"/{clip(" ".join(w for w, _ in words[:2]))}"' if len(words) > 1 else f'"/{first}"'
-        raise UnknownName(Message("There is no command {}; after /{} comes one of {}.", said, first, parts))
+        raise UnknownName(Message("Unknown command {}; after /{} comes one of {}.", said, first, parts))
     near = difflib.get_close_matches(" ".join(w for w, _ in words[:2]), known, n=1) or difflib.get_close_matches(
         first, known, n=1
     )
-    hint = Message(" did you mean /{}?", near[0]) if near else " /help lists all commands."
-    raise UnknownName(Message('There is no command "/{}";{}', clip(first), hint))
+    hint = Message(" Did you mean /{}?", near[0]) if near else " /help lists all commands."
+    raise UnknownName(Message('Unknown command "/{}".{}', clip(first), hint))
 
 
 def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], str]:

@@ -16,7 +16,7 @@ from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message, joined, word
-from hitl_tui.core.names import clip, resolve_id
+from hitl_tui.core.names import clip, resolve_id, step_name
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
@@ -34,8 +34,8 @@ async def todos(context: CommandContext, values: CommandValues) -> CommandResult
     summary = seen.summary
     current = seen.current_todo_id
     message = counted_message(
-        "{} TODO, {} completed, {} waiting for you.",
-        "{} TODOs, {} completed, {} waiting for you.",
+        "{} step, {} completed, {} waiting for you.",
+        "{} steps, {} completed, {} waiting for you.",
         summary["total"],
         summary["completed"],
         len(seen.questions),
@@ -58,7 +58,8 @@ async def show(context: CommandContext, values: CommandValues) -> CommandResult:
         data["question"] = question.to_dict()
     if todo.result and todo.result.get("digest"):
         data["result"] = await context.session.artifact(str(todo.result["digest"]))
-    return CommandResult("ok", f"{todo.id} is {todo.status}: {todo.name}", data)
+    message = Message("{} is {}: {}", step_name(todo.id), todo.status, todo.name)
+    return CommandResult("ok", message, data)
 
 
 async def checkpoint_list(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -74,10 +75,10 @@ async def checkpoint_list(context: CommandContext, values: CommandValues) -> Com
         newest, total = (await history.place(found[0].checkpoint_id) if found else 0), await history.count()
     listed = [{"number": newest - n, **c.to_dict()} for n, c in enumerate(found)]
     if not found:
-        message = Message("There are no checkpoints before that.")
+        message = Message("No checkpoints before that.")
     elif older := newest - len(found):
         shown = len(found)
-        message = Message("{} of {} checkpoints, newest first; older ones with --before {}.", shown, total, older + 1)
+        message = Message("{} of {} checkpoints, newest first; older: --before {}.", shown, total, older + 1)
     else:
         message = Message("{} checkpoints, newest first.", len(found))
     return CommandResult("ok", message, {"checkpoints": listed, "total": total})
@@ -94,7 +95,7 @@ async def help_(context: CommandContext, values: CommandValues) -> CommandResult
     if words:
         specs = {s.name: s for n, s in registry().items() if n == words or n.startswith(f"{words} ")}
         if not specs:
-            raise UnknownName(Message('There is no command "/{}"; /help lists all.', clip(words)))
+            raise UnknownName(Message('Unknown command "/{}"; /help lists all.', clip(words)))
         table = [(s.usage, s.summary) for s in specs.values()]
     commands = [{"usage": usage, "summary": summary} for usage, summary in table]
     lines = [Message("{}\n    {}", usage, word(text)) for usage, text in table]
@@ -152,7 +153,7 @@ async def add(context: CommandContext, values: CommandValues) -> CommandResult:
         return refused
     added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
     data = {"todo": added.to_dict(), "todo_id": added.id}
-    return context.change_result("added", Message("{} added for {}.", added.id, facts.name), data)
+    return context.change_result("added", Message("Added {} for {}.", added.id, facts.name), data)
 
 
 def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
@@ -160,7 +161,7 @@ def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
     try:
         facts.bind("", {})
     except BadInput as wanted:
-        return BadInput(Message("{} needs a text behind it. {}", facts.name, wanted.message), help=wanted.help)
+        return BadInput(Message("{} needs a text after it. {}", facts.name, wanted.message), help=wanted.help)
     return error
 
 
@@ -169,7 +170,7 @@ def _agent(context: CommandContext, name: str) -> AgentFacts:
     facts = context.planner.agents.get(name)
     if facts is not None and not facts.enabled:
         raise BadInput(Message("{} is disabled in hitl.toml.", name))
-    return agents[resolve_id(name, agents, "agent")]
+    return agents[resolve_id(name, agents, Message("agent"))]
 
 
 async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -209,7 +210,7 @@ async def set_status(
     amounts_to = {Status.COMPLETED: Verdict.APPROVE, Status.PENDING: None}.get(status, Verdict.REJECT)
     closing = context.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
     return await context.change(
-        EventKind.UPDATE, data, "updated", Message("{} is {} now.", todo.id, status), shown, closing=closing
+        EventKind.UPDATE, data, "updated", Message("{} is {} now.", step_name(todo.id), status), shown, closing=closing
     )
 
 
@@ -218,7 +219,7 @@ async def remove(context: CommandContext, values: CommandValues) -> CommandResul
     data: EventData = {"todo_id": context.todo(values.text("id")).id}
     closing = context.ends(Cause.REMOVED, data["todo_id"])
     return await context.change(
-        EventKind.REMOVE, data, "removed", Message("{} is removed.", data["todo_id"]), data, closing=closing
+        EventKind.REMOVE, data, "removed", Message("Removed {}.", step_name(data["todo_id"])), data, closing=closing
     )
 
 
@@ -231,7 +232,7 @@ async def priority(context: CommandContext, values: CommandValues) -> CommandRes
     level = typed_priority(values.text("level"))
     data: EventData = {"todo_id": context.todo(values.text("id")).id, "priority": level.value}
     return await context.change(
-        EventKind.PRIORITY, data, "updated", Message("{} is {} now.", data["todo_id"], level), data
+        EventKind.PRIORITY, data, "updated", Message("{} is {} now.", step_name(data["todo_id"]), level), data
     )
 
 
@@ -251,7 +252,11 @@ async def move(context: CommandContext, values: CommandValues) -> CommandResult:
         raise BadInput(todo.why_fixed)
     data: EventData = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
     return await context.change(
-        EventKind.MOVE, data, "moved", Message("{} is {} {} now.", todo.id, where, anchor.id), data
+        EventKind.MOVE,
+        data,
+        "moved",
+        Message("{} is {} {} now.", step_name(todo.id), where, step_name(anchor.id)),
+        data,
     )
 
 
@@ -263,11 +268,11 @@ async def cancel(context: CommandContext, values: CommandValues) -> CommandResul
     """
     todo = context.todo(values.text("id"))
     if todo.status is not Status.IN_PROGRESS:
-        raise BadInput(Message("{} is {}; only a running TODO can be cancelled.", todo.id, todo.status))
+        raise BadInput(Message("{} is {}; only a running step can be cancelled.", step_name(todo.id), todo.status))
     data: EventData = {"todo_id": todo.id}
     closing = context.ends(Cause.CANCELLED, todo.id)
     return await context.change(
-        EventKind.CANCEL, data, "cancelled", Message("{} is stopped.", todo.id), data, closing=closing
+        EventKind.CANCEL, data, "cancelled", Message("Stopped {}.", step_name(todo.id)), data, closing=closing
     )
 
 
@@ -286,7 +291,7 @@ async def checkpoint_restore(context: CommandContext, values: CommandValues) -> 
     branch = await context.session.writer.restore(checkpoint_id, context.by)
     await context.session.on_branch(branch)
     data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
-    message = Message("The session is back at checkpoint {} of {}; nothing was executed.", number, total)
+    message = Message("Restored checkpoint {} of {}; nothing was executed.", number, total)
     return context.change_result("restored", message, data)
 
 
@@ -294,7 +299,9 @@ async def _rewind(context: CommandContext, thread: str, step: str) -> CommandRes
     """Let a TODO's team go on from one of its own steps, once it is approved anew."""
     todo = context.todo(thread.split("/")[1])
     data: EventData = {**await step_back(context, todo, step), "thread": thread}
-    message = Message("{} will continue from that step of {}; you are asked first.", todo.id, todo.agent_name)
+    message = Message(
+        "{} will continue from that step of {}; you are asked first.", step_name(todo.id), todo.agent_name
+    )
     closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await context.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
@@ -311,8 +318,8 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
         raise BadInput(Message("Nothing was written."), help=Message("/help lists all commands."))
     if len(words) > LONGEST_TEXT:
         raise BadInput(
-            Message("The text has {} characters; at most {} can be used.", f"{len(words):,}", f"{LONGEST_TEXT:,}"),
-            help=Message("Put what is longer into a document of the workspace."),
+            Message("The text has {} characters; the limit is {}.", f"{len(words):,}", f"{LONGEST_TEXT:,}"),
+            help=Message("Put longer text into a document in the workspace."),
         )
     reply = reply_of(words, load_replies())
     if reply is not None and seen.questions:
@@ -323,17 +330,18 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
         if reply is not None:
             return await _replied(reply, context, words)
         said = one_line(words, _SAID)
-        known = Message(
-            'Write /new before it to begin another session: no change of the plan was recognised in "{}".', said
-        )
+        known = Message('To start another session, write /new before it; no change to the plan found in "{}".', said)
         if context.channel == "cli":
             known = Message(
-                'Give it to hitl-tui run to begin another session: no change of the plan was found in "{}".', said
+                'To start another session, pass it to hitl-tui run; no change to the plan found in "{}".', said
             )
         return failure(known, error.help, reason=NO_CHANGE)
     event: EventData = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
-    message = Message("Proposed: {} Accept with /proposal accept {}.", proposal.reason, proposal.id)
+    if context.channel == "console":  # its question comes up there, with its keys
+        message = Message("Proposed: {}", proposal.reason)
+    else:
+        message = Message("Proposed: {} To accept it: /proposal accept {}", proposal.reason, proposal.id)
     return await context.change(EventKind.PROPOSED, event, "proposed", message, data)
 
 
@@ -343,10 +351,10 @@ async def _replied(reply: Reply, context: CommandContext, words: str) -> Command
         return await help_(context, CommandValues())
     said = one_line(words, _SAID)
     if not context.snapshot.questions:
-        return failure(Message('"{}" decides nothing: no question waits for you now.', said), reason=NO_DECISION)
+        return failure(Message('"{}" decides nothing: no question is open.', said), reason=NO_DECISION)
     question = context.snapshot.questions[0]
     commands = [command.partition(" [")[0] for command in question.commands.values()]
-    way = Message("What {} asks is answered by {}.", question.name, commands[0]) if commands else ""
+    way = Message("Answer {} with {}.", step_name(question.name), commands[0]) if commands else ""
     if len(commands) > 1:
-        way = Message("What {} asks is answered by {} or {}.", question.name, commands[0], commands[1])
-    return failure(Message('"{}" decides nothing; a question is answered by a command.', said), way, reason=NO_DECISION)
+        way = Message("Answer {} with {} or {}.", step_name(question.name), commands[0], commands[1])
+    return failure(Message('"{}" decides nothing here; answer with a command.', said), way, reason=NO_DECISION)

@@ -11,7 +11,7 @@ from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.numbers import highest_number
 from hitl_tui.core.interrupts.shape import said
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip, resolve_id
+from hitl_tui.core.names import clip, resolve_id, step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
@@ -42,7 +42,9 @@ def open_question(snapshot: Snapshot, name: str) -> Question:
     todo_id = resolve_id(match.group(1) if match else name, snapshot.raw)
     asked = [q for q in snapshot.questions if q.todo_id == todo_id]
     if not asked:
-        raise BadInput(Message("{} is {} and asks nothing now.", todo_id, snapshot.raw[todo_id]["status"]))
+        raise BadInput(
+            Message("{} is {} and has no open question.", step_name(todo_id), snapshot.raw[todo_id]["status"])
+        )
     inside = sorted((q for q in asked if q.number), key=lambda q: q.number)
     names = ", ".join(q.name for q in inside or asked)
     if match is not None:
@@ -50,11 +52,13 @@ def open_question(snapshot: Snapshot, name: str) -> Question:
         for question in inside:
             if question.number == number:
                 return question
-        raise UnknownName(Message("There is no {}.{}; what it asks now is {}.", todo_id, number, names))
+        raise UnknownName(Message("No question {}.{}; open now: {}.", step_name(todo_id), number, names))
     if len(inside) > 1:
-        raise UnknownName(Message("{} asks {} things at once; name one of {}.", todo_id, len(inside), names))
+        raise UnknownName(
+            Message("{} asks {} questions at once; name one of {}.", step_name(todo_id), len(inside), names)
+        )
     if inside and max(inside[0].number, highest_number(snapshot.raw[todo_id])) > 1:
-        raise UnknownName(Message("{} has asked more than one thing; what it asks now is {}.", todo_id, names))
+        raise UnknownName(Message("{} has asked several questions; open now: {}.", step_name(todo_id), names))
     return (inside or asked)[0]
 
 
@@ -134,13 +138,14 @@ def different_risks(questions: Sequence[Question]) -> BadInput:
     told = "; ".join(Message("{} risk: {}", risk, ", ".join(names)) for risk, names in alike.items())
     ways = [f"/todo approve {' '.join(names)}" for names in alike.values()]
     return BadInput(
-        Message("Different risks are never approved together ({}); nothing was approved.", told), help="\n".join(ways)
+        Message("Steps of different risk are never approved together ({}); nothing was approved.", told),
+        help="\n".join(ways),
     )
 
 
 def not_as_shown() -> Refused:
     """Return the refusal of a digest that isn't that of what is asked now."""
-    return Refused(Message("What was shown isn't what is asked any more; look again and decide anew."), reason="stale")
+    return Refused(Message("The question changed since it was shown; read it again, then decide."), reason="stale")
 
 
 def asked_too_late(questions: Iterable[Question]) -> BadInput:

@@ -42,7 +42,8 @@ async def find_target(context: CommandContext, name: str) -> QuestionTarget:
         question = await request_named(context, name)
         if not question.todo_id:
             raise Refused(
-                Message("{} is about no TODO; it asks about the {}.", question.id, question.kind), reason="not_allowed"
+                Message("{} isn't about a step; it asks about the {}.", question.id, question.kind),
+                reason="not_allowed",
             )
         return QuestionTarget(context.todo(question.todo_id), question)
     match = NUMBERED.fullmatch(name)
@@ -67,7 +68,7 @@ async def request_named(context: CommandContext, name: str) -> Question:
         return found
     view = await context.session.writer.request(name)
     if view is None or view.request.session != context.session.id:
-        raise Refused(Message('There is no open question "{}".', clip(name)), reason="unknown")
+        raise Refused(Message('No open question "{}".', clip(name)), reason="unknown")
     if view.resolution.outcome is Outcome.PENDING:
         return as_questions([view], context.snapshot.raw)[0]
     raise closed_error(context, view)
@@ -132,7 +133,7 @@ async def check_digest(context: CommandContext, questions: Collection[Question])
         return
     shown = [q for q in questions if names_digest(digest, q.digest)]
     known = (*questions, None)[0]
-    help = Message("To answer what is asked now, name it: {}.", shown[0].id) if shown else ""
+    help = Message("To answer the current question, name it: {}.", shown[0].id) if shown else ""
     if known is not None:
         await refuse_answered(context, known.todo_id, kinds=(known.kind,), digest=digest, help=help)
     if len(questions) != 1 or not shown:

@@ -18,7 +18,7 @@ from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message, joined
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Mode, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.supersession import Cause
@@ -116,7 +116,7 @@ async def allow(context: CommandContext, values: CommandValues) -> CommandResult
     todo = context.todo(values.text("id"))
     question = context.snapshot.question_of(todo.id)
     if question is None:
-        raise BadInput(Message("{} asks nothing now, so there is no exact input to allow.", todo.id))
+        raise BadInput(Message("{} has no open question, so no exact input to allow.", step_name(todo.id)))
     rule = _proposed(context, question)
     if not context.digest:
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
@@ -153,7 +153,7 @@ async def _allow_always(context: CommandContext, question: Question, rule: Stand
         told = Message(
             "Rule {} allows exactly this from now on, but in mode step everything still asks: {} waits for you.",
             number,
-            question.name,
+            step_name(question.name),
         )
         return CommandResult("allowed", told, data)
     for decision in standing_rules.decisions([request], mode, rule.workspace, written, writer.now()):
@@ -183,7 +183,7 @@ async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
         old = _named(name, before)
         fresh = standing_rules.changed(old, changes, by=context.by, at=now)
         if fresh is old:
-            raise BadInput(Message("That changes nothing of the rule."))
+            raise BadInput(Message("That doesn't change the rule."))
         pair.append((old, fresh))
         return tuple(fresh if rule == old else rule for rule in before)
 
@@ -214,7 +214,7 @@ async def revoke(context: CommandContext, values: CommandValues) -> CommandResul
     rule = gone[0]
     entry = {"id": rule.id, "revoked_by": context.by, **rule.to_dict()}
     await writer.record("rule_revoked", entry, writer.now())
-    message = Message("Rule {} is revoked; {} asks again.", name, rule.shown)
+    message = Message("Revoked rule {}; {} asks again.", name, rule.shown)
     return CommandResult("revoked", message, {"rule": rule.to_dict()})
 
 
@@ -226,8 +226,8 @@ def _named(name: str, rules: Sequence[StandingRule]) -> StandingRule:
     """
     found = next((rule for n, rule in enumerate(rules, start=1) if name in (str(n), rule.id)), None)
     if found is None:
-        counted = Message("there are {}", len(rules)) if rules else Message("there are none")
-        message = Message('There is no rule "{}"; {}.', clip(name), counted)
+        counted = Message("known: {}", len(rules)) if rules else Message("there are none")
+        message = Message('No rule "{}"; {}.', clip(name), counted)
         raise UnknownName(message, help=Message("/rules lists them."))
     return found
 
@@ -248,15 +248,13 @@ async def mode(context: CommandContext, values: CommandValues) -> CommandResult:
     try:
         mode = Mode(values.text("mode").lower())
     except ValueError:
-        raise UnknownName(
-            Message('There is no mode "{}"; it is step, plan or risk.', clip(values.text("mode")))
-        ) from None
+        raise UnknownName(Message('Unknown mode "{}"; use step, plan or risk.', clip(values.text("mode")))) from None
     going = await freed(context, mode)
     data: EventData = {"mode": mode.value}
     message = Message("The mode is now {}.", mode.value)
     if going:
         names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
-        message = Message("The mode is now {}; without a question from now on: {}.", mode.value, names)
+        message = Message("The mode is now {}; from now on these run without asking: {}.", mode.value, names)
     closing = replace(context.ends(Cause.MODE, *going, detail=mode), since="") if going else None
     shown = {**data, "freed": list(going)}
     return await context.change(EventKind.MODE, data, "updated", message, shown, closing=closing)

@@ -32,21 +32,21 @@ def result_of(done: Done) -> CommandResult:
     """Return the answer to what was done with a session: its sentence, and what a script reads."""
     match done:
         case Renamed(info):
-            message = Message('{} is called "{}" now.', info.id, info.title)
+            message = Message('Renamed {} to "{}".', info.id, info.title)
             return CommandResult("renamed", message, {"session_id": info.id, "title": info.title})
         case Forked(info, source):
-            message = Message("{} is a fork of {}; nothing was executed.", info.id, source)
+            message = Message("Created {}, a fork of {}; nothing was executed.", info.id, source)
             return CommandResult("forked", message, {"session_id": info.id, "source": source, "title": info.title})
         case Exported(session_id, file, size):
-            message = Message("{} was written to {} ({} bytes).", session_id, file, f"{size:,}")
+            message = Message("Exported {} to {} ({} bytes).", session_id, file, f"{size:,}")
             return CommandResult("exported", message, {"session_id": session_id, "file": str(file), "size": size})
         case Imported(info, file):
             message = Message(
-                "{} was created from {} and works in {}; nothing was executed.", info.id, file.name, info.workspace
+                "Created {} from {}, working in {}; nothing was executed.", info.id, file.name, info.workspace
             )
             return CommandResult("imported", message, {"session_id": info.id, "from": str(file), "title": info.title})
         case Deleted(session_id):
-            message = Message("{} was deleted; the record of its decisions stays.", session_id)
+            message = Message("Deleted {}; the record of its decisions stays.", session_id)
             return CommandResult("deleted", message, {"session_id": session_id})
 
 
@@ -55,10 +55,10 @@ def removal_words(removal: Removal) -> str:
     summary, copies = removal.summary, removal.copies
     with_them = ""
     if copies:
-        with_them = Message(" It also removes {} copies of threads in {}.", len(copies), copies[0].parent)
+        with_them = Message(" It also deletes {} copies of threads in {}.", len(copies), copies[0].parent)
     return Message(
-        'Deleting {} ("{}") removes its checkpoints and results.{} Exported files, the workspace '
-        "and the record of its decisions stay.",
+        'Deletes {} ("{}") with its checkpoints and results.{} Exported files, the '
+        "workspace and the record of its decisions stay.",
         summary.id,
         summary.title,
         with_them,
@@ -71,7 +71,7 @@ def removal_words(removal: Removal) -> str:
 def admin_of(context: CommandContext) -> SessionAdmin:
     """Return what administers all sessions. Raises BadInput: there is only this one."""
     if context.admin is None:
-        raise BadInput(Message("Sessions can't be kept in order from here."))
+        raise BadInput(Message("Sessions can't be managed from here."))
     return context.admin
 
 
@@ -114,7 +114,7 @@ async def delete(context: CommandContext, values: CommandValues) -> CommandResul
     if values.text("session") == context.session.id:
         raise BadInput(
             Message("{} is the session you are in, so it can't be deleted here.", context.session.id),
-            help=Message("Leave it first; hitl-tui delete {} deletes it.", context.session.id),
+            help=Message("Leave it first, then: hitl-tui delete {}", context.session.id),
         )
     return await _deleted(admin_of(context), values, context.by)
 
@@ -138,10 +138,10 @@ async def _deleted(admin: SessionAdmin, values: CommandValues, by: str) -> Comma
     removal = await admin.removal(name)
     data = {"session": removal.summary.to_dict(), "copies": [str(path) for path in removal.copies]}
     if not again:
-        message = Message("{0} Nothing was deleted; /delete {1} {1} deletes it.", removal_words(removal), name)
+        message = Message("{0} Nothing was deleted yet; to delete it: /delete {1} {1}", removal_words(removal), name)
         return CommandResult("ok", message, data)
     if again != name:
-        raise BadInput(Message("Nothing was deleted: the id given again isn't {}.", name))
+        raise BadInput(Message("Nothing was deleted: the second id isn't {}.", name))
     result = result_of(await admin.delete(name, by=by))
     return replace(result, data={**data, **result.data})
 

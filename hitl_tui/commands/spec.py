@@ -13,7 +13,7 @@ from hitl_tui.core.messages import Message
 class Takes(StrEnum):
     """What an argument is; completers and checks go by it."""
 
-    TODO = Message("TODO id")
+    TODO = Message("step id")
     QUESTION = Message("question id")
     STATUS = "status"
     PRIORITY = "priority"
@@ -93,20 +93,20 @@ _REASON = Argument("reason", Takes.TEXT, required=False, many=True)
 _DIGEST = Argument("digest", Takes.DIGEST, required=False)
 
 SPECS: tuple[CommandSpec, ...] = (
-    CommandSpec("todos", "Show the plan: every TODO, counts, the current one", changes=False, aliases=("todo list",)),
+    CommandSpec("todos", "Show the plan: every step, counts, the current one", changes=False, aliases=("todo list",)),
     CommandSpec(
         "todo approve",
-        "Approve TODOs so that they run; without an id, only the current one",
+        "Approve steps; without an id, only the current one",
         (Argument("id", Takes.TODO, required=False, many=True),),
         (_DIGEST,),
     ),
     CommandSpec(
-        "todo reject", "Reject a TODO; what depends on it is blocked", (_ID, _REASON), (_DIGEST,), verbatim=True
+        "todo reject", "Reject a step; what depends on it is blocked", (_ID, _REASON), (_DIGEST,), verbatim=True
     ),
-    CommandSpec("todo skip", "Skip a TODO and go on without it", (_ID, _REASON), (_DIGEST,), verbatim=True),
+    CommandSpec("todo skip", "Skip a step and continue without it", (_ID, _REASON), (_DIGEST,), verbatim=True),
     CommandSpec(
         "todo add",
-        "Add a TODO for an agent",
+        "Add a step for an agent",
         (Argument("agent", Takes.AGENT), Argument("text", Takes.TEXT, required=False, many=True)),
         (
             Argument("after", Takes.TODO, required=False, many=True),
@@ -115,22 +115,22 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "todo edit",
-        "Change a TODO's exact input (text, name=value or JSON); it asks for approval again",
+        "Change a step's exact input (text, name=value or JSON); it asks for approval again",
         (_ID, Argument("input", Takes.TEXT, many=True)),
     ),
-    CommandSpec("todo update", "Set a TODO's status", (_ID, Argument("status", Takes.STATUS)), (_DIGEST,)),
-    CommandSpec("todo remove", "Remove a TODO that never started", (_ID,)),
-    CommandSpec("todo priority", "Set a TODO's priority", (_ID, Argument("level", Takes.PRIORITY))),
+    CommandSpec("todo update", "Set a step's status", (_ID, Argument("status", Takes.STATUS)), (_DIGEST,)),
+    CommandSpec("todo remove", "Remove a step that never started", (_ID,)),
+    CommandSpec("todo priority", "Set a step's priority", (_ID, Argument("level", Takes.PRIORITY))),
     CommandSpec(
         "todo move",
-        "Move a TODO in the order",
+        "Move a step in the order",
         (_ID, Argument("where", Takes.WHERE), Argument("anchor", Takes.TODO)),
     ),
-    CommandSpec("todo retry", "Run a failed TODO again", (_ID,), (_DIGEST,)),
-    CommandSpec("todo cancel", "Stop a running TODO", (_ID,)),
+    CommandSpec("todo retry", "Retry a failed step", (_ID,), (_DIGEST,)),
+    CommandSpec("todo cancel", "Stop a running step", (_ID,)),
     CommandSpec("todo done", "Confirm that an effect in doubt did happen", (_ID,), (_DIGEST,)),
     CommandSpec("todo again", "Do an effect in doubt again", (_ID,), (_DIGEST,)),
-    CommandSpec("todo show", "Show a TODO in full, with its result", (_ID,), changes=False),
+    CommandSpec("todo show", "Show a step in full, with its result", (_ID,), changes=False),
     CommandSpec(
         "answer",
         "Answer what a team asks while it runs: approve, reject WHY, edit NAME=VALUE, an option, JSON or text",
@@ -177,7 +177,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "checkpoint restore",
-        "Go back to a checkpoint, or have a team continue from one of its steps; nothing runs before you approve",
+        "Restore a checkpoint, or let a team continue from one of its steps; nothing runs before you approve",
         (Argument("id", Takes.CHECKPOINT),),
     ),
     CommandSpec("graph", "Draw an attached graph and show where it is now", (_ANY,), changes=False),
@@ -219,7 +219,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "rules allow",
-        "Always allow exactly what a TODO asks for: shows the rule, and saves it when given the question's digest",
+        "Always allow exactly what a step asks for: shows the rule, and saves it when given the question's digest",
         (_ID,),
         (_DIGEST,),
     ),
@@ -233,7 +233,7 @@ SPECS: tuple[CommandSpec, ...] = (
         ),
     ),
     CommandSpec("rules revoke", "Revoke a rule; what it allowed asks again", (Argument("n", Takes.NUMBER),)),
-    CommandSpec("rename", "Give the session another title", (Argument("title", Takes.TEXT, many=True),)),
+    CommandSpec("rename", "Rename the session", (Argument("title", Takes.TEXT, many=True),)),
     CommandSpec(
         "export",
         "Export the session to one file; to .md or .json, only the answer and the plan",
@@ -257,7 +257,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "delete",
-        "Show what deleting a session would remove; delete it when its id is given twice",
+        "Show what deleting a session would delete; given its id twice, delete it",
         (Argument("session", Takes.SESSION), Argument("again", Takes.SESSION, required=False)),
         changes=False,
     ),
@@ -267,15 +267,13 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "as",
-        "Give one command as an approver, whose token is then asked for",
+        "Run one command as an approver; their token is asked for",
         (Argument("approver", Takes.TEXT), Argument("command", Takes.TEXT, many=True)),
         local=True,
     ),
     CommandSpec("new", "Start another session", (Argument("query", Takes.TEXT, many=True),), local=True),
     CommandSpec("index", "Index the folder now, however large it is, before it is searched", local=True, changes=False),
-    CommandSpec(
-        "quit", "Leave; sessions continue when they are opened again", aliases=("exit",), local=True, changes=False
-    ),
+    CommandSpec("quit", "Quit; sessions continue when opened again", aliases=("exit",), local=True, changes=False),
 )
 
 

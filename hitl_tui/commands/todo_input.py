@@ -12,7 +12,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo, parse_priority, parse_status
 
@@ -103,7 +103,9 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]
     given = _given(text)
     if "command" in todo.arguments:
         if given is None:
-            raise BadInput(Message("{} runs a command; change its parameters with name=value or JSON.", todo.id))
+            raise BadInput(
+                Message("{} runs a command; change its parameters with name=value or JSON.", step_name(todo.id))
+            )
         nested = given.get("parameters")
         changed = nested if isinstance(nested, Mapping) else {k: v for k, v in given.items() if k != "command"}
         before = todo.arguments.get("parameters")

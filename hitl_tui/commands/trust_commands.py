@@ -27,14 +27,14 @@ async def trust(context: CommandContext, values: CommandValues) -> CommandResult
         if found.trusted:
             return CommandResult("ok", Message("{} is trusted ({}).", found.folder, found.by), data)
         line = f"/trust --digest {found.digest}"
-        message: str = Message("{} is not trusted.", found.folder)
+        message: str = Message("{} isn't trusted.", found.folder)
         if not context.terminal:
-            message = Message("{} is not trusted; trust it as it is now with: {}", found.folder, line)
+            message = Message("{} isn't trusted; to trust it as it is now: {}", found.folder, line)
         return CommandResult("ok", message, {**data, "give": [line]})
     who = context.acting() if context.acting is not None else Identity(context.by)
     if not who.person:
         raise Refused(
-            Message("{} is a claimed name, and only a verified person trusts a folder; nothing was changed.", who.name),
+            Message("{} is a claimed name; only a verified person can trust a folder. Nothing was changed.", who.name),
             reason="not_allowed",
         )
     store.data.check_writable()

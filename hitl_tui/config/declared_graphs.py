@@ -223,7 +223,7 @@ def declared_graph(given: str, workspace: Path) -> GraphDeclaration:
         return _of_file(workspace / LANGGRAPH_FILE, place)
     if place.endswith(".py"):
         if not path.is_file():
-            raise BadInput(Message("There is no file {}.", one_line(place, 200)))
+            raise BadInput(Message("File {} not found.", one_line(place, 200)))
         real = path.resolve()
         target = f"{real}:{attribute}" if attribute else str(real)
         return GraphDeclaration(team_name(_named(attribute, real.stem)), target, str(real.parent))
@@ -265,7 +265,7 @@ def _of_file(file: Path, name: str) -> GraphDeclaration:
     for declaration in found:
         if declaration.name == team_name(name):
             return declaration
-    raise BadInput(Message('{} names no graph "{}"; there is {}.', file.name, one_line(name, 60), _names(found)))
+    raise BadInput(Message('{} has no graph "{}"; known: {}.', file.name, one_line(name, 60), _names(found)))
 
 
 def _names(found: tuple[GraphDeclaration, ...]) -> str:

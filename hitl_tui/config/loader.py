@@ -110,14 +110,14 @@ def content_of(path: Path) -> bytes | None:
         if not path.is_symlink() and not path.exists():
             return None
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ConfigError(Message("{} must be a file, but something else has that name.", FILE_NAME))
+            raise ConfigError(Message("{} must be a file, but isn't one.", FILE_NAME))
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except OSError as error:
         raise ConfigError(Message("{} can't be read: {}.", FILE_NAME, error.strerror or error)) from error
     if len(content) > LARGEST:
         raise ConfigError(
-            Message("{} is larger than {} bytes, so it is surely not a settings file.", FILE_NAME, f"{LARGEST:,}")
+            Message("{} is larger than {} bytes, too large for a settings file.", FILE_NAME, f"{LARGEST:,}")
         )
     return content
 

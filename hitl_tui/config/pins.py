@@ -56,7 +56,7 @@ def pattern_problem(pattern: str) -> str:
     try:
         path_pattern((pattern,))
     except re.error:
-        return Message("is no pattern; use *, ?, [abc] and **")
+        return Message("isn't a pattern; use *, ?, [abc] and **")
     return ""
 
 

@@ -125,7 +125,7 @@ def _store(value: str) -> str:
 
 def _command_name(value: str) -> str:
     if not _COMMAND_NAME.fullmatch(value):
-        raise wrong(Problem((), Message("is no command name: use lower-case letters, digits, - and _")))
+        raise wrong(Problem((), Message("isn't a command name: use lower-case letters, digits, - and _")))
     return value
 
 
@@ -133,7 +133,7 @@ def _parameter_name(value: str) -> str:
     if not is_parameter_name(value):
         raise wrong(
             Problem(
-                (), Message("is no parameter name: begin with a lower-case letter, then use letters, digits, - and _")
+                (), Message("isn't a parameter name: begin with a lower-case letter, then use letters, digits, - and _")
             )
         )
     return value
@@ -286,7 +286,7 @@ class _Parameter(_Section):
                 yield Problem(("choices",), Message("has no meaning for a parameter of type {}", self.type))
             return
         if not self.choices:
-            yield Problem(("choices",), Message("must list at least one value of a parameter of type choice"))
+            yield Problem(("choices",), Message("must list at least one value for a parameter of type choice"))
         for number, choice in enumerate(self.choices or ()):
             problem = argument_problem(choice)
             if problem:
@@ -411,7 +411,8 @@ class _Teams(_Section):
                 Problem((name,), "", unknown_among=TEAMS)
                 if not _is_graph(team)
                 else Problem(
-                    (name,), Message("is no team name: begin with a lower-case letter, then use letters, digits and _")
+                    (name,),
+                    Message("isn't a team name: begin with a lower-case letter, then use letters, digits and _"),
                 )
                 for name, team in data.items()
                 if name not in TEAMS and not (_is_graph(team) and _TEAM_NAME.fullmatch(name))
@@ -438,9 +439,7 @@ class _Policy(_Section):
     def _agrees(self, info: ValidationInfo) -> Self:
         problems = [*self._command_problems(declared(info).commands), *self._tool_problems()]
         if self.on_deadline is not None and self.deadline is None:
-            problems.append(
-                Problem(("on_deadline",), Message("says what happens at a deadline, but there is no deadline"))
-            )
+            problems.append(Problem(("on_deadline",), Message("needs a deadline, but none is given")))
         if problems:
             raise wrong(*problems)
         return self
@@ -449,18 +448,18 @@ class _Policy(_Section):
         if self.tool == "":
             yield Problem(("tool",), Message("must not be empty"))
         if self.tool is not None and self.command is not None:
-            yield Problem(("tool",), Message("is for what graphs call, so there is no command beside it"))
+            yield Problem(("tool",), Message("is for tools that graphs call; it can't be combined with a command"))
         if self.tool is not None and self.decision == "allow":
             yield Problem(
-                ("decision",), Message('has to be "ask" or "deny" for a tool: a graph that asks waits for an answer')
+                ("decision",), Message('must be "ask" or "deny" for a tool: a graph that asks waits for an answer')
             )
         if self.arguments is not None and self.tool is None:
-            yield Problem(("arguments",), Message("are those of a tool, but there is no tool"))
+            yield Problem(("arguments",), Message("apply to a tool, but no tool is given"))
         elif self.arguments is not None:
             from hitl_tui.core.interrupts.json_schema import why_unusable
 
             if why := why_unusable(self.arguments):
-                yield Problem(("arguments",), Message("has to be a JSON Schema that can be used, but it {}", why))
+                yield Problem(("arguments",), Message("must be a usable JSON Schema, but it {}", why))
 
     def _command_problems(self, declared: Sequence[str]) -> Iterator[Problem]:
         if self.command is None:

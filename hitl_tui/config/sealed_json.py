@@ -35,7 +35,7 @@ def check_sealed(path: Path, data: Json) -> None:
         return
     if data[_KEY] != _checksum({k: v for k, v in data.items() if k != _KEY}):
         raise StorageError(
-            Message("{} is damaged or was changed by hand: its checksum doesn't fit.", path),
+            Message("{} is damaged or was changed by hand: its checksum doesn't match.", path),
             help=Message('Put the file back; or, to take it as it is, remove the line "{}" in it.', _KEY),
         )
 

@@ -278,4 +278,4 @@ def _packaged(name: str) -> Path:
     checkout = package.parent / name
     if checkout.is_dir():
         return checkout
-    raise StorageError(Message("This installation lacks its {}; install hitl-tui again.", name))
+    raise StorageError(Message("This installation lacks its {}; reinstall hitl-tui.", name))

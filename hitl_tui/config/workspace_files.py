@@ -131,5 +131,5 @@ def _content(path: Path, largest: int) -> bytes | None:
     except OSError as error:
         raise ConfigError(Message("{} can't be read: {}.", name, error.strerror or error)) from error
     if len(content) > largest:
-        raise ConfigError(Message("{} is larger than {} bytes, so it can't be used.", name, f"{largest:,}"))
+        raise ConfigError(Message("{} is larger than {} bytes, too large to use.", name, f"{largest:,}"))
     return content

@@ -221,7 +221,7 @@ def run_console(options: OpenOptions) -> int:
         HitlError: it can't begin, or it stopped because of something unexpected; the message is one sentence.
     """
     if options.mode and options.mode not in MODES:
-        raise BadInput(Message('There is no mode "{}"; it is step, plan or risk.', options.mode))
+        raise BadInput(Message('Unknown mode "{}"; use step, plan or risk.', options.mode))
     app = HitlApp(options)
     delay_full_collections()
     asyncio.run(_run(app))

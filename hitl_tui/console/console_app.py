@@ -272,7 +272,9 @@ class ConsoleApp(PaintedApp):
         await self.run_action(action)
 
     def action_help_quit(self) -> None:
-        self.say(self.keymap.named(_("{console.quit} leaves; what is in progress continues when it is opened again.")))
+        self.say(
+            self.keymap.named(_("{console.quit} quits; work in progress continues when the session is opened again."))
+        )
 
     def action_suspend_process(self) -> None:
         """Stop like any program of the terminal's, with whatever started this one; `fg` comes back."""
@@ -292,7 +294,7 @@ class ConsoleApp(PaintedApp):
         log.critical("the console stopped", exc_info=True)
         self.notifications.end()
         path = self.options.data / LOG_FILE
-        said = _("The console stopped because of something unexpected; {path} has the details.")
+        said = _("The console stopped on an unexpected error; details: {path}")
         self.failure = said.format(path=path)
         self.exit(1, return_code=1)
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from hitl_tui.console.services import SessionConsole
 
-_NEEDS_SESSION = mark("needs an open session: begin or open one first")
-_NO_SESSION = mark("there is no session yet")
+_NEEDS_SESSION = mark("needs an open session: start or open one first")
+_NO_SESSION = mark("no session yet")
 _COLUMN = 14
 _LINE = 110
 """Cells of a line up to which the name of a binding stands at its end: further away nobody finds what it belongs to."""
@@ -72,7 +72,7 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first:
     keymap = keymap or Keymap()
     sections: list[list[Row]] = []
     if told := [text_row(f"  {safe_text(problem, multiline=False)}") for problem in problems]:
-        sections.append([text_row(_("Left out at the start"), "bold $text-warning"), *told])
+        sections.append([text_row(_("Ignored at the start"), "bold $text-warning"), *told])
     for where in dict.fromkeys([*first, keys.ANYWHERE, *TITLES]):
         title = text_row(keymap.named(_(TITLES[where])), "bold $text-primary")
         sections.append([title, *key_rows(keymap, keymap.of(where))])
@@ -83,8 +83,8 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first:
             text_row(_("Other keys"), "bold $text-primary"),
             text_row(
                 _(
-                    '  Lines such as "question.1" = "y" in {file} in the data folder give other keys, by the names '
-                    "on the right."
+                    '  To change keys, write lines such as "question.1" = "y" into {file} in the '
+                    "data folder; names are on the right."
                 ).format(file=FILE)
             ),
         ]
@@ -121,7 +121,7 @@ def _sign_rows() -> list[Row]:
     signs += [(sign, _("{level} priority").format(level=_(p.value))) for p, sign in PRIORITIES.items()]
     signs += [(RISKY, risk_words("high"))]
     signs += [(MARKED, _("marked, in the plan or as a question"))]
-    signs += [("←", _("waits for the TODOs of these numbers")), ("×2", _("so many attempts"))]
+    signs += [("←", _("waits for these steps")), ("×2", _("number of attempts"))]
     rows = [Row(padded(f"  {sign}", _COLUMN), styled(said)) for sign, said in signs]
     return [text_row(_("Signs in the plan"), "bold $text-primary"), *rows]
 
@@ -184,18 +184,18 @@ def palette(app: SessionConsole) -> Iterable[SystemCommand]:
             name = f"{_(spec.label).capitalize()} · {_('sessions')}"
             why_not = "" if chosen or spec.id == "sessions.import" else _(_NO_SESSION)
             yield _entry(app, name, _(spec.help), spec.action.replace("want(", "keep("), why_not)
-    yield _entry(app, _("Theme"), _("Another theme; now {theme}").format(theme=app.theme), "change_theme")
+    yield _entry(app, _("Theme"), _("Change the theme; now {theme}").format(theme=app.theme), "change_theme")
     for name in sorted(app.available_themes):
         if name != app.theme:
             wear = partial(setattr, app, "theme", name)
-            yield SystemCommand(_("Theme: {name}").format(name=name), _("Wear it from now on"), wear, discover=False)
+            yield SystemCommand(_("Theme: {name}").format(name=name), _("Use this theme"), wear, discover=False)
     yield _entry(
-        app, _("Notices"), _("How you are called; now {words}").format(words=app.notifications.how.words), "notices"
+        app, _("Notices"), _("Change notifications; now {words}").format(words=app.notifications.how.words), "notices"
     )
     yield _entry(
         app,
         _("Quit ({shown})").format(shown=app.keymap.shown("console.quit")),
-        _("Leave; the session can be opened again"),
+        _("Quit; sessions can be opened again"),
         "quit",
     )
     for command in SPECS:

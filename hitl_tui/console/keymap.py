@@ -71,11 +71,11 @@ TITLES = {
     INBOX: mark("Inbox ({console.inbox})"),
     VIEWER: mark("Text on the whole screen"),
     HELP: mark("This help"),
-    CONFIRM: mark("A question to confirm"),
+    CONFIRM: mark("Confirmation"),
     WORDS: mark("Text to enter"),
     FORM: mark("Fields to fill in, texts to edit"),
-    SAY: mark("An answer in words"),
-    READING: mark("What is read to its end before it counts"),
+    SAY: mark("Answer in words"),
+    READING: mark("Text to read to the end first"),
     REVIEW: mark("Review of the marked"),
     ALWAYS: mark("Always allow"),
     PART: mark("Calls one by one"),
@@ -83,7 +83,7 @@ TITLES = {
     RULES: mark("Rules"),
     MOVE: mark("Panes and lists"),
     LIST: mark("Lists"),
-    TREE: mark("A state, part by part"),
+    TREE: mark("State, part by part"),
     FINDING: mark("Search words"),
 }
 
@@ -255,7 +255,7 @@ def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
     try:
         table = read_table(path)
     except (OSError, ValueError) as error:
-        left_out = _("The keys in {name} were left out: {error}.").format(name=path.name, error=error)
+        left_out = _("Keys in {name} ignored: {error}.").format(name=path.name, error=error)
         return Keymap(tuple(specs), {}, (left_out,))
     problems: list[str] = []
     wanted: dict[str, str] = {}
@@ -296,27 +296,23 @@ def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[st
     if name not in known:
         name = clip(name, _SAID)
         near = difflib.get_close_matches(name, list(known), n=1, cutoff=_NEAR)
-        said = _('there is no binding "{name}"; the help shows them all.')
+        said = _('unknown binding "{name}"; the help lists all.')
         if near:
-            said = _('there is no binding "{name}"; the nearest is "{nearest}", and the help shows them all.')
+            said = _('unknown binding "{name}"; the nearest is "{nearest}", and the help lists all.')
         return said.format(name=name, nearest="".join(near)), ""
     written = ",".join(str(v) for v in value) if isinstance(value, list) else str(value)
     keys = normal_keys(written)
     if keys is None or not written.strip():
-        return _('"{name}" was left as it is: "{written}" is no key, as f5, ctrl+x, pagedown or y are.').format(
+        return _('"{name}" unchanged: "{written}" isn\'t a key such as f5, ctrl+x, pagedown or y.').format(
             name=name, written=clip(written, _SAID)
         ), ""
     spec, first = known[name], keys.split(",")
     if ((spec.priority and spec.where not in WITHIN) or spec.where in TYPED) and (
         typed := next((k for k in first if _typed(k)), None)
     ):
-        return _('"{name}" was left as it is: {typed} is a character that you type.').format(
-            name=name, typed=_shown(typed)
-        ), ""
+        return _('"{name}" unchanged: {typed} is a character that you type.').format(name=name, typed=_shown(typed)), ""
     if name in _NEVER_BY_HABIT and (habit := next((k for k in first if _is_habit(k)), None)):
-        return _('"{name}" was left as it is: {habit} never decides anything.').format(
-            name=name, habit=_shown(habit)
-        ), ""
+        return _('"{name}" unchanged: {habit} never decides anything.').format(name=name, habit=_shown(habit)), ""
     return "", keys
 
 
@@ -343,7 +339,7 @@ def _drop_clashes(wanted: dict[str, str], specs: Sequence[KeySpec]) -> Iterator[
             return
         name, key, other = clash
         del wanted[name]
-        yield _('"{name}" was left as it is: {key} is the key of "{other}".').format(
+        yield _('"{name}" unchanged: {key} already belongs to "{other}".').format(
             name=name, key=_shown(key), other=other
         )
 

@@ -76,7 +76,15 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.mode", ANYWHERE, "f4", "mode", "mode", "Next mode: when you are asked", "F4", True),
     KeySpec("console.home", ANYWHERE, "ctrl+o", "home", "sessions", "Sessions and starters, and back", "Ctrl+O", True),
     KeySpec(
-        "console.where", ANYWHERE, "f7", "where", "where am I", "Say in one line where you are", "F7", True, line=False
+        "console.where",
+        ANYWHERE,
+        "f7",
+        "where",
+        "where am I",
+        "Show where you are, in one line",
+        "F7",
+        True,
+        line=False,
     ),
     KeySpec(
         "console.palette",
@@ -95,7 +103,7 @@ KEYS: tuple[KeySpec, ...] = (
         "ctrl+z",
         "suspend_process",
         "suspend",
-        "Stop the console and go back to the shell, whose fg comes back",
+        "Suspend (fg resumes)",
         "Ctrl+Z",
         True,
         False,
@@ -106,14 +114,12 @@ KEYS: tuple[KeySpec, ...] = (
         ANYWHERE,
         "ctrl+c",
         "help_quit",
-        "how to leave",
-        "Say how to leave; ends and decides nothing",
+        "quitting",
+        "Show how to quit; ends and decides nothing",
         "Ctrl+C",
         line=False,
     ),
-    KeySpec(
-        "console.quit", ANYWHERE, "ctrl+q", "quit", "quit", "Leave; the session can be opened again", "Ctrl+Q", True
-    ),
+    KeySpec("console.quit", ANYWHERE, "ctrl+q", "quit", "quit", "Quit; sessions can be opened again", "Ctrl+Q", True),
     KeySpec(
         "session.question",
         SESSION,
@@ -130,7 +136,7 @@ KEYS: tuple[KeySpec, ...] = (
         "f8",
         "undo",
         "undo",
-        "Take back your last decision if it hasn't started, wherever you are",
+        "Undo your last decision if it hasn't started, wherever you are",
         "F8",
         True,
         line=False,
@@ -140,7 +146,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("question.1", QUESTION, "1,a", "act(1)", "approve", "Approve exactly what is shown", "1 a"),
     KeySpec("question.2", QUESTION, "2,e", "act(2)", "edit", "Edit the input, then approve", "2 e"),
     KeySpec("question.3", QUESTION, "3,r", "act(3)", "reject", "Reject; the reason is asked", "3 r"),
-    KeySpec("question.4", QUESTION, "4,s", "act(4)", "skip", "Go on without it", "4 s"),
+    KeySpec("question.4", QUESTION, "4,s", "act(4)", "skip", "Continue without it", "4 s"),
     KeySpec("question.5", QUESTION, "5,w", "act(5)", "respond", "Answer in words", "5 w"),
     KeySpec("question.6", QUESTION, "6,d,enter", "act(6)", "details", "Show everything, full screen", "6 d Enter"),
     KeySpec(
@@ -160,15 +166,13 @@ KEYS: tuple[KeySpec, ...] = (
         "PgDn",
     ),
     KeySpec("question.page_up", QUESTION, "pageup", "scroll(-1)", "back", "Read back", "PgUp", line=False),
-    KeySpec(
-        "question.undo", QUESTION, "0,u", "undo", "undo", "Take back your last decision if it hasn't started", "0 u"
-    ),
+    KeySpec("question.undo", QUESTION, "0,u", "undo", "undo", "Undo your last decision if it hasn't started", "0 u"),
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
-    KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the TODO whole, with its result", "Enter"),
+    KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the step in full, with its result", "Enter"),
     KeySpec("plan.approve", PLAN, "a", "act('approve')", "approve", "Review the marked, or it: then approve", "a"),
     KeySpec("plan.skip", PLAN, "s", "act('skip')", "skip", "Skip the marked, or it, once confirmed", "s"),
-    KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
-    KeySpec("plan.take_back", PLAN, "0", "undo_last", "undo", "Take back your last decision", "0", line=False),
+    KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Undo its approval, skip or rejection", "u"),
+    KeySpec("plan.take_back", PLAN, "0", "undo_last", "undo", "Undo your last decision", "0", line=False),
     KeySpec(
         "plan.find",
         PLAN,
@@ -188,9 +192,17 @@ KEYS: tuple[KeySpec, ...] = (
         "Move it down in the order; rows can be dragged, too",
         "J Shift+↓",
     ),
-    KeySpec("plan.priority", PLAN, "p", "act('priority')", "priority", "Give the marked, or it, a priority", "p"),
     KeySpec(
-        "plan.choose", PLAN, "x,space", "choose", "mark", "Mark it, to act on several; {plan.leave} forgets", "x Space"
+        "plan.priority", PLAN, "p", "act('priority')", "priority", "Set the priority of the marked, or of this one", "p"
+    ),
+    KeySpec(
+        "plan.choose",
+        PLAN,
+        "x,space",
+        "choose",
+        "mark",
+        "Mark it, to act on several; {plan.leave} clears the marks",
+        "x Space",
     ),
     KeySpec("plan.remove", PLAN, "d,delete", "act('remove')", "remove", "Remove what never started", "d Del"),
     KeySpec("plan.cancel", PLAN, "c", "act('cancel')", "cancel", "Stop the marked, or it, while they run", "c"),
@@ -200,7 +212,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("plan.last", PLAN, "end,G", "scroll_bottom", "last", "To the last line", "End G", line=False),
     KeySpec("plan.leave", PLAN, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec("history.show", HISTORY, "enter", "select_cursor", "show", "Show the checkpoint", "Enter"),
-    KeySpec("history.restore", HISTORY, "r", "restore", "restore", "Go back to it, after a preview", "r"),
+    KeySpec("history.restore", HISTORY, "r", "restore", "restore", "Restore it, after a preview", "r"),
     KeySpec("history.first", HISTORY, "home,g", "scroll_top", "first", "To the newest", "Home g", line=False),
     KeySpec("history.last", HISTORY, "end,G", "scroll_bottom", "last", "To the oldest shown", "End G", line=False),
     KeySpec("history.leave", HISTORY, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
@@ -210,17 +222,17 @@ KEYS: tuple[KeySpec, ...] = (
         "slash",
         "find",
         "find",
-        "Look for words; {finding.keep} keeps them, {finding.forget} forgets them",
+        "Find words; {finding.keep} keeps, {finding.forget} clears",
         "/",
     ),
-    KeySpec("stream.next", STREAM, "n", "match(1)", "next", "Next place where it was found", "n"),
-    KeySpec("stream.previous", STREAM, "p", "match(-1)", "before", "The place before", "p"),
+    KeySpec("stream.next", STREAM, "n", "match(1)", "next", "Next match", "n"),
+    KeySpec("stream.previous", STREAM, "p", "match(-1)", "before", "Previous match", "p"),
     KeySpec("stream.copy", STREAM, "y", "copy", "copy", "Copy what is selected, or else what is seen", "y"),
     KeySpec("stream.first", STREAM, "home,g", "scroll_home", "first", "To the first line", "Home g", line=False),
     KeySpec("stream.last", STREAM, "end,G", "scroll_end", "last", "To the newest line", "End G", line=False),
     KeySpec("stream.leave", STREAM, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec(
-        "answer.export", ANSWER, "e", "want('export')", "export", "Write the session or the answer into a file", "e"
+        "answer.export", ANSWER, "e", "want('export')", "export", "Export the session or the answer to a file", "e"
     ),
     KeySpec("answer.copy", ANSWER, "y", "want('copy')", "copy", "Copy the answer", "y"),
     KeySpec("answer.leave", ANSWER, "escape", "want('leave')", "prompt", "Back to the prompt", "Esc"),
@@ -232,7 +244,7 @@ KEYS: tuple[KeySpec, ...] = (
         "left_square_bracket",
         "decision(-1)",
         "earlier",
-        "Back to where something was decided",
+        "Previous decision",
         "[",
     ),
     KeySpec(
@@ -241,15 +253,15 @@ KEYS: tuple[KeySpec, ...] = (
         "right_square_bracket",
         "decision(1)",
         "later decision",
-        "Forward to where something was decided",
+        "Next decision",
         "]",
     ),
     KeySpec("replay.leave", REPLAY, "escape,f5", "leave", "live", "Back to the session as it is now", "Esc", True),
     KeySpec("replay.pane", REPLAY, "f6", "next_pane", "pane", "Next pane: Plan, Graph, Moment, State", "F6", True),
-    KeySpec("replay.mark", REPLAY, "m", "mark", "mark", "Mark this checkpoint, or take its mark away", "m"),
+    KeySpec("replay.mark", REPLAY, "m", "mark", "mark", "Mark or unmark this checkpoint", "m"),
     KeySpec("replay.first", REPLAY, "home", "first", "first", "To the first checkpoint", "Home", True),
     KeySpec("replay.last", REPLAY, "end", "last", "last", "To the newest checkpoint", "End", True),
-    KeySpec("replay.1", REPLAY, "1", "act(1)", "view", "View the moment: what was, what happened", "1", line=False),
+    KeySpec("replay.1", REPLAY, "1", "act(1)", "view", "View the moment: state and events", "1", line=False),
     KeySpec(
         "replay.2",
         REPLAY,
@@ -260,23 +272,23 @@ KEYS: tuple[KeySpec, ...] = (
         "2",
         line=False,
     ),
-    KeySpec("replay.3", REPLAY, "3", "act(3)", "fork", "Begin another session from here", "3", line=False),
-    KeySpec("replay.4", REPLAY, "4", "act(4)", "restore", "Go back to it, after a preview", "4", line=False),
+    KeySpec("replay.3", REPLAY, "3", "act(3)", "fork", "Start another session from here", "3", line=False),
+    KeySpec("replay.4", REPLAY, "4", "act(4)", "restore", "Restore it, after a preview", "4", line=False),
     KeySpec(
-        "replay.show", REPLAY, "enter", "select_cursor", "show", "In the plan: show the TODO with its result", "Enter"
+        "replay.show", REPLAY, "enter", "select_cursor", "show", "In the plan: show the step with its result", "Enter"
     ),
     KeySpec("steps.view", STEPS, "1", "act(1)", "state", "The state at the step", "1"),
     KeySpec("steps.diff", STEPS, "2", "act(2)", "diff", "What differs from the step before, or from the mark", "2"),
     KeySpec("steps.mark", STEPS, "m", "mark", "mark", "Mark a step to compare with", "m"),
-    KeySpec("steps.restore", STEPS, "4", "act(4)", "restore", "Let the team go on from it, after a preview", "4"),
+    KeySpec("steps.restore", STEPS, "4", "act(4)", "restore", "Let the team continue from it, after a preview", "4"),
     KeySpec("steps.pane", STEPS, "f6", "next_pane", "pane", "Next pane", "F6", True),
     KeySpec("steps.leave", STEPS, "escape", "leave", "back", "Back", "Esc", True),
     KeySpec("store.open", STORE, "enter", "select_cursor", "open", "Show the thread's history and state", "Enter"),
     KeySpec("store.find", STORE, "slash", "find", "find", "Only threads with these words in id or title", "/"),
-    KeySpec("store.refresh", STORE, "r", "refresh", "refresh", "Read the list again", "r"),
+    KeySpec("store.refresh", STORE, "r", "refresh", "refresh", "Reload the list", "r"),
     KeySpec("store.help", STORE, "question_mark", "app.help", "help", "All keys", "?", line=False),
     KeySpec("store.leave", STORE, "escape", "leave", "all", "Show all threads again", "Esc", line=False),
-    KeySpec("prompt.send", PROMPT, "enter", "send", "send", "Send: a command, or words that change the plan", "Enter"),
+    KeySpec("prompt.send", PROMPT, "enter", "send", "send", "Send: a command, or a change to the plan", "Enter"),
     KeySpec("prompt.newline", PROMPT, "ctrl+j", "newline", "new line", "New line", "Ctrl+J", line=False),
     KeySpec("prompt.complete", PROMPT, "tab", "complete", "complete", "Complete a command, id or name", "Tab"),
     KeySpec("prompt.older", PROMPT, "up", "older", "history", "Earlier lines ({prompt.newer} later ones)", "↑"),
@@ -293,7 +305,7 @@ KEYS: tuple[KeySpec, ...] = (
         "Only those with these words; {finding.forget} shows all",
         "/",
     ),
-    KeySpec("sessions.rename", SESSIONS, "r", "want('rename')", "rename", "Give it another title", "r"),
+    KeySpec("sessions.rename", SESSIONS, "r", "want('rename')", "rename", "Rename it", "r"),
     KeySpec(
         "sessions.fork",
         SESSIONS,
@@ -303,8 +315,10 @@ KEYS: tuple[KeySpec, ...] = (
         "Start another session from where it is; nothing runs",
         "f",
     ),
-    KeySpec("sessions.export", SESSIONS, "e", "want('export')", "export", "Write it into one file", "e"),
-    KeySpec("sessions.import", SESSIONS, "i", "want('import')", "import", "Make a session of an exported file", "i"),
+    KeySpec("sessions.export", SESSIONS, "e", "want('export')", "export", "Export it to one file", "e"),
+    KeySpec(
+        "sessions.import", SESSIONS, "i", "want('import')", "import", "Create a session from an exported file", "i"
+    ),
     KeySpec(
         "sessions.delete", SESSIONS, "d,delete", "want('delete')", "delete", "Delete it, once its id was typed", "d"
     ),
@@ -321,8 +335,8 @@ KEYS: tuple[KeySpec, ...] = (
         "help.find", HELP, "slash", "find", "find", "Show only what has these words; {finding.forget} shows all", "/"
     ),
     KeySpec("confirm.yes", CONFIRM, "1,y", "yes", "yes", "Do it", "1 y"),
-    KeySpec("confirm.no", CONFIRM, "escape,2,n,enter", "no", "no", "Nothing happens", "Esc 2 n Enter"),
-    KeySpec("words.cancel", WORDS, "escape", "cancel", "back", "Back; nothing happens", "Esc"),
+    KeySpec("confirm.no", CONFIRM, "escape,2,n,enter", "no", "no", "Cancel", "Esc 2 n Enter"),
+    KeySpec("words.cancel", WORDS, "escape", "cancel", "back", "Cancel", "Esc"),
     KeySpec("words.send", WORDS, "enter", "send", "send", "Send the words", "Enter"),
     KeySpec("form.next", FORM, "tab", "app.focus_next", "next", "Next field", "Tab", True),
     KeySpec("form.previous", FORM, "shift+tab", "app.focus_previous", "previous", "Previous field", "Shift+Tab", True),
@@ -330,18 +344,18 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("form.up", FORM, "up", "field(-1)", "previous", "Previous field, from one of a single line", "↑", True),
     KeySpec("form.send", FORM, "ctrl+s", "send", "send", "Send what is shown; an edited step asks again", "Ctrl+S"),
     KeySpec("form.approve", FORM, "f9", "approve", "approve", "Approve the edited step, exactly as it is shown", "F9"),
-    KeySpec("form.editor", FORM, "ctrl+e", "editor", "editor", "Into your own editor", "Ctrl+E"),
-    KeySpec("form.cancel", FORM, "escape", "cancel", "back", "Back; nothing happens", "Esc"),
+    KeySpec("form.editor", FORM, "ctrl+e", "editor", "editor", "Open in your editor", "Ctrl+E"),
+    KeySpec("form.cancel", FORM, "escape", "cancel", "back", "Cancel", "Esc"),
     KeySpec("say.send", SAY, "enter", "send", "send", "Send the words", "Enter"),
     KeySpec("say.newline", SAY, "ctrl+j", "newline", "new line", "New line", "Ctrl+J"),
-    KeySpec("reading.yes", READING, "1", "yes", "yes", "Do what is shown; counts once it was read to its end", "1"),
+    KeySpec("reading.yes", READING, "1", "yes", "yes", "Do what is shown, once read to the end", "1"),
     KeySpec("reading.down", READING, "j,down", "move(1)", "down", "One line down", "j ↓"),
     KeySpec("reading.up", READING, "k,up", "move(-1)", "up", "One line up", "k ↑"),
     KeySpec("reading.page_down", READING, "space,pagedown", "page(1)", "read on", "Read on", "Space PgDn"),
     KeySpec("reading.page_up", READING, "pageup", "page(-1)", "back", "Read back", "PgUp"),
     KeySpec("reading.close", READING, "escape,q", "close", "close", "Close; nothing is decided", "Esc q"),
-    KeySpec("review.first", REVIEW, "2", "first", "keep", "Keep only the class of risk that is to be taken first", "2"),
-    KeySpec("always.no", ALWAYS, "2,n,enter", "close", "no", "Nothing is written", "2 n Enter", True),
+    KeySpec("review.first", REVIEW, "2", "first", "keep", "Keep only the risk class to take first", "2"),
+    KeySpec("always.no", ALWAYS, "2,n,enter", "close", "no", "Cancel", "2 n Enter", True),
     *(
         KeySpec(f"part.{n}", PART, str(n), f"choose({n})", label, "Give the call the answer of this number", str(n))
         for n, label in ((2, "edit"), (3, "reject"), (4, "skip"), (5, "respond"))
@@ -354,7 +368,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("choosing.send", CHOOSING, "ctrl+s", "send", "send", "Send the option at the cursor", "Ctrl+S"),
     KeySpec("choosing.cancel", CHOOSING, "escape", "cancel", "back", "Back; nothing is sent", "Esc"),
     KeySpec("rules.edit", RULES, "e", "edit", "edit", "Change how long it applies, or to what; shown first", "e"),
-    KeySpec("rules.revoke", RULES, "x,delete", "revoke", "revoke", "Take the rule back: it asks again", "x Del"),
+    KeySpec("rules.revoke", RULES, "x,delete", "revoke", "revoke", "Revoke the rule: it asks again", "x Del"),
     KeySpec("rules.close", RULES, "escape,q", "close", "close", "Close", "Esc q"),
     KeySpec("move.down", MOVE, "down,j", "cursor_down", "down", "One line down", "↓ j", line=False),
     KeySpec("move.up", MOVE, "up,k", "cursor_up", "up", "One line up", "↑ k", line=False),
@@ -362,10 +376,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("tree.choose", TREE, "enter", "select_cursor", "choose", "Choose the part at the cursor", "Enter"),
     KeySpec("tree.fold", TREE, "space", "toggle_node", "open", "Open or close the part at the cursor", "Space"),
     KeySpec("tree.fold_all", TREE, "shift+space", "toggle_expand_all", "all", "Open or close all parts", "Shift+Space"),
-    KeySpec(
-        "finding.keep", FINDING, "enter", "keep", "keep", "Keep the search, and go through what was found", "Enter"
-    ),
-    KeySpec("finding.forget", FINDING, "escape", "forget", "forget", "Look for nothing", "Esc"),
+    KeySpec("finding.keep", FINDING, "enter", "keep", "keep", "Keep the search and step through the matches", "Enter"),
+    KeySpec("finding.forget", FINDING, "escape", "clear", "clear", "Clear the search", "Esc"),
 )
 
 

@@ -99,7 +99,7 @@ class StoreApp(ConsoleApp):
         for spec in anywhere_keys(self.keymap):
             if spec.action not in ("command_palette", "quit"):
                 yield SystemCommand(f"{_(spec.label).capitalize()} ({spec.shown})", _(spec.help), self._caller(spec))
-        yield SystemCommand(_("Theme"), _("Another theme; now {theme}").format(theme=self.theme), self.search_themes)
+        yield SystemCommand(_("Theme"), _("Change the theme; now {theme}").format(theme=self.theme), self.search_themes)
         yield SystemCommand(
             _("Quit ({shown})").format(shown=self.keymap.shown("console.quit")), _("Leave"), self.action_quit
         )

@@ -28,6 +28,7 @@ from hitl_tui.core.json_types import (
     TodoState,
 )
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import BY_RULE, Kind
@@ -37,7 +38,9 @@ from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo, witho
 def _running(draft: Draft, event: Event) -> SupervisorTodo:
     todo = target(draft, event)
     if todo.status is not Status.IN_PROGRESS or todo.run_id != event.data["run_id"]:
-        raise Refused(Message("The run {} isn't the current one of {}.", event.data["run_id"], todo.id), reason="late")
+        raise Refused(
+            Message("The run {} isn't the current one of {}.", event.data["run_id"], step_name(todo.id)), reason="late"
+        )
     return todo
 
 

@@ -25,6 +25,7 @@ from hitl_tui.core.json_types import (
     TodoQuestion,
 )
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
@@ -54,7 +55,7 @@ def decided(draft: Draft, event: Event) -> None:
 
 
 def _stale(todo: SupervisorTodo) -> Refused:
-    return Refused(Message("{} isn't asked this any more.", todo.id), reason="stale")
+    return Refused(Message("{} isn't asked this any more.", step_name(todo.id)), reason="stale")
 
 
 def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:

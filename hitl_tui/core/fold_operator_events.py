@@ -22,7 +22,7 @@ from hitl_tui.core.json_types import (
     TodoQuestion,
 )
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import titled
+from hitl_tui.core.names import step_name, titled
 from hitl_tui.core.plan import next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
@@ -174,11 +174,15 @@ def remove(draft: Draft, event: Event) -> None:
     todo = target(draft, event)
     if todo.attempt or todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED):
         raise BadInput(
-            Message("{} is {} and can't be removed; only a TODO that never started can.", todo.id, todo.status)
+            Message(
+                "{} is {} and can't be removed; only a TODO that never started can.", step_name(todo.id), todo.status
+            )
         )
     users = [t for t in draft if todo.id in draft.dependencies(t)]
     if users:
-        raise BadInput(Message("{} can't be removed because {} depends on it.", todo.id, ", ".join(users[:5])))
+        raise BadInput(
+            Message("{} can't be removed because {} depends on it.", step_name(todo.id), ", ".join(users[:5]))
+        )
     draft.drop(todo.id)
 
 
@@ -188,7 +192,9 @@ def update(draft: Draft, event: Event) -> None:
     if todo.status is Status.BLOCKED and status is Status.PENDING:
         stuck = [d for d in todo.dependencies if draft.status(d) in ("failed", "blocked")]
         if stuck:
-            raise BadInput(Message("{} is blocked by {}; resolve that first.", todo.id, ", ".join(stuck[:5])))
+            raise BadInput(
+                Message("{} is blocked by {}; resolve that first.", step_name(todo.id), ", ".join(stuck[:5]))
+            )
     if status is Status.SKIPPED:
         skip(draft, event)
     elif status is Status.FAILED:
@@ -273,12 +279,12 @@ def edit(draft: Draft, event: Event) -> None:
     """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
     todo = target(draft, event)
     if todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED):
-        raise BadInput(Message("{} is {} and its input can't be changed any more.", todo.id, todo.status))
+        raise BadInput(Message("{} is {} and its input can't be changed any more.", step_name(todo.id), todo.status))
     if todo.status is Status.FAILED:
         todo = _again(todo, Status.PENDING)
     if todo.status is Status.WAITING_APPROVAL:
         if todo.question is not None:
-            raise BadInput(Message("{} waits for another answer; its input can't be changed now.", todo.id))
+            raise BadInput(Message("{} waits for another answer; its input can't be changed now.", step_name(todo.id)))
         todo = todo.with_status(Status.PENDING)
     described = str(event.data.get("description", todo.description))
     draft.put(
@@ -357,7 +363,7 @@ def cancel(draft: Draft, event: Event) -> None:
     """`todo_id`: a running TODO stops; the session's dispatcher sees that its run isn't wanted any more."""
     todo = target(draft, event)
     if todo.status is not Status.IN_PROGRESS:
-        raise BadInput(Message("{} is {}; only a running TODO can be cancelled.", todo.id, todo.status))
+        raise BadInput(Message("{} is {}; only a running step can be cancelled.", step_name(todo.id), todo.status))
     draft.put(_cancelled(todo, event, {"kind": "failure"}))
 
 
@@ -368,11 +374,11 @@ def rewind(draft: Draft, event: Event) -> None:
     """
     todo = target(draft, event)
     if not todo.attempt:
-        raise BadInput(Message("{} never ran, so it has no steps to go back to.", todo.id))
+        raise BadInput(Message("{} never ran, so it has no steps to go back to.", step_name(todo.id)))
     if todo.status is Status.IN_PROGRESS:
-        raise BadInput(Message("{} is running; cancel it before going back to one of its steps.", todo.id))
+        raise BadInput(Message("{} is running; cancel it before going back to one of its steps.", step_name(todo.id)))
     if todo.status is Status.BLOCKED:
-        raise BadInput(Message("{} is blocked and can't go back to one of its steps.", todo.id))
+        raise BadInput(Message("{} is blocked and can't go back to one of its steps.", step_name(todo.id)))
     if todo.status is Status.PENDING:
         todo = replace(todo, approval=None, asked=todo.asked + 1)
     else:
@@ -389,7 +395,7 @@ def breaks(draft: Draft, event: Event) -> None:
     """`todo_id`, `before`, `after` (names of nodes, "*" for all): where its graph stops from now on."""
     todo = target(draft, event)
     if todo.status in (Status.COMPLETED, Status.SKIPPED):
-        raise BadInput(Message("{} is {}; it has nowhere left to stop.", todo.id, todo.status))
+        raise BadInput(Message("{} is {}; it has nowhere left to stop.", step_name(todo.id), todo.status))
     stops: Breakpoints = {
         "before": [str(node) for node in event.data["before"]],
         "after": [str(node) for node in event.data["after"]],

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.messages import Message
 
+_STEP = Message("step")
 
-def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
+
+def resolve_id(text: str, ids: Iterable[str], what: Message = _STEP) -> str:
     """Return the one id that `text` names: the id itself, a unique prefix, or (for TODOs) its number.
 
     `2` and `002` name `todo_002`.
@@ -20,7 +22,7 @@ def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
     known = list(ids)
     if text in known:
         return text
-    if what == "TODO" and text.isascii() and text.isdigit():
+    if what is _STEP and text.isascii() and text.isdigit():
         wanted = text.lstrip("0")
         numbered = [i for i in known if i.startswith("todo_") and i.removeprefix("todo_").lstrip("0") == wanted]
         if len(numbered) == 1:
@@ -32,9 +34,14 @@ def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
         shown = ", ".join(matches[:4]) + (", …" if len(matches) > 4 else "")
         raise UnknownName(Message('"{}" could be {}; write more of the id.', clip(text), shown))
     if not known:
-        raise UnknownName(Message('There is no {} "{}"; there is none at all yet.', what, clip(text)))
+        raise UnknownName(Message('No {} "{}"; none exist yet.', what, clip(text)))
     shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
-    raise UnknownName(Message('There is no {} "{}"; there are {}.', what, clip(text), shown))
+    raise UnknownName(Message('No {} "{}"; known: {}.', what, clip(text), shown))
+
+
+def step_name(todo_id: str) -> str:
+    """Return what a sentence calls a step or a question of one: `003` for `todo_003`; any other name stays."""
+    return todo_id.removeprefix("todo_")
 
 
 def clip(text: str, length: int = 60) -> str:

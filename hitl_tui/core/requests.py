@@ -13,7 +13,7 @@ from hitl_tui.core.identity import Identity, Proof
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.json_types import About, Json, Stored, Subject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import person, plain_name
+from hitl_tui.core.names import person, plain_name, step_name
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.supersession import Cause, Supersession, past_word
 
@@ -446,7 +446,7 @@ def closed_words(request: Request, resolution: Resolution, now: str) -> str:
         resolution: what its decisions amount to.
         now: ISO 8601, UTC.
     """
-    name = name_of(request)
+    name = step_name(name_of(request))
     if resolution.outcome is Outcome.SUPERSEDED:
         gone = request.superseded or Supersession(Cause.ADVANCED)
         if not gone.ended_at:
@@ -595,7 +595,7 @@ def check_ending(
 def _objection(request: Request, decision: Decision, *, by_name: bool = False) -> tuple[str, str] | None:
     """Return reason and sentence when a decision can't count for a request, None when it can."""
     if decision.digest != request.digest:
-        return "stale", Message("What was shown isn't what is asked any more; look again and decide anew.")
+        return "stale", Message("The question changed since it was shown; read it again, then decide.")
     if decision.verdict not in request.options:
         options = ", ".join(request.options)
         return "not_allowed", Message('"{}" doesn\'t answer this question; it takes {}.', decision.verdict, options)

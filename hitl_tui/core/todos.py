@@ -11,8 +11,8 @@ from typing import Any, cast
 from hitl_tui.core.errors import BadInput, IllegalTransition, StorageError, UnknownName
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.json_types import Approval, JsonObject, ResultReference, TodoMetadata, TodoQuestion, TodoState
-from hitl_tui.core.messages import MESSAGES, Message, messages_restored, with_messages
-from hitl_tui.core.names import clip
+from hitl_tui.core.messages import MESSAGES, Message, messages_restored, with_messages, word
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Risk
 
 
@@ -358,9 +358,11 @@ def check_transition(todo: SupervisorTodo, to: Status, by: str = SYSTEM) -> None
         return
     possible = [target for (source, target), who in TRANSITIONS.items() if source == todo.status and by in who]
     choices = (
-        Message("it can become {}", ", ".join(possible)) if possible else Message("nothing can be set by hand then")
+        Message("it can become {}", tuple(word(target.value) for target in possible))
+        if possible
+        else Message("it can't be set by hand")
     )
-    raise IllegalTransition(Message("{} is {} and can't become {}; {}.", todo.id, todo.status, to, choices))
+    raise IllegalTransition(Message("{} is {} and can't become {}; {}.", step_name(todo.id), todo.status, to, choices))
 
 
 def summarise(statuses: Iterable[str]) -> dict[str, int]:

@@ -221,7 +221,7 @@ def _module(place: str, folder: Path) -> ModuleType:
             raise raised(error) from error
     path = (folder / place).resolve()
     if not path.is_file():
-        raise GraphError(Message("There is no file {}.", path))
+        raise GraphError(Message("File {} not found.", path))
     package = _package_name(path)
     if package is not None:
         root, name = package

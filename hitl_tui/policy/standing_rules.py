@@ -282,7 +282,7 @@ def load_rules(path: Path) -> tuple[StandingRule, ...]:
         if not path.exists():
             return ()
         if not path.is_file():
-            raise ConfigError(Message("{} must be a file, but something else has that name.", path.name))
+            raise ConfigError(Message("{} must be a file, but isn't one.", path.name))
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:

@@ -256,7 +256,7 @@ def _opened(path: Path) -> IO[bytes]:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise BadInput(Message("There is no file {}.", path)) from None
+        raise BadInput(Message("File {} not found.", path)) from None
     except OSError as error:
         raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error
     found = os.fstat(handle)

@@ -411,7 +411,7 @@ class DataFolder:
         folder = self.sessions / session_id
         if not (folder / "session.json").exists():
             known = self.ids()
-            hint = Message("there are {}", ", ".join(known[-6:])) if known else Message("there is none yet")
+            hint = Message("known: {}", ", ".join(known[-6:])) if known else Message("there is none yet")
             raise UnknownName(Message('There is no session "{}"; {}.', session_id, hint))
         return SessionFolder(folder)
 

@@ -546,13 +546,11 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownName:
     """
     names, name = sorted(known), one(name)
     if not names:
-        return UnknownName(Message('There is no {} "{}", as there is none at all.', what, name))
+        return UnknownName(Message('No {} "{}"; none exist.', what, name))
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if near:
-        return UnknownName(
-            Message('There is no {} "{}"; did you mean "{}" (of {})?', what, name, near[0], ", ".join(names))
-        )
-    return UnknownName(Message('There is no {} "{}"; there are {}.', what, name, ", ".join(names)))
+        return UnknownName(Message('No {} "{}"; did you mean "{}" (of {})?', what, name, near[0], ", ".join(names)))
+    return UnknownName(Message('No {} "{}"; known: {}.', what, name, ", ".join(names)))
 
 
 def one(text: str, limit: int = 80) -> str:

@@ -33,7 +33,7 @@ def do(place: Place, line: str) -> dict[str, Any]:
 def asks_anew(place: Place, line: str) -> None:
     """Give a command about code that changed since it was asked about: it is asked about anew."""
     document = do(place, line)
-    assert "approve.py" in document["message"] and "changed since this was asked" in document["message"], document
+    assert "approve.py" in document["message"] and "changed since you were asked" in document["message"], document
     assert "approve.py" in question(document)["about"]["changed"]
 
 
@@ -194,7 +194,7 @@ def test_answers_to_another_question_or_given_twice_are_refused_by_name(place: P
     repeated = do(place, f"/answer {first} b")
     assert repeated["reason"] == "repeated", repeated
     assert question(do(place, "/todos"))["asks"] == "Second?"
-    assert "Answered already: todo_001.1" in do(place, "/answer 1 d")["error"]
+    assert "Answered already: 001.1" in do(place, "/answer 1 d")["error"]
     document = do(place, "/answer todo_001.2 d")
     assert document["session_status"] == "finished"
     assert "**answer**: a, d" in document["response"]
@@ -248,7 +248,7 @@ def test_a_module_that_is_gone_for_a_while_is_missed_and_its_thread_goes_on(plac
     file.rename(place.workspace / "away.py")
     asks_anew(place, "/answer 1 yes")
     document = do(place, "/answer 1 yes")
-    assert document["todos"][0]["error"] == f"There is no file {file}."
+    assert document["todos"][0]["error"] == f"File {file} not found."
     (place.workspace / "away.py").rename(file)
     asks_anew(place, "/todo retry 1")
     document = do(place, "/todo retry 1")
@@ -275,9 +275,9 @@ def test_graphs_with_savers_of_their_own_and_factories_are_asked_and_answered(pl
 @pytest.mark.parametrize(
     ("attribute", "says"),
     [
-        ("memory", "came with a saver in memory: what that held before isn't seen here."),
-        ("sqlite", "keeps its own SqliteSaver; its threads live there, not in the session."),
-        ("async_sqlite", "keeps its own AsyncSqliteSaver; its threads live there, not in the session."),
+        ("memory", "has an in-memory saver; what it held before isn't shown here."),
+        ("sqlite", "keeps its own SqliteSaver: its threads are stored there, not in the session."),
+        ("async_sqlite", "keeps its own AsyncSqliteSaver: its threads are stored there, not in the session."),
     ],
 )
 def test_what_becomes_of_its_own_saver_is_said(place: Place, attribute: str, says: str) -> None:

@@ -34,21 +34,21 @@ def test_an_input_given_is_the_word_to_run_and_no_input_asks_for_one(shell: Shel
     assert (ran.code, ran.json["status"]) == (0, "finished")
     assert ran.json["todos"][0]["approval"]["channel"] == "cli"
     none = shell.run("attach", chat, "--json")
-    assert (none.code, none.json["error"]) == (2, 'chat takes {"said": array, "text": string}; give it with --input.')
+    assert (none.code, none.json["error"]) == (2, 'chat takes {"said": array, "text": string}; pass it with --input.')
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nowhere.py:graph"], "There is no file nowhere.py."),
+        (["nowhere.py:graph"], "File nowhere.py not found."),
         ([f"{GRAPHS}:mial"], 'did you mean "mail"?'),
         (["nowhere:graph"], 'There is no module "nowhere"'),
         (["words"], "names no graph"),
         ([f"{GRAPHS}:chat", "--thread", "t"], "say which store with --saver"),
-        ([f"{GRAPHS}:chat", "--saver", "none.db"], "There is no checkpoint database none.db."),
+        ([f"{GRAPHS}:chat", "--saver", "none.db"], "No checkpoint database at none.db."),
         ([f"{GRAPHS}:chat", "--input", "@none.json"], "can't be read"),
         ([f"{GRAPHS}:chat", "--input", '{"text": "a", "text": "b"}'], 'names "text" twice'),
-        ([f"{GRAPHS}:chat", "--input", "@/dev/zero"], "The input /dev/zero is too long; at most 10,000 characters"),
+        ([f"{GRAPHS}:chat", "--input", "@/dev/zero"], "The input /dev/zero is too long: at most 10,000 characters"),
     ],
 )
 def test_what_cannot_be_attached_is_one_sentence(shell: Shell, arguments: list[str], says: str) -> None:
@@ -115,7 +115,7 @@ def test_graphs_of_a_langgraph_json_are_attached_by_name(shell: Shell) -> None:
     trust_workspace(shell.data, shell.workspace)
     ran = shell.run("attach", "talk", "--input", "hello", "--json")
     assert (ran.code, ran.json["todos"][0]["agent_name"]) == (0, "talk")
-    assert "names no graph" in shell.run("attach", "tlak", "--input", "x").err
+    assert "has no graph" in shell.run("attach", "tlak", "--input", "x").err
     plain = shell.run("run", "Find the cap.", "--json")
     assert plain.code == 3
     added = shell.run("do", plain.json["session_id"], "/todo add talk hello", "--json")

@@ -88,6 +88,6 @@ def test_the_record_and_the_end_agree_whoever_was_first(shell: Shell, lines: lis
         assert todos["todo_001"]["status"] == ENDS[word], said
     for loser in told:
         if loser is not winner and not loser.line.startswith("cancel"):
-            known = rf"Answered already: todo_001 was {word} by {winner.by}\b.* at \d\d:\d\d\."
+            known = rf"Answered already: 001 was {word} by {winner.by}\b.* at \d\d:\d\d\."
             assert re.match(known, loser.document["error"]), (loser, said)
             assert loser.document["reason"] in ("late", "repeated", "superseded"), loser

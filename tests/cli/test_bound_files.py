@@ -352,7 +352,7 @@ def test_what_was_swapped_while_the_question_was_open_is_asked_about_anew(tmp_pa
         change(desk.root)
     refused = desk.do(f"/todo approve {question['todo_id']} --digest {question['digest']}")
     assert SWAPPED not in desk.ran and SHOWN not in desk.ran, refused
-    assert refused.code == 2 and "changed since this was asked" in refused.json["message"], refused
+    assert refused.code == 2 and "changed since you were asked" in refused.json["message"], refused
     again = desk.asked(desk.do("/todos"))
     assert again["digest"] != question["digest"]
     whole = str(desk.root / way.named)  # what is run is named as it is found, too

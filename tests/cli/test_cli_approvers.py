@@ -143,7 +143,7 @@ def test_approvers_are_added_listed_and_removed_on_record(shell: Shell) -> None:
         (("add", "kim", "--account", "no-such-account"), 'no account "no-such-account"'),
         (("add", "kim", "--level", "101"), "from 0 to 100"),
         (("add", ""), "needs a name"),
-        (("remove", "kim"), 'no approver "kim"'),
+        (("remove", "kim"), 'No approver "kim"'),
         (("list", "kim"), "takes no name"),
         (("remove", "bob", "--level", "2"), "go with approver add"),
     ],
@@ -234,7 +234,7 @@ def test_line_mode_takes_one_command_of_another_approver(shell: Shell) -> None:
     shell.run("run", QUESTION)
     at = shell.terminal("--line", "--session", "s1")
     at.expect("s1>")
-    give(at, "/todo approve 1", "1 more must say approve")
+    give(at, "/todo approve 1", "1 more needed to approve")
     give(at, "/as bob /todo approve 1", "Token of bob: ")
     at.sendline("wrong")
     at.expect("This isn't the token")

@@ -35,9 +35,9 @@ def complaint(ran: Ran, code: int = 2) -> str:
     [
         (b"", "The question is empty"),
         (b"  \n\t ", "The question is empty"),
-        (b"a" * 1_048_576, "What came from standard input is too long"),
+        (b"a" * 1_048_576, "Standard input is too long"),
         (b"x" * 10_001, "The question has 10,001 characters; at most 10,000"),
-        (b"\xff\xfe\x00binary", "What came from standard input isn't UTF-8 text."),
+        (b"\xff\xfe\x00binary", "Standard input isn't UTF-8 text."),
         (b"find\0this", "The question holds binary data"),
         (b"\x1b]0;title\x07 find", "The question holds binary data"),
     ],
@@ -57,7 +57,7 @@ def test_a_current_folder_that_is_gone(shell: Shell, tmp_path: Path, arguments: 
         [*leave, *shell.command(*arguments)], capture_output=True, env=shell.env, cwd=gone, text=True, check=False
     )
     ran = Ran(done.returncode, done.stdout, done.stderr)
-    assert complaint(ran) == "The current folder doesn't exist any more; change to another one."
+    assert complaint(ran) == "The current folder no longer exists; change to another."
 
 
 @pytest.mark.long
@@ -73,23 +73,23 @@ def test_an_argument_that_is_no_text(shell: Shell) -> None:
     ("command", "sentence"),
     [
         ("", "Nothing was written."),
-        ("/", "A command is missing after the slash."),
-        ("/aprove", 'There is no command "/aprove"'),
-        ("/todo aprove", 'There is no command "/todo aprove"'),
-        ("/todo skip", "/todo skip needs a TODO id"),
-        ("/todo approve 7", 'There is no TODO "7"'),
+        ("/", "Type a command after the slash."),
+        ("/aprove", 'Unknown command "/aprove"'),
+        ("/todo aprove", 'Unknown command "/todo aprove"'),
+        ("/todo skip", "/todo skip needs a step id"),
+        ("/todo approve 7", 'No step "7"'),
         ("/todo approve todo_00", '"todo_00" could be todo_001, todo_002'),
         ("/todo update 1 gone", 'There is no status "gone"'),
-        ("/todo update 1 in_progress", "todo_001"),
+        ("/todo update 1 in_progress", "001 is"),
         ("/todo priority 1 urgent", 'There is no priority "urgent"'),
-        ("/todo add nobody find it", 'There is no agent "nobody"'),
+        ("/todo add nobody find it", 'No agent "nobody"'),
         ("/todo add command_team no-such-command", None),
         ("/todo move 1 beside 2", '"beside" must be before or after.'),
         ("/todo remove 1", None),
         ("/todo edit 1 {broken", "The new input isn't valid JSON"),
         ("/checkpoint restore nowhere", 'There is no checkpoint "nowhere"'),
         ("/checkpoint restore 99999", None),
-        ("/mode fast", 'There is no mode "fast"'),
+        ("/mode fast", 'Unknown mode "fast"'),
         ("/new another", "/new works in the console and the line mode only."),
         ("/todos now", '/todos doesn\'t take "now".'),
     ],
@@ -136,7 +136,7 @@ def test_workspaces_that_cannot_be_used(shell: Shell, tmp_path: Path) -> None:
     no_folder = complaint(shell.run("run", QUESTION, "--workspace", str(shell.workspace / "README.md")))
     assert no_folder.endswith("README.md isn't a folder.")
     console = complaint(shell.run("--workspace", str(tmp_path / "gone")))
-    assert console == f"The workspace {tmp_path / 'gone'} does not exist."
+    assert console == f"The workspace {tmp_path / 'gone'} doesn't exist."
     assert complaint(shell.run("run", QUESTION, "--workspace", "")) == "--workspace needs a folder."
     assert shell.run("sessions", "--json").json["sessions"] == []
 
@@ -166,7 +166,7 @@ def test_session_ids_that_cannot_be_used(shell: Shell) -> None:
     assert complaint(shell.run("run", QUESTION, "--session", "mine")).startswith("There is a session mine already")
     for bad in ("../up", "a b", "-x", "é" * 3, "a" * 65):
         assert "can't be a session id" in complaint(shell.run("run", QUESTION, f"--session={bad}"))
-    assert complaint(shell.run("do", "s7", "/todos")) == 'There is no session "s7"; there are mine.'
+    assert complaint(shell.run("do", "s7", "/todos")) == 'No session "s7"; known: mine.'
     assert complaint(shell.run("audit", "verify", "s7")).startswith('The record has no session "s7"')
     assert [s["session_id"] for s in shell.run("sessions", "--json").json["sessions"]] == ["mine"]
 
@@ -251,7 +251,7 @@ def test_hostile_text_is_shown_exactly_and_harmlessly(shell: Shell) -> None:
 @pytest.mark.parametrize("what", ["verify", "head", "export"])
 def test_a_folder_without_a_record_is_no_intact_record(shell: Shell, tmp_path: Path, what: str) -> None:
     elsewhere = tmp_path / "mistyped"
-    assert complaint(shell.run("audit", what, "--data", str(elsewhere))) == f"There is no record in {elsewhere}."
+    assert complaint(shell.run("audit", what, "--data", str(elsewhere))) == f"No record in {elsewhere}."
     assert not elsewhere.exists()
 
 
@@ -273,5 +273,5 @@ def test_what_is_unexpected_is_one_sentence_and_a_log(shell: Shell, monkeypatch:
     monkeypatch.setattr("hitl_tui.cli.admin_commands.sessions", broken)
     said = complaint(shell.run("sessions"), code=1)
     log = shell.data / "hitl-tui.log"
-    assert said == f"Something went wrong that should not have (KeyError: 'surprise'); details are in {log}."
+    assert said == f"Unexpected error (KeyError: 'surprise'); details are in {log}."
     assert "Traceback" in log.read_text()

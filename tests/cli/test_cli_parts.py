@@ -98,8 +98,8 @@ def test_options_with_well_formed_values_are_plain(pairs: list[tuple[str, str]])
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["audit", "BOGUS"], '"BOGUS" can\'t stand here; it has to be one of verify, head, export.'),
-        (["--mode", "fast"], '--mode can\'t be "fast"; it is one of step, plan, risk.'),
+        (["audit", "BOGUS"], '"BOGUS" isn\'t allowed here; use one of verify, head, export.'),
+        (["--mode", "fast"], '--mode can\'t be "fast"; use one of step, plan, risk.'),
         (["audit"], "The following arguments are required: verify|head|export."),
         (["prune", "--keep"], "--keep: expected one argument."),
         (["audit", "\x1b[2J" * 99], '"␛[2J'),
@@ -115,7 +115,7 @@ def test_a_wrong_argument_is_told_in_the_words_of_a_person(argv: list[str], said
 @pytest.mark.parametrize(
     ("argv", "part"),
     [
-        (["sesions"], "did you mean hitl-tui sessions?"),
+        (["sesions"], "Did you mean hitl-tui sessions?"),
         (["run"], "QUERY"),
         (["do", "s1"], "COMMAND"),
         (["run", "x", "--mode", "fast"], "--mode"),
@@ -189,7 +189,7 @@ def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(gone)
     gone.rmdir()
     try:
-        with pytest.raises(BadInput, match="current folder doesn't exist"):
+        with pytest.raises(BadInput, match="current folder no longer exists"):
             workspace_folder(None)
     finally:
         os.chdir(tmp_path)

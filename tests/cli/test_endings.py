@@ -57,7 +57,7 @@ class Store:
 def test_completing_by_hand_takes_the_id_of_what_is_of_high_risk(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert store.shell.run("run", "wipe the store").code == 3
-    assert store.refused("/todo update 1 completed").startswith("todo_001 is of high risk: from here it takes the id")
+    assert store.refused("/todo update 1 completed").startswith("001 is high-risk; from here, give the id")
     found = store.question()
     answer = store.do("/todo update 1 completed")
     assert answer["give"] == [f"/todo update {found['id']} completed"]
@@ -114,7 +114,7 @@ def test_a_digest_from_elsewhere_approves_nothing_in_a_pipe(tmp_path: Path, kept
     piped = store.shell.process("--line", input=lines, HITL_DATA_DIR=other)
     found = store.question(HITL_DATA_DIR=other)
     assert not store.effect.exists() and found["digest"] == digest
-    assert "was first shown after these commands began: from here it takes its id." in piped.out
+    assert "was first shown after these commands began; from here, give its question id." in piped.out
     named = found["id"] if kept == "id" else f"1 --digest {digest}"  # it was shown before this one
     store.shell.process("--line", input=f"/open s1\n/todo approve {named}\n", HITL_DATA_DIR=other)
     assert store.effect.exists()

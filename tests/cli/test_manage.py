@@ -190,7 +190,7 @@ def test_pruning_shows_what_would_go_first(begun: Shell) -> None:
     dry = begun.run("prune", "--older-than", "0m", "--dry-run", "--json")
     assert (dry.code, dry.json["status"]) == (0, "dry_run")
     assert [s["session_id"] for s in dry.json["sessions"]] == ["s1"]
-    assert begun.run("prune", "--keep", "1", "--dry-run").out == "There is nothing to prune.\n"
+    assert begun.run("prune", "--keep", "1", "--dry-run").out == "Nothing to prune.\n"
     refused = begun.process("prune", "--keep", "0")
     assert refused.code == 2
     assert refused.out.startswith("s1  ✓ finished"), "it is shown before anything is asked"

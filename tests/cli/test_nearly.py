@@ -35,7 +35,7 @@ def shell(tmp_path: Path) -> Shell:
     ],
 )
 def test_a_slip_before_what_the_subcommand_takes_is_named(words: str, meant: str) -> None:
-    with pytest.raises(BadInput, match=f"did you mean hitl-tui {meant}") as caught:
+    with pytest.raises(BadInput, match=f"Did you mean hitl-tui {meant}") as caught:
         parse(words.split())
     assert caught.value.help.endswith(f"hitl-tui -- {words}")
     assert parse(["--", *words.split()]).text == words, "the way that the help shows"
@@ -64,14 +64,14 @@ def test_a_question_stays_one(words: str) -> None:
 
 @pytest.mark.parametrize("words", [["mcp"], ["serve"], ["self-update"], ["mcp", "--help"], ["mcp", "--json"]])
 def test_a_word_that_looks_like_a_subcommand_opens_nothing(words: list[str]) -> None:
-    with pytest.raises(BadInput, match=f'There is no command "{words[0]}"; .*hitl-tui --help lists all') as caught:
+    with pytest.raises(BadInput, match=f'Unknown command "{words[0]}". .*hitl-tui --help lists all') as caught:
         parse([word for word in words if word != "--json"])
     assert caught.value.help == f"To ask just this word: hitl-tui -- {words[0]}"
     assert parse(["--", words[0]]).text == words[0]
 
 
 def test_the_nearest_subcommands_are_named() -> None:
-    with pytest.raises(BadInput, match=r"the nearest are hitl-tui sessions, and hitl-tui --help lists all"):
+    with pytest.raises(BadInput, match=r"Nearest: hitl-tui sessions. hitl-tui --help lists all"):
         parse(["decisions"])
 
 
@@ -114,7 +114,7 @@ def test_an_unknown_word_before_a_session_plans_nothing(shell: Shell) -> None:
     for words in (["bogus", "s1"], ["bogus", "s1", "x"], ["exprot", "s1", "x"]):
         refused = shell.run(*words)
         assert refused.code == 2
-        assert refused.err.startswith(f'hitl-tui: There is no command "{words[0]}"')
+        assert refused.err.startswith(f'hitl-tui: Unknown command "{words[0]}"')
         assert f"To ask just these words: hitl-tui -- {' '.join(words)}" in refused.err
     korean = shell.run("bogus", "s1", "--lang", "ko")
     assert '"bogus" 명령이 없습니다' in korean.err and "이 말을 그대로 질문하려면" in korean.err

@@ -101,7 +101,7 @@ def test_without_a_terminal_lines_are_printed(shell: Shell, store_file: str) -> 
         (["{store}", "--checkpoint", "zz"], "--checkpoint needs --thread"),
         (["{store}", "--thread", "done", "--against", "zz"], "--against needs --checkpoint"),
         (["{store}", "--ns", "zz"], "--ns needs --thread"),
-        (["{store}", "--limit", "many"], "is not a whole number"),
+        (["{store}", "--limit", "many"], "isn't a whole number"),
         (["postgresql://ann:secret-word@127.0.0.1:1/x"], "postgresql://ann@127.0.0.1:1/x can't be opened"),
         ([], "DATABASE"),
     ],
@@ -188,7 +188,7 @@ def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--thread", "asks", "--graph", "none.py:graph"], "There is no file none.py"),
+        (["--thread", "asks", "--graph", "none.py:graph"], "File none not found.py"),
         (["--thread", "zz", "--graph", "pay.py:graph"], 'There is no thread "zz"'),
         (["--thread", "asks", "--checkpoint", "zz", "--graph", "pay.py:graph"], 'There is no checkpoint "zz"'),
         (["--graph", "pay.py:graph"], "--graph needs --thread"),

@@ -125,7 +125,7 @@ def test_what_would_change_something_is_refused_in_one_sentence(shell: Shell) ->
     ]
     for line, ran in zip(changes, carried_out(shell, *[(*line, "--json") for line in changes]), strict=True):
         if line[0] == "prune":  # nothing in it is finished
-            assert ran.json["message"] == "There is nothing to prune."
+            assert ran.json["message"] == "Nothing to prune."
             continue
         assert ran.code in (1, 2), (line, ran)
         assert ran.json["status"] == "error", (line, ran)

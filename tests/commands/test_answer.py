@@ -92,14 +92,14 @@ async def test_the_graph_gets_exactly_what_the_message_says(tmp_path: Path, name
         told = await d.say(f"/answer 1 {text}")
         assert told["status"] == "resumed", told
         assert told["sent"] == value
-        assert told["message"].startswith("todo_001 has its answer. Sent: ")
+        assert told["message"].startswith("Answered 001. Sent: ")
         assert await d.said() == {name: value}
 
 
 async def test_a_number_and_a_text_are_told_apart(tmp_path: Path) -> None:
     async with commanded_session(tmp_path, "prompt") as d:
         told = await d.say('/answer 1 "30"')
-        assert told["message"] == 'todo_001 has its answer. Sent: the text "30".'
+        assert told["message"] == 'Answered 001. Sent: the text "30".'
         assert await d.said() == {"prompt": "30"}
 
 
@@ -131,8 +131,8 @@ async def test_several_are_answered_singly_in_any_order_by_number_or_id(tmp_path
         names = {q.name: q for q in d.questions}
         assert sorted(names) == ["todo_001.1", "todo_001.2", "todo_001.3"]
         told = await d.say("/answer 1 yes")
-        assert "asks 3 things at once; name one of todo_001.1, todo_001.2, todo_001.3" in told["error"]
-        assert "There is no todo_001.4" in (await d.say("/answer todo_001.4 yes"))["error"]
+        assert "asks 3 questions at once; name one of todo_001.1, todo_001.2, todo_001.3" in told["error"]
+        assert "No question 001.4" in (await d.say("/answer todo_001.4 yes"))["error"]
         by_node = {q.view.request.subject["path"][-1]: q for q in d.questions}
         told = await d.say(f"/answer {by_node['prompt'].id[:12]} 30")
         assert told["sent"] == 30 and len(d.questions) == 2
@@ -155,11 +155,11 @@ async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path)
         await d.say("/answer 1 1 approve 2 respond blue")
         (second,) = d.questions
         again = await d.say(f"/answer {first.id} 1 approve 2 respond blue")
-        assert again["reason"] == "repeated" and "Answered already: todo_001.1 was answered by ops" in again["error"]
+        assert again["reason"] == "repeated" and "Answered already: 001.1 was answered by ops" in again["error"]
         assert second.name == "todo_001.2"
         again = await d.say("/answer 1 1 approve 2 respond blue")
         assert again["reason"] == "repeated", "the name of the first one isn't the second's"
-        assert again["help"] == "To answer what is asked now, name it: todo_001.2."
+        assert again["help"] == "To answer the current question, name it: todo_001.2."
         late = CommandHandler(d.session, d.handler._context.planner, by="kim", channel="cli", terminal=True)
         result = await late.handle_command(f"/answer {first.id} 1 approve 2 respond blue")
         assert result.data["reason"] == "late"
@@ -186,14 +186,14 @@ async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text:
             d.session, d.handler._context.planner, by="kim", channel="cli", terminal=True
         ).handle_command(f"/answer {question.id} {text}")
         past = {"approve": "approved", "reject": "rejected", "respond": "answered"}[said]
-        assert late.message.startswith(f"Answered already: todo_001.1 was {past} by ops at "), late.message
+        assert late.message.startswith(f"Answered already: 001.1 was {past} by ops at "), late.message
 
 
 async def test_what_asks_something_else_is_not_answered(tmp_path: Path) -> None:
     async with commanded_session(tmp_path, "prompt") as d:
         await d.say("/answer 1 30")
-        assert "Answered already: todo_001.1 was answered by ops at " in (await d.say("/answer 1 30"))["error"]
-        assert "There is no TODO" in (await d.say("/answer 7 30"))["error"]
+        assert "Answered already: 001.1 was answered by ops at " in (await d.say("/answer 1 30"))["error"]
+        assert "No step" in (await d.say("/answer 7 30"))["error"]
 
 
 async def test_the_same_answer_twice_at_once_counts_once(tmp_path: Path) -> None:
@@ -248,6 +248,6 @@ async def test_while_an_answer_is_written_its_type_is_shown(tmp_path: Path) -> N
         snapshot = d.session.snapshot
         assert usage_hint("/answer 1 30", snapshot) == "Sends: the number 30"
         assert usage_hint('/answer 1 "30"', snapshot) == 'Sends: the text "30"'
-        assert usage_hint("/answer 1.7 x", snapshot).startswith("There is no todo_001.7")
+        assert usage_hint("/answer 1.7 x", snapshot).startswith("No question 001.7")
         assert usage_hint("/answer 1", snapshot).startswith("/answer <id>")
         assert usage_hint("/todo skip 1", snapshot) == "/todo skip <id> [reason] [--digest DIGEST]"

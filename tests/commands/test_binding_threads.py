@@ -87,6 +87,6 @@ async def test_nothing_is_bound_in_the_event_loop(tmp_path: Path, monkeypatch: p
             inside = await asked(session, question.todo_id, question.id)
             (workspace / "look.sh").write_text("false", encoding="utf-8")
             result = await handler.handle_command(f"/answer {inside.name} true")
-            assert "look.sh changed since this was asked" in result.message
+            assert "look.sh changed since you were asked" in result.message
             await session.settled()
     assert len(bound) > 10 and not any(bound)

@@ -49,7 +49,7 @@ async def test_a_program_that_changed_while_it_was_asked_about_is_asked_anew(tmp
         assert arguments["programs"].keys() == {"tools/clean.sh", WHOLE}
         assert arguments["programs"]["tools/clean.sh"] == hashlib.sha256(SHOWN.encode()).hexdigest()
         write(script, OTHER)
-        with pytest.raises(Refused, match="changed since this was asked") as refused:
+        with pytest.raises(Refused, match="changed since you were asked") as refused:
             await d.handler.decide(first, Verdict.APPROVE)
         assert refused.value.reason == "stale"
         second = await another(d, first)
@@ -88,7 +88,7 @@ async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path:
         failed = await another(d, first)
         assert failed.kind is Kind.FAILURE
         assert "changed since this step was planned or approved" in str(failed.view.request.subject)
-        with pytest.raises(Refused, match="changed since this was asked"):
+        with pytest.raises(Refused, match="changed since you were asked"):
             await d.handler.decide(failed, Verdict.RETRY)
         assert (await another(d, failed)).kind is Kind.TODO, "what is run again is asked about anew"
 

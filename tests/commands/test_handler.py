@@ -180,7 +180,7 @@ async def test_a_checkpoint_is_named_by_the_number_that_the_list_and_a_restore_g
         assert page["total"] == whole["total"] == len(whole["checkpoints"]) > 2
         newest, last = (point["number"] for point in page["checkpoints"])
         assert (newest, last) == (whole["total"], whole["total"] - 1)
-        assert page["message"] == f"2 of {newest} checkpoints, newest first; older ones with --before {last}."
+        assert page["message"] == f"2 of {newest} checkpoints, newest first; older: --before {last}."
         older = await op.say(f"/checkpoint list --limit 1000 --before {last}")
         assert older["checkpoints"] == whole["checkpoints"][2:]
         assert "older" not in older["message"]
@@ -419,7 +419,7 @@ async def test_different_risks_are_never_approved_together(tmp_path: Path, termi
         assert len(asked) == 3
         for line in ("/todo approve 1 2", "/todo approve 3 1", "/todo approve 1 1 2 3", f"/todo approve {known[2]} 1"):
             refused = await handler.handle_command(line, known)
-            assert refused.exit_code == 2 and "Different risks" in refused.message, line
+            assert refused.exit_code == 2 and "Steps of different risk" in refused.message, line
         assert set(op.statuses.values()) == {"waiting_approval"}
 
 

@@ -44,17 +44,17 @@ def test_values_are_found(line: str, name: str, values: dict[str, object]) -> No
 @pytest.mark.parametrize(
     ("line", "error", "part"),
     [
-        ("/", BadInput, "missing after the slash"),
-        ("/tods", UnknownName, "did you mean /todos?"),
+        ("/", BadInput, "after the slash"),
+        ("/tods", UnknownName, "Did you mean /todos?"),
         ("/todo", UnknownName, "after /todo comes one of approve"),
         ("/todo aprove", UnknownName, '"/todo aprove"'),
-        ("/todo skip", BadInput, "needs a TODO id"),
+        ("/todo skip", BadInput, "needs a step id"),
         ("/todo update 1", BadInput, "needs a status"),
         ("/todo remove 1 now", BadInput, 'doesn\'t take "now"'),
         ("/todo add a x --afer 1", BadInput, 'no option "--afer"'),
         ("/todo add a x --priority", BadInput, "needs a value"),
         ("/todo add a x --priority high low", BadInput, "takes one value"),
-        ("/" + "x" * LONGEST_LINE, BadInput, "at most 100,000"),
+        ("/" + "x" * LONGEST_LINE, BadInput, "the limit is 100,000"),
     ],
 )
 def test_what_is_wrong_is_said(line: str, error: type[BadInput], part: str) -> None:

@@ -66,7 +66,7 @@ async def test_an_answer_decides_nothing_and_the_command_that_does_is_named(tmp_
         proposed = await handler.handle_command("add an analysis")
         assert proposed.status == "proposed"
         assert (
-            await handler.handle_command(str(refused.data["help"]).split(" by ")[1].split(" or ")[0])
+            await handler.handle_command(str(refused.data["help"]).split(" with ")[1].split(" or ")[0])
         ).status == "resumed"
         assert "/proposal accept" in (await handler.handle_command("yes")).data["help"]
 
@@ -76,19 +76,19 @@ async def test_where_nothing_waits_an_answer_says_so(tmp_path: Path) -> None:
     async with at_work(tmp_path, "Find the cap.") as (handler, _):
         assert (await handler.handle_command("/todo skip 1")).status == "skipped"
         refused = await handler.handle_command("ok")
-        assert refused.failed and "no question waits" in refused.message
+        assert refused.failed and "no question is open" in refused.message
 
 
-@pytest.mark.parametrize(("channel", "way"), [("repl", "Write /new before it"), ("cli", "Give it to hitl-tui run")])
+@pytest.mark.parametrize(("channel", "way"), [("repl", "write /new before it;"), ("cli", "pass it to hitl-tui run;")])
 async def test_another_question_is_told_the_way_out_first(tmp_path: Path, channel: str, way: str) -> None:
     async with at_work(tmp_path, "Find the cap.", channel=channel) as (handler, _):
         refused = await handler.handle_command("What is the hotel limit per night?")
-        assert refused.message.startswith(f"{way} to begin another session")
+        assert refused.message.startswith(f"To start another session, {way}")
         for example in str(refused.data["help"]).split('"')[1::2]:
             assert example.isascii()
         assert (await handler.handle_command("add an analysis")).status == "proposed", "as its example says"
         too_long = await handler.handle_command("x" * (LONGEST_TEXT + 1))
-        assert too_long.failed and f"at most {LONGEST_TEXT:,} can be used" in too_long.message
+        assert too_long.failed and f"the limit is {LONGEST_TEXT:,}" in too_long.message
 
 
 @pytest.mark.long

@@ -67,7 +67,7 @@ async def test_the_name_of_the_only_question_is_not_the_next_ones(tmp_path: Path
         assert second.name == "todo_001.2"
         again = await d.say(line)
         assert answered(again, "todo_001.1", "approved")
-        assert again["help"] == "To answer what is asked now, name it: todo_001.2."
+        assert again["help"] == "To answer the current question, name it: todo_001.2."
         assert d.questions == (second,)
         assert answered(await d.say("/answer todo_001.1 reject"), "todo_001.1", "approved")
         await d.say(second.commands["approve"])

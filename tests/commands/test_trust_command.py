@@ -103,7 +103,7 @@ async def test_nobody_trusts_by_a_name_that_nothing_proves(tmp_path: Path) -> No
     async with commanded_session(tmp_path) as d:
         digest = (await d.handler.handle_command("/trust")).data["digest"]
         refused = await d.person(proven=False).handle_command(f"/trust --digest {digest}")
-        assert refused.failed and "only a verified person trusts a folder" in refused.message
+        assert refused.failed and "only a verified person can trust a folder" in refused.message
         assert not (await d.registry.trust.of(d.workspace)).trusted
 
 

@@ -173,7 +173,7 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         (COMMAND + "run=['ls']\n[[policy]]\ndecision='ask'\ncommand='xx'",
          'line 5: "command" in [[policy]] names no declared command, but "xx"; did you mean "x"?'),
         ("[[policy]]\ndecision = 'ask'\non_deadline = 'approve'",
-         'line 3: "on_deadline" in [[policy]] says what happens at a deadline, but there is no deadline.'),
+         'line 3: "on_deadline" in [[policy]] needs a deadline, but none is given.'),
         ("[[policy]]\ndecision = 'ask'\nquorum = 0",
          'line 3: "quorum" in [[policy]] must be at least 1, but it is 0.'),
         ("[[policy]]\ndecision = 'ask'\ndeadline = '10'",
@@ -183,7 +183,7 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         # commands
         (COMMAND + "risk = 'low'", 'line 1: "x" in [teams.command_team.commands] needs "run".'),
         ("[teams.command_team.commands.'Clean Logs']\nrun = ['ls']",
-         'line 1: "Clean Logs" in [teams.command_team.commands] is no command name'),
+         'line 1: "Clean Logs" in [teams.command_team.commands] isn\'t a command name'),
         (COMMAND + "run = []", f'line 2: "run" {IN_COMMAND} must name a program, but it is empty.'),
         (COMMAND + "run = 'ls -l'", f'line 2: "run" {IN_COMMAND} must be a list, but it is "ls -l".'),
         (COMMAND + "run = ['ls', 3]", f'line 2: item 2 of "run" {IN_COMMAND} must be text, but it is 3.'),
@@ -199,7 +199,7 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         (COMMAND + "run = ['ls']\nparameters.a.type = 'string'",
          'line 3: "a" in [teams.command_team.commands.x.parameters] is used neither in run nor in preview.'),
         (COMMAND + "run = ['ls', '{a}']\nparameters.A.type = 'string'",
-         'line 3: "A" in [teams.command_team.commands.x.parameters] is no parameter name'),
+         'line 3: "A" in [teams.command_team.commands.x.parameters] isn\'t a parameter name'),
         (COMMAND + "run = ['sh', '-ec', 'rm {a}']\nparameters.a.type = 'path'",
          f'line 2: item 3 of "run" {IN_COMMAND} is a script for a shell; give values after it, and read them as "$1".'),
         (COMMAND + "run = ['env', 'A=1', '/bin/bash', '-o', 'pipefail', '-c', '{a}']\nparameters.a.type = 'path'",
@@ -244,8 +244,8 @@ def test_mistakes_are_told_with_their_line(text: str, message: str) -> None:
         ("type = 'string', default = 1979-05-27", "must be text, but it is a date or time."),
         ("type = 'path', default = '../x'", 'must stay within the workspace, without "..", but it is "../x".'),
         ("type = 'path', choices = ['a']", "has no meaning for a parameter of type path."),
-        ("type = 'choice'", "must list at least one value of a parameter of type choice."),
-        ("type = 'choice', choices = []", "must list at least one value of a parameter of type choice."),
+        ("type = 'choice'", "must list at least one value for a parameter of type choice."),
+        ("type = 'choice', choices = []", "must list at least one value for a parameter of type choice."),
         ("type = 'choice', choices = ['a'], default = 'b'", 'must be one of "a", but it is "b".'),
         ('type = \'choice\', choices = ["a", "b\\u0000"]', 'item 2 of "choices" in'),
     ],
@@ -325,10 +325,10 @@ def test_files_that_cannot_be_read_are_told_in_one_sentence(tmp_path: Path) -> N
     assert told() == "hitl.toml can't be read: No such file or directory."
     file.unlink()
     file.mkdir()
-    assert told() == "hitl.toml must be a file, but something else has that name."
+    assert told() == "hitl.toml must be a file, but isn't one."
     file.rmdir()
     os.mkfifo(file)
-    assert told() == "hitl.toml must be a file, but something else has that name."
+    assert told() == "hitl.toml must be a file, but isn't one."
     file.unlink()
     file.write_bytes(b"[defaults]\n# caf\xe9\n")
     assert told() == "hitl.toml line 2: the file must be UTF-8, but this line is not."

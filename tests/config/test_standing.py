@@ -274,5 +274,5 @@ def test_any_input_is_for_the_programs_that_the_rule_was_made_for() -> None:
 def test_rules_are_read_from_nothing_but_a_file(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.symlink_to("/dev/null")  # a device or a pipe may never end
-    with pytest.raises(ConfigError, match=r"rules\.toml must be a file, but something else has that name\."):
+    with pytest.raises(ConfigError, match=r"rules\.toml must be a file, but isn't one\."):
         load_rules(path)

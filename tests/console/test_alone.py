@@ -25,7 +25,7 @@ async def test_words_typed_while_the_question_has_the_focus_are_in_the_prompt(tm
         burst(c, words)
         await c.until(lambda: c.prompt.text == words, "all of it, in its order")
         assert c.session.focused is c.prompt
-        assert c.message == "Those are words, so they are in the prompt; nothing was decided."
+        assert c.message == "Read as text, so it went to the prompt; nothing was decided."
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 

@@ -113,7 +113,7 @@ async def test_what_cant_be_previewed_isnt_approved_in_the_dialog(tmp_path: Path
         await previewed(c)
         await c.press("f9")
         said = str(c.app.screen.query(".dialog").first().border_subtitle)
-        assert "It can't be approved here because its preview can't be made; Ctrl+S asks again" in said
+        assert "Can't be approved here because its preview can't be made; Ctrl+S asks again" in said
         await c.press("!", "ctrl+s")
         await c.until(lambda: old and c.panel.question and c.panel.question.id != old.id, "asked anew")
         assert not (workspace / "one").exists() and not (workspace / "one!").exists()
@@ -265,7 +265,7 @@ async def test_errors_of_commands_say_error_and_change_nothing(tmp_path: Path) -
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         await c.send("/todo approove 1")
-        await c.until(lambda: "There is no command" in c.message, "the error")
+        await c.until(lambda: "Unknown command" in c.message, "the error")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 

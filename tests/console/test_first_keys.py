@@ -109,7 +109,7 @@ async def test_header_and_inbox_say_of_what_a_session_is_a_fork(tmp_path: Path) 
         await c.asked()
         first = c.snapshot.session_id
         await c.send("/fork")
-        await c.until(lambda: "is a fork of" in c.message, "the fork")
+        await c.until(lambda: ", a fork of" in c.message, "the fork")
         await c.send("/open s2")
         await c.until(lambda: c.shown() and c.snapshot.session_id == "s2", "the fork on the screen")
         await c.until(lambda: c.session.query_one(HeaderBar).title_text, "its title")

@@ -137,4 +137,4 @@ async def test_what_the_review_approved_is_told_though_it_was_left_meanwhile(tmp
             await c.pilot.pause(0.02)
         said = "\n".join(c.session.query_one(StreamPane).lines)
         began = [todo.id for todo in c.snapshot.todos if todo.attempt and todo.id != "todo_001"]
-        assert [todo for todo in began if f"{todo} is approved" not in said] == []
+        assert [todo for todo in began if f"Approved {todo[5:]}." not in said] == []

@@ -173,7 +173,7 @@ async def test_commands_of_the_first_screen_need_no_session(tmp_path: Path) -> N
         await c.send("/delete s1 s1")
         await c.until(lambda: "was deleted" in c.message, "that it is gone")
         await c.send(f"/import {file}")
-        await c.until(lambda: "was created from kept.hitl" in c.message, "the import")
+        await c.until(lambda: "from kept.hitl, working in" in c.message, "the import")
         (fresh,) = DataFolder(data).ids()
         await c.send(f"/open {fresh}")
         await c.asked()

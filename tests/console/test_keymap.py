@@ -69,7 +69,7 @@ def test_names_may_stand_without_quotes(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('"queston.1" = "y"', 'keys.toml: there is no binding "queston.1"; the nearest is "question.1"'),
-        ('"nosuch.id" = "y"', 'keys.toml: there is no binding "nosuch.id"; the help shows them all.'),
+        ('"nosuch.id" = "y"', 'keys.toml: unknown binding "nosuch.id"; the help lists all.'),
         ('"question.1" = "banana"', '"banana" is no key'),
         ('"question.1" = ""', "is no key"),
         ('"question.1" = "hyperctrl+x"', "is no key"),

@@ -194,7 +194,7 @@ async def test_a_review_that_is_left_approves_to_its_end_and_says_so(tmp_path: P
         dialog = await to_review(c, approve)
         await c.press("1")
         await c.pilot.pause()
-        assert "the rest is approved all the same" in str(dialog.query_one("#reading-keys", Static).render())
+        assert "the rest is still approved" in str(dialog.query_one("#reading-keys", Static).render())
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "left")
         gate.set()

@@ -103,7 +103,7 @@ def test_a_row_is_dragged(way: Callable[[Sequence[str], Path], list[str]], tmp_p
         t.mouse(32, to_x, to_y)
         t.see("002 before 001", "▲?", "»·")
         t.mouse(0, to_x, to_y, "m")
-        t.see("todo_002 is before todo_001 now.")
+        t.see("002 is before 001 now.")
         asked = [sys.executable, "-m", "hitl_tui", "do", "s1", "/todos", "--json", "--data", str(tmp_path / "d")]
         told = json.loads(subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, check=False).stdout)
         assert [todo["id"] for todo in told["todos"]] == ["todo_002", "todo_001"]

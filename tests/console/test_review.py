@@ -110,7 +110,7 @@ async def test_what_is_marked_is_approved_at_once_and_nothing_else(tmp_path: Pat
         assert "touch one-14" in text_of(c)
         assert "three" not in text_of(c)
         await c.press("1")
-        await c.until(lambda: text_of(c).count("is approved") == 2, "a result for each")
+        await c.until(lambda: text_of(c).count("Approved 00") == 2, "a result for each")
         await c.until(lambda: (workspace / "two-14").exists(), "the second")
         assert (workspace / "one-14").exists()
         await c.press("escape")

@@ -344,7 +344,7 @@ def test_older_decisions_are_read_as_claims_and_what_they_settled_can_be_told_by
 
 
 def test_a_name_of_letters_that_look_alike_says_so() -> None:
-    with pytest.raises(Refused, match=r"Answered already: todo_001 was approved by \u043eps \(U\+043E\) at "):
+    with pytest.raises(Refused, match=r"Answered already: 001 was approved by \u043eps \(U\+043E\) at "):
         check_decision(make(), [decision("\u043eps")], decision("ann"), "")
     assert [plain_name(name) for name in ("ops", "김 ops", "Зоя", "Ωps")] == ["ops", "김 ops", "Зоя", "Ωps (U+03A9)"]
 

@@ -256,9 +256,9 @@ def test_ids_are_named_whole_by_prefix_or_number(text: str, found: str) -> None:
     [
         ("cp-", "cp-ab12, cp-ab34; write more"),
         ("todo_0", "todo_001, todo_002, todo_010"),
-        ("3", "no TODO"),
-        ("", "no TODO"),
-        ("²", "no TODO"),
+        ("3", "No step"),
+        ("", "No step"),
+        ("²", "No step"),
         ("x" * 999, "…"),
     ],
 )
@@ -266,12 +266,12 @@ def test_what_names_none_or_several_is_refused(text: str, words: str) -> None:
     with pytest.raises(UnknownName, match=words) as refused:
         resolve_id(text, KNOWN)
     assert len(refused.value.message) < 300
-    with pytest.raises(UnknownName, match="none at all"):
+    with pytest.raises(UnknownName, match="none exist yet"):
         resolve_id(text, [])
 
 
 def test_numbers_name_todos_only() -> None:
-    with pytest.raises(UnknownName, match="no checkpoint"):
+    with pytest.raises(UnknownName, match="No checkpoint"):
         resolve_id("2", KNOWN, what="checkpoint")
 
 

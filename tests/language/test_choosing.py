@@ -53,7 +53,7 @@ def test_the_language_is_known_before_the_line_is_parsed(argv: list[str], code: 
 
 
 def test_a_variable_with_another_language_is_an_error() -> None:
-    with pytest.raises(BadInput, match='HITL_LANG must be en or ko, but it is "fr"'):
+    with pytest.raises(BadInput, match='HITL_LANG must be en or ko, not "fr"'):
         language_of([], {"HITL_LANG": "fr"})
     with pytest.raises(BadInput, match="HITL_LANG must be"):
         language_of([], {"HITL_LANG": "\x1b]0;x"})
@@ -85,8 +85,8 @@ def test_numbers_of_things() -> None:
 
 def test_a_text_in_columns_keeps_them() -> None:
     with using("ko"):
-        assert in_parts("commands:\n  hitl-tui sessions   list all sessions; --search TEXT for some") == (
-            "명령:\n  hitl-tui sessions   모든 세션 목록; 일부만 보려면 --search TEXT"
+        assert in_parts("commands:\n  hitl-tui sessions   list sessions; --search TEXT filters them") == (
+            "명령:\n  hitl-tui sessions   세션 목록; --search TEXT로 골라 보기"
         )
 
 

@@ -103,9 +103,9 @@ def test_a_session_is_told_in_korean(shell: Shell) -> None:
     assert "질문 1/1 · todo_001 · 저위험 · 실행할까요?" in ran.out
     assert ran.out.rstrip().endswith("s1: 결정을 기다립니다: todo_001.")
     approved = shell.run("do", "s1", "/todo approve", HITL_LANG="ko")
-    assert approved.out.startswith("todo_001: 승인했습니다.\n✓ 완료")
+    assert approved.out.startswith("001: 승인했습니다.\n✓ 완료")
     refused = shell.run("do", "s1", "/todo update 1 failed", HITL_LANG="ko")
-    assert refused.err.startswith("오류: todo_001 상태: 완료. 다음 상태로 바꿀 수 없습니다: 실패.")
+    assert refused.err.startswith("오류: 001 상태: 완료. 다음 상태로 바꿀 수 없습니다: 실패.")
 
 
 def test_the_exact_subject_of_a_question_is_never_translated(shell: Shell) -> None:
@@ -120,7 +120,7 @@ def test_the_exact_subject_of_a_question_is_never_translated(shell: Shell) -> No
 def test_line_mode_is_korean(shell: Shell) -> None:
     lines = f"{S1_KO}\n/todo approve\n/nothing\n/help todo skip\n"
     ran = shell.process("--line", "--lang", "ko", input=lines)
-    assert "todo_001: 승인했습니다." in ran.out
+    assert "001: 승인했습니다." in ran.out
     assert '오류: "/nothing" 명령이 없습니다.' in ran.out
     assert "TODO를 건너뛰고 계속" in ran.out
     told = [line for line in ran.out.split("\n") if re.match(r"\[todo_001\] (시작|완료):", line)]

@@ -14,7 +14,7 @@ from hitl_tui.wording.question_rows import body, details
 from hitl_tui.wording.status_words import command_words
 from hitl_tui.wording.text_lines import question_lines
 
-OURS = ("Nothing was written.", "superseded", "Nothing was deleted.", "There is nothing to prune.", "in_progress")
+OURS = ("Nothing was written.", "superseded", "Nothing was deleted.", "Nothing to prune.", "in_progress")
 """Sentences and words of ours, which an agent could put into its arguments."""
 
 

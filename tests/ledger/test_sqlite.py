@@ -446,7 +446,7 @@ async def test_hot_statements_never_scan_a_table(path: Path) -> None:
         (
             f"set to failed by оps (U+043E) at {at(-9)}",
             Supersession(Cause.EARLIER, "оps (U+043E)", at(-9), "set to failed"),
-            "Answered already: todo_001 was set to failed by оps (U+043E) at ",
+            "Answered already: 001 was set to failed by оps (U+043E) at ",
         ),
         (
             "the plan went on",

@@ -251,10 +251,10 @@ async def test_the_examples_are_understood(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("분석도 추가해줘", "todo_002 plans this analysis already"),
+        ("분석도 추가해줘", "002 plans this analysis already"),
         ("remove todo_009", 'no TODO "todo_009"; there are todo_001, todo_002, todo_003'),
         ("skip clean-logs", 'no "clean-logs" TODO'),
-        ("보고서는 나중에", "todo_003 has the priority low already"),
+        ("보고서는 나중에", "003 has the priority low already"),
         ("명령 실행 추가해줘", "Name the declared command"),
         ("run backup-database", "needs target"),
     ],
@@ -275,7 +275,7 @@ def ended(todos: Sequence[SupervisorTodo], **status: Status) -> list[SupervisorT
 
 async def test_what_started_is_not_removed() -> None:
     todos = ended(await plan_of(FULL_QUERY), todo_001=Status.COMPLETED, todo_002=Status.IN_PROGRESS)
-    with pytest.raises(BadInput, match="todo_002 is in_progress"):
+    with pytest.raises(BadInput, match="002 is in_progress"):
         await agent().revise("remove the analysis", FULL_QUERY, todos)
     failed = ended(todos, todo_003=Status.FAILED)
     assert brief(await agent().revise("remove the report", FULL_QUERY, failed)) == [("skip", "todo_003")]

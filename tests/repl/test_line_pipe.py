@@ -50,9 +50,9 @@ def test_wrong_lines_are_told_and_the_next_is_taken(line: Line) -> None:
     out = done.stdout.decode()
     assert done.returncode == 2
     assert "Error: No session is open" in out
-    assert 'Error: There is no command "/todo aprove"' in out
+    assert 'Error: Unknown command "/todo aprove"' in out
     assert "Error: That line isn't UTF-8 text" in out
-    assert "todo_001 is skipped." in out
+    assert "Skipped todo_001." in out
     assert "never read" not in out
 
 
@@ -60,7 +60,7 @@ def test_a_line_that_never_ends_is_left_out(line: Line) -> None:
     code, out, _ = line.pipe(f"{SEARCH}\n{'x' * 3_000_000}\n/todo skip 1\n")
     assert code == 2
     assert "Error: That line is longer than 1,000,000 bytes" in out
-    assert "todo_001 is skipped." in out
+    assert "Skipped todo_001." in out
 
 
 def test_words_that_answer_or_call_for_help_say_how_it_is_done(line: Line) -> None:
@@ -69,7 +69,7 @@ def test_words_that_answer_or_call_for_help_say_how_it_is_done(line: Line) -> No
     assert out.count("Show commands") == 2, "with a session and without"
     assert 'Error: "yes" decides nothing' in out and "is answered by /todo approve todo_001" in out
     assert "Error: Write /new before it to begin another session" in out
-    assert "todo_001 is approved" not in out
+    assert "Approved 001" not in out
 
 
 def test_new_leaves_one_session_for_another(line: Line) -> None:
@@ -100,7 +100,7 @@ def test_sessions_are_listed_deleted_and_opened_by_command(line: Line) -> None:
         f"{SEARCH}\n/new 표본 파일 목록\n/sessions 강남구\n/delete s1\n/delete s2 s2\n/open s1\n/quit\n"
     )
     assert code == 2, "one of the commands was refused"
-    assert "1 session." in out and "Nothing was deleted; /delete s1 s1 deletes it." in out
+    assert "1 session." in out and "Nothing was deleted yet; to delete it: /delete s1 s1" in out
     assert "s2 is the session you are in" in out
     assert "Session s1: 강남구" in out
     code, out, _ = line.pipe("/delete s1 s1\n/sessions\n", "--line")

@@ -31,7 +31,7 @@ def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
     terminal.send("/todo appr\t")
     terminal.wait("> /todo approve")
     terminal.send("\r")
-    terminal.wait("todo_001 is approved")
+    terminal.wait("Approved 001")
     assert "sample-apartment-prices.csv" in terminal.wait("s1 is finished.")
     assert terminal.leave() == 0
     assert "hitl-tui --line --session s1 comes back to it." in terminal.text
@@ -65,9 +65,9 @@ def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line:
     terminal = line.terminal(SEARCH)
     terminal.wait("s1>")
     for command, answer in (
-        ("/todo add command_team gate", "todo_002 added"),
-        ("/todo add search_team 전세 --after 2", "todo_003 added"),
-        ("/todo skip 1", "todo_001 is skipped"),
+        ("/todo add command_team gate", "Added 002 for"),
+        ("/todo add search_team 전세 --after 2", "Added 003 for"),
+        ("/todo skip 1", "Skipped 001"),
     ):
         terminal.send(f"{command}\r")
         terminal.wait(answer)
@@ -80,9 +80,9 @@ def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line:
     terminal.wait("QUESTION 1 of 1 · todo_003")
     terminal.send("\r")
     terminal.wait("todo_003 was asked after you began that line")
-    assert "todo_003 is approved" not in terminal.text
+    assert "Approved 003" not in terminal.text
     terminal.send("/todo approve 3\r")
-    terminal.wait("todo_003 is approved")
+    terminal.wait("Approved 003")
     assert terminal.leave() == 0
 
 
@@ -122,8 +122,8 @@ def test_lines_that_come_all_at_once_are_a_paste_and_nothing_is_sent(line: Line,
     terminal.wait("That came all at once, as a paste does")
     terminal.send(CTRL_C)
     terminal.send("/todos\r")
-    terminal.wait("1 TODO, 0 completed, 1 waiting for you.")
-    assert "is approved" not in terminal.text
+    terminal.wait("1 step, 0 completed, 1 waiting for you.")
+    assert "Approved" not in terminal.text
     assert terminal.leave() == 0
 
 
@@ -133,7 +133,7 @@ def test_a_line_typed_while_the_session_opens_is_not_sent(line: Line) -> None:
     terminal.wait("1 needs you · /help")
     terminal.wait("> /todo approve")
     assert line.pipe("", "--line", "--session", "s1")[0] == 3
-    assert "is approved" not in terminal.text
+    assert "Approved" not in terminal.text
 
 
 def test_lines_that_come_all_at_once_at_a_dumb_terminal_are_refused(line: Line) -> None:

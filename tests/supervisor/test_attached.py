@@ -258,7 +258,7 @@ async def test_a_module_that_is_gone_is_one_sentence_and_the_session_stays(tmp_p
         op.session.setup.folder.write_graphs([type(graph)(graph.name, str(tmp_path / "gone.py"), str(tmp_path))])
     async with attached(tmp_path, "mail") as op:
         said = await op.say("/todo approve")
-        assert (said.failed, said.message) == (True, f"There is no file {tmp_path / 'gone.py'}.")
+        assert (said.failed, said.message) == (True, f"File {tmp_path / 'gone.py'} not found.")
         assert op.questions[0].kind is Kind.TODO
 
 

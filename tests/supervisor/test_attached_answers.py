@@ -182,7 +182,7 @@ async def test_an_answer_with_a_digest_counts_for_exactly_that_question(tmp_path
         first = op.questions[0].digest
         await op.ok(f'/answer 1 "thirty" --digest {first}')
         again = await op.say(f"/answer 1 30 --digest {first}")
-        assert again.data["reason"] == "repeated" and "Answered already: todo_001.1" in again.message
+        assert again.data["reason"] == "repeated" and "Answered already: 001.1" in again.message
         assert (await op.say("/answer 1 30 --digest")).failed
         assert (await op.say("/answer todo_001.2 30 --digest abc")).data["reason"] == "stale"
         await op.ok(f"/answer 1 30 --digest={op.questions[0].digest[:12]}")
@@ -201,7 +201,7 @@ async def test_text_of_an_answer_may_hold_what_looks_like_an_option(tmp_path: Pa
     [
         ('tool = "pay"\ndecision = "allow"', '"decision" in [[policy]] has to be "ask" or "deny" for a tool'),
         ('tool = "pay"\ncommand = "c"\ndecision = "ask"', '"tool" in [[policy]] is for what graphs call'),
-        ('arguments = {}\ndecision = "ask"', '"arguments" in [[policy]] are those of a tool, but there is no tool'),
+        ('arguments = {}\ndecision = "ask"', '"arguments" in [[policy]] apply to a tool, but no tool is given'),
         (
             'tool = "pay"\narguments = { type = "nothing" }\ndecision = "ask"',
             "has to be a JSON Schema that can be used",

@@ -91,7 +91,7 @@ async def test_a_fork_from_before_a_deletion_asks_about_what_was_deleted(ann: Pe
     seen = await ann.say(made.id)
     assert statuses(seen) == ["completed", "completed", "waiting_approval", "pending"]
     assert seen.questions[0].view.request.about["ran_before"]["status"] == "completed"
-    with pytest.raises(AssertionError, match=r"shop\.db changed since this was asked"):
+    with pytest.raises(AssertionError, match=r"shop\.db changed since you were asked"):
         await ann.say(made.id, f"{APPROVE} {DELETE}")
     seen = await ann.say(made.id, f"{APPROVE} {DELETE}")
     assert seen.questions[0].kind.value == "effect"

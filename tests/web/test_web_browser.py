@@ -38,13 +38,13 @@ def test_a_session_by_keyboard_and_mouse(tmp_path: Path, seen: Seen) -> None:
         assert len(server.consoles) == 1
 
         seen.drag(" 002 ", " 001 ")
-        seen.see("todo_002 is before todo_001 now.")
+        seen.see("002 is before 001 now.")
         told = server.do("s1", "/todos")
         assert [t["id"] for t in told["todos"]] == ["todo_002", "todo_001"]
         assert {t["status"] for t in told["todos"]} == {"waiting_approval", "pending"}, "a drag approves nothing"
 
         seen.keys("Shift+ArrowDown")
-        seen.see("todo_002 is after todo_001 now.")
+        seen.see("002 is after 001 now.")
         assert [t["id"] for t in server.do("s1", "/todos")["todos"]] == ["todo_001", "todo_002"]
 
         seen.keys("Control+g")

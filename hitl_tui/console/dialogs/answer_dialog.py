@@ -275,7 +275,7 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
             with self.app.suspend(), self.app.batch_update():
                 text = await edited(self.editor_text())
         except SuspendNotSupported:
-            said = _("This terminal can't lend itself to an editor.")
+            said = _("This terminal can't open an editor.")
         except HitlError as error:
             said = translate(error.message)
         else:
@@ -362,7 +362,7 @@ class TextAnswer(WrittenAnswer[Given]):
         if self.written:
             self._say(safe_text(said, multiline=False), "bold $text-error")
         else:
-            self._say(_("Write what is to be sent."), "$text-muted")
+            self._say(_("Write what to send."), "$text-muted")
 
     def _say(self, said: str, style: str) -> None:
         self.query_one("#say-sends", Static).update(Content.styled(said, style))
@@ -372,7 +372,7 @@ class TextAnswer(WrittenAnswer[Given]):
         text = self.written.strip()
         if text[:1] not in ("{", "[") or (self._lines and not is_json(self._text)) or is_json(text):
             return ""
-        return _("That begins as JSON and isn't valid JSON, so it would be sent as text.")
+        return _("This starts like JSON but isn't valid JSON, so it would be sent as text.")
 
     def editor_text(self) -> str:
         return self.written
@@ -499,7 +499,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         except BadInput as error:
             return self._not_read(_("{error} {form.editor} opens it again as you left it."), error)
         except (ValueError, RecursionError) as error:
-            said = _("What came back isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
+            said = _("The edited text isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
             return self._not_read(said, error)
         why = self.unusable(found)
         if why or not isinstance(found, dict):
@@ -517,5 +517,5 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         """Return why JSON from the editor can't be used; empty when it can."""
         if isinstance(found, dict):
             return ""
-        said = _("What came back can't be used: it has to be one object; {form.editor} opens it again.")
+        said = _("The edited text can't be used: it must be one JSON object; {form.editor} opens it again.")
         return keymap_of(self.app).named(said)

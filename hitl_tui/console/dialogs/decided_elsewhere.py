@@ -99,14 +99,14 @@ async def gone_words(handle: SessionHandle, question: Question) -> str:
     """Return who decided a question and what, or why it isn't asked any more; one safe line."""
     view = await handle.session.writer.request(question.id)
     if view is None:
-        said = _("This isn't asked any more.")
+        said = _("This is no longer asked.")
     elif view.resolution.outcome is Outcome.EXPIRED:
         said = _("This expired meanwhile.")
     elif (gone := view.request.superseded) is not None:
         ended = _("{what} by {who}").format(what=translate(gone.word), who=gone.who)
-        said = _("This isn't asked any more: {why}.").format(why=ended if gone.ended_at else translate(gone.word))
+        said = _("This is no longer asked: {why}.").format(why=ended if gone.ended_at else translate(gone.word))
     elif not view.decisions:
-        said = _("This isn't asked any more.")
+        said = _("This is no longer asked.")
     else:
         last = view.decisions[-1]
         said = _("Decided meanwhile: {verdict} by {by}.").format(verdict=_(last.said), by=plain_name(last.by))

@@ -40,7 +40,7 @@ _RESTED = 0.4
 """Seconds after which what was typed is looked ahead for."""
 _ON = "reading.page_down"
 _PENDING = mark("Its preview is still being made; nothing was decided")
-_UNKNOWN = mark("It can't be approved here because its preview can't be made; {form.send} asks again")
+_UNKNOWN = mark("Can't be approved here because its preview can't be made; {form.send} asks again")
 _UNREAD = mark("Read to the end first ({reading.page_down}); nothing was decided")
 _SOON = mark("Too soon after the last key; nothing was decided")
 
@@ -259,10 +259,10 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         said = (
             _('there is no parameter "{value}"').format(value=one_line(strange[0], 40))
             if strange[0]
-            else _("it has to be one object")
+            else _("it must be one object")
         )
         known = ", ".join(field.name for field in self.form.fields) or _("none")
-        told = _("What came back can't be used: {said} (known: {known}); {form.editor} opens it again.")
+        told = _("The edited text can't be used: {said} (known: {known}); {form.editor} opens it again.")
         return keymap_of(self.app).named(told).format(said=said, known=known)
 
     def told(self, said: str) -> None:

@@ -111,9 +111,9 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     def _say_state(self) -> None:
         """Say how many there are, and which keys apply."""
         self.query_one(Dialog).border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
-        said = _("{list.choose} goes to the question · {inbox.close} closes; nothing is decided here")
+        said = _("{list.choose} Open the question · {inbox.close} Close")
         if not self._views:
-            said = _("{inbox.close} closes")
+            said = _("{inbox.close} Close")
             self.query_one("#inbox-one", Static).update(Content(_("Nothing waits for you.")))
         table = self.query_one(Listing)
         table.display = bool(self._views)

@@ -112,8 +112,8 @@ class Part(ReadingDialog[str | None]):
     def _key_words(self) -> str:
         named = {1: "{reading.yes}", **{n: f"{{part.{n}}}" for n in range(2, 6)}}
         offered = [f"{named.get(a.place, a.place)} {label_of(a)}" for a in self._shape.actions if not a.why_not]
-        back = [_("{part.back} back")] if self._before else []
-        return "  ".join([*offered, *back, _("{reading.close} leaves, sends nothing")])
+        back = [_("{part.back} Back")] if self._before else []
+        return "  ".join([*offered, *back, _("{reading.close} Cancel")])
 
     def confirmed(self) -> None:
         self._take(1)
@@ -158,7 +158,7 @@ async def _one_by_one(app: Console, shape: BatchShape, name: str) -> Given:
     while True:
         if len(made) == len(parts):
             title = _("Review · {name}").format(name=name)
-            words = _("{reading.yes} Send exactly these {n} · {part.back} back · {reading.close} leaves, sends nothing")
+            words = _("{reading.yes} Send exactly these {n} · {part.back} Back · {reading.close} Cancel")
             said = await app.push_screen_wait(
                 Gathered(title, _reviewed(parts, made), words.replace("{n}", str(len(made))))
             )

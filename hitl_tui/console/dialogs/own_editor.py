@@ -52,11 +52,11 @@ async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
         except (OSError, ValueError, IndexError) as error:
             said = one_line(command, 60)
             raise BadInput(
-                _('The editor "{said}" can\'t be started ({error}); set EDITOR to one that can.').format(
+                _('The editor "{said}" can\'t be started ({error}); set EDITOR to a working one.').format(
                     said=said, error=error
                 )
             ) from error
         code = await process.wait()
         if code:
-            raise BadInput(_("The editor ended with exit code {code}, so nothing was taken from it.").format(code=code))
+            raise BadInput(_("The editor ended with exit code {code}; nothing was taken from it.").format(code=code))
         return path.read_text(encoding="utf-8", errors="surrogateescape")

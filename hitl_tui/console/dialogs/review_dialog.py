@@ -82,17 +82,17 @@ class ReviewDialog(ReadingDialog[None]):
 
     def _key_words(self) -> str:
         if self._begun and len(self._outcomes) < len(self._questions):
-            return _("{reading.close} closes; the rest is approved all the same")
+            return _("{reading.close} Close; the rest is still approved")
         if self._begun:
-            return _("{reading.close} closes")
+            return _("{reading.close} Close")
         found = classes(self._asked)
         if len(found) > 1:
-            said = _("{review.first} keeps only what is {risk} · {reading.page_down} reads on · {reading.close} back")
+            said = _("{review.first} Keep only {risk} · {reading.page_down} Read on · {reading.close} Back")
             return said.replace("{risk}", class_words(found[0]))
         count = len(self._asked)
         return ngettext(
-            "{reading.yes} Approve exactly this one · {reading.page_down} reads on · {reading.close} back",
-            "{reading.yes} Approve exactly these {count} · {reading.page_down} reads on · {reading.close} back",
+            "{reading.yes} Approve exactly this one · {reading.page_down} Read on · {reading.close} Back",
+            "{reading.yes} Approve exactly these {count} · {reading.page_down} Read on · {reading.close} Back",
             count,
         ).replace("{count}", str(count))
 
@@ -130,7 +130,7 @@ class ReviewDialog(ReadingDialog[None]):
         if self._begun:
             return
         if len(found) > 1:
-            said = keymap_of(self.app).named(_("never across risk classes: {review.first} takes {risk} first"))
+            said = keymap_of(self.app).named(_("not across risk classes: {review.first} takes {risk} first"))
             self.say(said.format(risk=class_words(found[0])))
             return
         self._begun = True
@@ -153,7 +153,7 @@ class ReviewDialog(ReadingDialog[None]):
         if self._asked:
             self.redraw(self._rows(), self._key_words())
         else:
-            self.redraw(self._rows(), _("{reading.close} closes"))
+            self.redraw(self._rows(), _("{reading.close} Close"))
             self.overtaken(words)
 
     @property
@@ -197,6 +197,6 @@ def mixed_words(questions: Sequence[Question]) -> str:
     counts = {name: sum(risk_class(q) == name for q in questions) for name in classes(questions)}
     listed = ", ".join(f"{count} {class_words(name)}" for name, count in counts.items())
     first = class_words(next(iter(counts)))
-    return _("These are of different risk ({listed}) and never approved at once: take {first} first.").format(
+    return _("Different risks ({listed}) are never approved together: take {first} first.").format(
         listed=listed, first=first
     )

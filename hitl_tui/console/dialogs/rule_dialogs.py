@@ -58,12 +58,12 @@ class RuleDialog(ReadingDialog[bool]):
     def __init__(self, title: str, rule: StandingRule, rows: Sequence[Row]) -> None:
         said = [
             *rows,
-            text_row(_("hitl.toml comes first: what it asks or denies, this doesn't allow. /rules takes it back.")),
+            text_row(_("hitl.toml comes first: this doesn't allow what it asks or denies. To revoke this: /rules")),
             text_row(""),
-            text_row(_("The rule, as it would be written:"), "$text-muted"),
+            text_row(_("Rule to be written:"), "$text-muted"),
             toml_row(rule),
         ]
-        keys_said = _("{reading.yes} Write the rule · {always.no} or {reading.close} no, nothing is written")
+        keys_said = _("{reading.yes} Write the rule · {always.no} or {reading.close} Cancel")
         super().__init__(title, said, keys_said)
 
     def confirmed(self) -> None:
@@ -79,7 +79,7 @@ class RuleChange(FieldsAnswer[StandingRule | None]):
     """The fields of a rule that can be changed, with the rule that comes of it; dismissed with that."""
 
     LEFT = None
-    LABEL = mark("The rule, as it would be written")
+    LABEL = mark("Rule to be written")
 
     def __init__(self, rule: StandingRule, by: str, at: str) -> None:
         fields: dict[str, Json] = {"until": {"type": "string", "description": _("8h, 7d, 2030-01-31, or never")}}
@@ -111,7 +111,7 @@ async def allow_always(app: Console, handle: SessionHandle, question: Question) 
     if proposed.failed:
         return proposed
     if proposed.data["digest"] != question.digest:
-        raise Refused(_("What was shown isn't what is asked any more; look again."), reason="stale")
+        raise Refused(_("The question changed since it was shown; read it again."), reason="stale")
     seen = handle.session.snapshot
     key = keymap_of(app).shown("question.6")
     shown = body(question, seen.workspace, key, await draft_of(handle, question, None))
@@ -129,7 +129,7 @@ async def allow_always(app: Console, handle: SessionHandle, question: Question) 
         rows = [
             text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"),
             *shown,
-            text_row(_("This question is answered by it at once."), "bold $text-warning"),
+            text_row(_("It also approves this question at once."), "bold $text-warning"),
         ]
     if has_preview(question.view.request):
         said = _("The preview shows what it would do today. The rule allows the command whatever it does later.")
@@ -220,7 +220,7 @@ class RulesDialog(Modal[None]):
         with Dialog(large=True, id="rules"):
             yield Listing(id="rules-table")
             yield Static("", id="rules-one", markup=False)
-            said = _("{rules.edit} changes it · {rules.revoke} takes it back · {rules.close} closes")
+            said = _("{rules.edit} Change · {rules.revoke} Revoke · {rules.close} Close")
             yield Static(named_keys(keymap_of(self.app), said), classes="dialog-keys")
 
     def on_mount(self) -> None:

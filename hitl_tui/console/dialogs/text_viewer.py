@@ -47,7 +47,7 @@ class TextViewer(ReadToEnd[bool]):
         with ViewerText(id="viewer-text") as region:
             region.border_title = Content(self._heading)
             region.border_subtitle = Content(
-                keymap_of(self.app).named(_("{viewer.close} closes · {viewer.page_down} reads on"))
+                keymap_of(self.app).named(_("{viewer.close} Close · {viewer.page_down} Read on"))
             )
             yield from self._parts()
 
@@ -128,7 +128,7 @@ class HelpText(ViewerText, SearchInput):
 
     def _entitle(self, *, found: bool) -> None:
         self.border_title = Content(_("Help"))
-        said = _("{viewer.close} closes · {help.find} looks for words · {viewer.page_down} reads on")
+        said = _("{viewer.close} Close · {help.find} Find · {viewer.page_down} Read on")
         if self.finding.active:
             self.border_subtitle = self.finding.shown("" if found else _("not found"))
         else:

@@ -27,7 +27,7 @@ class TrustScreen(ReadingDialog[bool]):
 
     def __init__(self, trust: WorkspaceTrust) -> None:
         title = _("This folder isn't trusted yet") if not trust.changed else _("The folder's settings changed")
-        said = _("{reading.yes} Trust it · {always.no} or {reading.close} Go on without")
+        said = _("{reading.yes} Trust it · {always.no} or {reading.close} Continue without")
         super().__init__(title, trust_rows(trust.to_dict()), said)
 
     def confirmed(self) -> None:

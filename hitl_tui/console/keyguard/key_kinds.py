@@ -30,14 +30,14 @@ _FREE = frozenset({"question.6", "confirm.no", "always.no"})
 """What decides nothing, so that a key without a character does it at once."""
 
 _TOLD = {
-    BlockReason.WORDS: mark("Those are words, so they are in the prompt; nothing was decided."),
+    BlockReason.WORDS: mark("Read as text, so it went to the prompt; nothing was decided."),
     BlockReason.KEYS: mark("This takes keys only."),
-    BlockReason.BURST: mark("That came all at once, as a paste does; nothing was decided."),
-    BlockReason.LINES: mark("That came all at once, as a paste does, so it was not sent; {prompt.send} sends it."),
+    BlockReason.BURST: mark("That arrived all at once, like a paste; nothing was decided."),
+    BlockReason.LINES: mark("That arrived all at once, like a paste, so it wasn't sent; {prompt.send} sends it."),
     BlockReason.FOLLOWED: mark("Another key came right after it; nothing was decided."),
     BlockReason.GONE: mark("The question it was for is gone; nothing was decided."),
 }
-_NO_FIELD = mark("Those are words; nothing was decided.")
+_NO_FIELD = mark("Read as text; nothing was decided.")
 
 
 def kind_bound(event: Key, name: str) -> KeyKind:

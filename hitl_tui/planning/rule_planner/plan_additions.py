@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.proposals import AddStep
@@ -138,7 +139,7 @@ def _refuse_repeated(order: Order, need: Need, dependencies: Sequence[str | int]
     for todo in scene.of(need):
         waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in draft.gone
         if waiting and drawn <= set(todo.dependencies):
-            raise BadInput(Message("{} plans this {} already.", todo.id, NAMES[need]))
+            raise BadInput(Message("{} plans this {} already.", step_name(todo.id), NAMES[need]))
 
 
 def _step(order: Order, need: Need, scene: Scene, draft: Draft) -> ExecutionStep:

@@ -8,6 +8,7 @@ from itertools import chain
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.planning.proposals import PlanChange, Proposed, RemoveTodo, SetPriority, SkipTodo
 from hitl_tui.planning.rule_planner.command_requests import (
@@ -187,7 +188,7 @@ def _prioritise(orders: Sequence[Order], scene: Scene, draft: Draft) -> None:
         level = _level(order.level, others)
         for todo in named:
             if todo.priority is level:
-                draft.refusals.append(BadInput(Message("{} has the priority {} already.", todo.id, level)))
+                draft.refusals.append(BadInput(Message("{} has the priority {} already.", step_name(todo.id), level)))
             else:
                 draft.priorities[todo.id] = level
 

@@ -110,7 +110,7 @@ async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
 def _file(uri: str) -> Path:
     path = Path(uri.removeprefix("sqlite:///")).expanduser()
     if not path.is_file():
-        raise StorageError(Message("There is no checkpoint database {}.", path))
+        raise StorageError(Message("No checkpoint database at {}.", path))
     return path
 
 
@@ -309,7 +309,7 @@ class GraphRunner:
         runs = state.created_at is None or bool(state.next or state.tasks or stretch.value is not None)
         if runs and (changed := await asyncio.to_thread(_differing, team, words, loaded.programs)):
             names = one_line(", ".join(changed), 200)
-            said = Message("{} changed since this was asked; it asks anew, with what is there now.", names)
+            said = Message("{} changed since you were asked; you are asked again about what it is now.", names)
             self._services.activity.write(spec.todo.id, "note", said)
             asked = asked_in(state, graph)
             if not asked and not stretch.answers:
