@@ -226,7 +226,7 @@ def keys(root: Path, environ: Mapping[str, str], count: int, todos: int, checkpo
     """Measure and print the time from a key to the screen, and what the keys and the streams cost meanwhile."""
     data, workspace = asyncio.run(prepare(root, todos, checkpoints))
     with terminal(console(data, workspace, "--session", "bench"), environ) as seen:
-        seen.until("QUESTION")
+        seen.until("Approve 001?")
         seen.write("/plan approve\r")
         seen.until(_SAID)
         seen.drain(3.0)

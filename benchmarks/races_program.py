@@ -23,6 +23,14 @@ ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, ROWS = 80, 24
 PATIENCE = 60.0
 PROMPT = " › "
+_CONSOLE = """
+import sys
+from hitl_tui.console.widgets.question_panel import QuestionPanel
+QuestionPanel.digests = True
+from hitl_tui.cli import main
+sys.exit(main())
+"""
+"""The program, with the digest of a question on the screen: the judge takes nothing but what was to be seen."""
 EMPTY = "a command (/help), or words that change the plan"
 IDLE_LOOKS = 4
 """How often in a row a program has to be seen waiting."""
@@ -35,7 +43,7 @@ class Program:
         environ = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
         environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "HITL_USER": PERSON, "HITL_LANG": "en"}
         environ["PYTHONPATH"] = str(ROOT)
-        command = [sys.executable, "-m", "hitl_tui", "--data", str(data), "--workspace", str(work), "--mode", "risk"]
+        command = [sys.executable, "-c", _CONSOLE, "--data", str(data), "--workspace", str(work), "--mode", "risk"]
         self.child = ptyprocess.PtyProcess.spawn(
             [*command, "The cap"], cwd=str(work), env=environ, dimensions=(ROWS, COLUMNS)
         )

@@ -12,7 +12,8 @@ import pyte
 _UNKNOWN = re.compile(r"\x1b\[[<>=][\d;]*u|\x1b\[\?u|\x1b\[\?\d+\$p|\x1b\[>[\d;]*[a-zA-Z]")
 _DIGEST = re.compile(r"digest ([0-9a-f]{8}) ")
 _PLACE = re.compile(r"(?<![\w:])([1-7]) [A-Z]\w+")
-_TOP, _BOTTOM = "╭┏", "╰┗"
+_TITLE = re.compile(r"\s*[╭┏][─━] (Approve|Answer|Change|Did|\S+ failed: retry)\b")
+_BOTTOM = "╰┗"
 _DRAWN = re.compile(r"[\s\u2500-\u259f]")
 
 
@@ -68,7 +69,7 @@ class Emulator:
     def look(self) -> Sight:
         """Return what is on the screen."""
         rows = self.rows
-        top = next((y for y, row in enumerate(rows) if "QUESTION" in row and row.lstrip()[:1] in _TOP), None)
+        top = next((y for y, row in enumerate(rows) if _TITLE.match(row)), None)
         if top is None:
             return Sight(over=_dialog(rows))
         bottom = next((y for y in range(top + 1, len(rows)) if rows[y].lstrip()[:1] in _BOTTOM), len(rows) - 1)

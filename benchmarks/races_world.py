@@ -169,6 +169,9 @@ class RaceKeyboard(ConsoleKeyboard):
         await super().type_below(event)
 
 
+QuestionPanel.digests = True  # the judge takes nothing but what was on the screen
+
+
 class RaceApp(HitlApp):
     """The console, telling where each key goes."""
 

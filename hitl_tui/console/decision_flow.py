@@ -26,7 +26,7 @@ from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import RESCUE
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.question_rows import body, details, title_of
-from hitl_tui.wording.rows import text_row
+from hitl_tui.wording.rows import Row, in_line, markdown_row, text_row
 from hitl_tui.wording.status_words import number_of
 from hitl_tui.wording.times import error_words
 
@@ -141,6 +141,26 @@ class DecisionFlow:
         if now is not None and now.view.evidence == question.view.evidence:  # else there is more than was read
             self._display.read_whole(question.id)
 
+    def show_results(self, question: Question) -> None:
+        """Show what the steps before a question's found, whole."""
+        handle = self._display.handle
+        if handle is not None and handle.session.id == question.view.request.session:
+            self._display.begin(self._results(handle, question))
+
+    async def _results(self, handle: SessionHandle, question: Question) -> None:
+        rows: list[Row] = []
+        for todo_id, reference in results_of(handle, question).items():
+            todo, result = handle.session.snapshot.todo(todo_id), await handle.session.artifact(reference)
+            heading = number_of(todo_id) + (f" · {in_line(todo.name)}" if todo is not None else "")
+            rows += [text_row(""), text_row(heading, "bold"), text_row("")]
+            rows.append(markdown_row(safe_text(str(result.get("text", "")))))
+        if not rows:
+            self._display.say(_("No earlier step has a result."))
+            return
+        name = number_of(question.todo_id)
+        async with told_when_gone(self._console, handle, question):
+            await self._console.push_screen_wait(TextViewer(_("What {name} works from").format(name=name), rows[1:]))
+
     # Several at once, once and for all --------------------------------------------------------------------------
 
     def review(self, marked: Sequence[Question]) -> None:
@@ -154,11 +174,9 @@ class DecisionFlow:
             self._display.begin(self._review(self._display.handle, marked))
 
     async def _review(self, handle: SessionHandle, marked: Sequence[Question]) -> None:
-        app, workspace = self._console, handle.session.snapshot.workspace
+        app = self._console
         key = app.keymap.shown("question.6")
-        items = [
-            (q, body(q, workspace, key, [*graph_rows(handle, q), *await draft_of(handle, q, None)])) for q in marked
-        ]
+        items = [(q, body(q, key, [*graph_rows(handle, q), *await draft_of(handle, q, None)])) for q in marked]
         dialog = ReviewDialog(items, partial(self._approve_marked, handle))
         async with told_when_some_gone(dialog, handle, marked):
             await app.push_screen_wait(dialog)
@@ -268,6 +286,19 @@ async def _previewed(handle: SessionHandle, question: Question) -> Question | No
     while (now := _open(handle, question.id)) is not None and awaits_preview(now):
         seen = await handle.session.changed(seen)
     return now
+
+
+def results_of(handle: SessionHandle, question: Question) -> dict[str, str]:
+    """Return the digests of the results that a question's step works from or comes after, by TODO."""
+    about, used = question.view.request.about, question.view.request.subject.get("inputs") or {}
+    known = [str(found["id"]) for found in about.get("results") or ()]
+    digests: dict[str, str] = {}
+    for todo_id in dict.fromkeys([*known, *used]):
+        todo = handle.session.snapshot.todo(todo_id)
+        now = (todo.result or {}).get("digest") if todo is not None else None
+        if reference := used.get(todo_id) or now:
+            digests[todo_id] = str(reference)
+    return digests
 
 
 def _open(handle: SessionHandle, question_id: str) -> Question | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
-from hitl_tui.language import _
-from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows
+from hitl_tui.language import _, ngettext
+from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows, size_words
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 
 if TYPE_CHECKING:
@@ -37,8 +38,13 @@ def graph_rows(handle: SessionHandle, question: Question) -> list[Row]:
     team = team_of(handle, question)
     if team is None or team.graph is None:
         return []
-    declaration = team.graph.declaration
-    said = _("{target} in {folder}").format(target=in_line(declaration.target), folder=in_line(declaration.folder))
+    declaration, workspace = team.graph.declaration, Path(handle.session.snapshot.workspace).resolve()
+    path, colon, name = declaration.target.rpartition(":")
+    file, said = (Path(declaration.folder) / path).resolve(), in_line(declaration.target)
+    if path.endswith(".py") and file.is_relative_to(workspace):
+        said = in_line(f"{file.relative_to(workspace)}{colon}{name}")
+    elif Path(declaration.folder).resolve() != workspace:  # that it is elsewhere matters
+        said = _("{target} in {folder}").format(target=said, folder=in_line(declaration.folder))
     return [labelled(_("graph"), said, "bold", exact=True)]
 
 
@@ -99,7 +105,7 @@ class QuestionPreviews:
                 return []
             if found["timed_out"]:
                 raise BadInput(Message("The preview took too long and was stopped."))
-            return list(preview_rows(mask_json(found, handle.setup.secrets), None, ""))
+            return list(preview_rows(mask_json(found, handle.setup.secrets), None, "", arguments.get("argv")))
         if question.view.evidence.get("findings"):
             return list(evidence_rows(question, None, ""))
         return await _draft(handle, question, arguments, None, "")
@@ -126,19 +132,13 @@ def _draft_rows(file: FilePreview, most: int | None, key: str) -> list[Row]:
     lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
     added = len(content.splitlines())
     note = (
-        _("{path} is there and stays as it is; the new file gets a number").format(path=path)
+        _("{path} (numbered: a file of that name stays as it is)").format(path=path)
         if file.exists
-        else _("{path} is new").format(path=path)
+        else _("{path} (new)").format(path=path)
     )
-    rows = [
-        labelled(
-            _("writes"),
-            _("{lines:,} lines, {bytes:,} bytes; {note}").format(
-                lines=added, bytes=len(content.encode()), note=in_line(note)
-            ),
-            "bold",
-        )
-    ]
+    size = size_words(len(content.encode()))
+    said = ngettext("{note}: {lines:,} line, {size}", "{note}: {lines:,} lines, {size}", added)
+    rows = [labelled(_("writes"), said.format(note=in_line(note), lines=added, size=size), "bold")]
     rows += [
         text_row(f"  {in_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines[:most]
     ]

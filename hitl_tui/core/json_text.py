@@ -99,6 +99,44 @@ def _refuse_other_keys(value: object) -> None:
             pending.extend(part for part in item if isinstance(part, dict | list | tuple))
 
 
+def key_order(value: Json) -> list[list[str]]:
+    """Return the keys of every object in a JSON value in the order they have, outermost and first ones first.
+
+    Canonical JSON sorts keys, and a person reads them as they came: `in_order` puts them back.
+    """
+    found: list[list[str]] = []
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Mapping):
+            found.append(list(item))
+            pending += reversed(list(item.values()))
+        elif isinstance(item, list | tuple):
+            pending += reversed(item)
+    return found
+
+
+def in_order(value: Json, order: Sequence[Sequence[str]]) -> Json:
+    """Return a JSON value with the keys of its objects in the order that `key_order` gave for an equal one.
+
+    Where they aren't those of the order any more, the value stays as it is.
+    """
+    left = iter(order)
+
+    def ordered(item: Json) -> Json:
+        if isinstance(item, Mapping):
+            keys = next(left)
+            if len(keys) != len(item):
+                raise KeyError
+            return {key: ordered(item[key]) for key in keys}
+        return [ordered(part) for part in item] if isinstance(item, list | tuple) else item
+
+    try:
+        return ordered(value)
+    except (KeyError, TypeError, StopIteration, RecursionError):
+        return value
+
+
 def digest(value: object) -> str:
     """Return the SHA-256 of `canonical(value)` as 64 hexadecimal digits."""
     return hashlib.sha256(canonical(value)).hexdigest()

@@ -66,6 +66,7 @@ class Interrupt(TypedDict, total=False):
     changed: Sequence[str]
     asked: int
     number: int
+    order: Sequence[Sequence[str]]
     answer: InterruptAnswer
 
 
@@ -342,6 +343,14 @@ class DependencyStatus(TypedDict):
     status: str
 
 
+class EarlierResult(TypedDict):
+    """What a step before found, in a line; `found` is False where it found nothing."""
+
+    id: str
+    summary: str
+    found: bool
+
+
 class About(TypedDict, total=False):
     """What else is shown of a request."""
 
@@ -376,3 +385,6 @@ class About(TypedDict, total=False):
     origin: str
     text: str
     says: str
+    results: Sequence[EarlierResult]
+    order: Sequence[Sequence[str]]
+    settings: Sequence[str]

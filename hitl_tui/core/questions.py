@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
+from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, inputs_of, judge, subject_of
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import About, DoubtfulEffect, Interrupt, ProposalState, Subject, TodoState
+from hitl_tui.core.json_types import About, DoubtfulEffect, EarlierResult, Interrupt, ProposalState, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk, Ruling, Terms
@@ -150,7 +150,20 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
     }
     if todo.metadata.get("changed"):
         about["changed"] = list(todo.metadata["changed"])
+    if results := _results(draft, todo):
+        about["results"] = results
     return about
+
+
+def _results(draft: Draft, todo: SupervisorTodo) -> list[EarlierResult]:
+    """Return what the steps that a TODO works from or comes after found, in plan order."""
+    before = sorted({*inputs_of(todo), *todo.dependencies} & set(draft), key=lambda i: draft.get(i).rank)
+    found = [(i, draft.get(i).result) for i in before]
+    return [
+        {"id": i, "summary": str(result.get("summary", "")), "found": bool(result.get("found", True))}
+        for i, result in found
+        if result is not None
+    ]
 
 
 def _request(
@@ -196,8 +209,8 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
         about["notes"].append(_NO_SILENT_APPROVAL)
     if nodes := todo.metadata.get("rewind", {}).get("next"):
         about["again"] = [
-            Message("{}: from the start and beyond", ", ".join(nodes)),
-            Message("what had finished within that step (nodes beside, tasks, nodes of subgraphs) runs again, too"),
+            Message("`{}` restarts from its top", ", ".join(nodes)),
+            Message("What finished inside that step (parallel nodes, tasks, subgraphs) runs again too."),
         ]
     return _request(draft, Kind.TODO, todo, subject_of(draft, todo, ahead=ahead), about)
 
@@ -256,6 +269,8 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Interrupt
         subject["policy"] = policy.version  # under other rules it is another question
     about: About = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
     about["number"] = interrupt["number"]
+    if "order" in interrupt:
+        about["order"] = interrupt["order"]
     about.pop("changed", None)  # what changed before the step was approved was said then
     if interrupt.get("changed"):
         about["changed"] = list(interrupt["changed"])

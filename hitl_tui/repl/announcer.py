@@ -10,7 +10,7 @@ from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, stepped
 from hitl_tui.wording.status_words import who_words
-from hitl_tui.wording.text_lines import answer_lines, inline, question_lines, standing
+from hitl_tui.wording.text_lines import answer_lines, inline, place_of, question_lines, standing
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
@@ -56,8 +56,8 @@ class Announcer:
         for number, question in enumerate(snapshot.questions, start=1):
             if question.id not in self._shown and _whole(question, snapshot):
                 self._shown.add(question.id)
-                place = _("{number} of {total}").format(number=number, total=total)
-                self._say(["", *question_lines(question, place, str, workspace=snapshot.workspace, bound=self._bound)])
+                place = place_of(number, total)
+                self._say(["", *question_lines(question, place, str, bound=self._bound)])
                 if self._showing is not None:
                     self._showing(question.id)
         answer = answer_lines(snapshot)

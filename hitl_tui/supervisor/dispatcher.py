@@ -18,7 +18,7 @@ from langgraph.types import Command, StateSnapshot
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.interrupts.numbers import interrupts_of
-from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.json_text import digest, key_order, short_id
 from hitl_tui.core.json_types import (
     DoubtfulEffect,
     EffectResolution,
@@ -533,9 +533,10 @@ class LocalDispatcher:
         data: EventData = {"todo_id": todo.id, "run_id": spec.run_id}
         if state.interrupts:
             data["interrupts"] = [
-                {"id": i.id, "path": [task.name], "index": n, "value": plain(i.value)}
+                {"id": i.id, "path": [task.name], "index": n, "value": value, "order": key_order([value, None])}
                 for task in state.tasks
                 for n, i in enumerate(task.interrupts)
+                for value in [plain(i.value)]
             ]
             data["delivered"] = [i["id"] for i in interrupts_of(todo.question) if "answer" in i]
             await self._tell(spec, f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)

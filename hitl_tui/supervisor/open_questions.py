@@ -18,7 +18,8 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
 from hitl_tui.core.interrupts.recognition import recognise, title_of
-from hitl_tui.core.json_types import EventData, JsonObject
+from hitl_tui.core.json_text import key_order
+from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.policy import Policy
 from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
@@ -33,7 +34,7 @@ from hitl_tui.supervisor.ledger_writer import with_opening_times
 from hitl_tui.supervisor.run_spec import PostEvent
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, as_questions, has_preview, with_obstacles
-from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, TeamResult
+from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, Team, TeamResult
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +113,37 @@ def _with_risk(request: Request) -> Request:
         return request
     inner = recognise(request.subject.get("value"), request.subject.get("schema")).risk
     return replace(request, risk=inner) if inner else request
+
+
+def _with_team(request: Request, team: Team) -> Request:
+    """Return a request that says which arguments are its team's settings, and the order in which the team has them."""
+    given = request.subject.get("arguments")
+    if request.kind not in (Kind.TODO, Kind.FAILURE) or not given or "argv" in given:
+        return request
+    schema = team.input_schema
+    about = request.about.copy()
+    about["order"] = key_order(_by_schema(given, schema))
+    about["settings"] = [name for name, part in _properties(schema).items() if _is_setting(given.get(name), part)]
+    return replace(request, about=about)
+
+
+def _is_setting(value: Json, part: Mapping[str, Json]) -> bool:
+    """Return whether an argument stands where the team would have put it."""
+    return bool(part.get("readOnly")) or ("default" in part and part["default"] == value)
+
+
+def _properties(schema: Json) -> Mapping[str, Mapping[str, Json]]:
+    found = schema.get("properties") if isinstance(schema, Mapping) else None
+    return {str(k): v for k, v in found.items() if isinstance(v, Mapping)} if isinstance(found, Mapping) else {}
+
+
+def _by_schema(value: Json, schema: Json) -> Json:
+    """Return a value with the fields of its objects as a JSON Schema lists them, and others behind these."""
+    if not isinstance(value, Mapping):
+        return value
+    parts = _properties(schema)
+    names = [*(name for name in parts if name in value), *(name for name in value if name not in parts)]
+    return {name: _by_schema(value[name], parts.get(name)) for name in names}
 
 
 def _begins_when_shown(request: Request) -> bool:
@@ -246,7 +278,11 @@ class OpenQuestions:
         asked = {q.id: q for q in named.values() if q is not None and not await self._bind_again(board, q)}
         now = self._setup.now()
         await load_validators(asked.values(), self._rules.policy)
-        fresh = [with_opening_times(_with_risk(q), now) for key, q in asked.items() if key not in self._asked]
+        fresh = [
+            with_opening_times(self._described(_with_risk(q)), now)
+            for key, q in asked.items()
+            if key not in self._asked
+        ]
         if fresh:
             await self._ledger.open_requests(fresh)
             for request in fresh:
@@ -265,6 +301,14 @@ class OpenQuestions:
         self._asked, self._tidied = asked, True
         self._decided.clear()
         return True
+
+    def _described(self, request: Request) -> Request:
+        """Return a request with what its team knows of its arguments; it can be asked without."""
+        try:
+            return _with_team(request, self._setup.team(request.source))
+        except Exception as error:  # noqa: BLE001 - a team that is gone, or whose schema is none: its run will say so
+            log.info("%s is asked without its team's schema: %s", request.id, error)
+            return request
 
     async def _bind_again(self, board: Board, request: Request) -> bool:
         """See that a question nobody has seen yet is about the files of now; return whether it is made anew for that.

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Required, TypedDict
+from typing import Required, TypedDict, cast
 
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
-from hitl_tui.core.json_types import JsonObject, ProposalState, Refusal, TodoState
+from hitl_tui.core.json_text import in_order
+from hitl_tui.core.json_types import Json, JsonObject, ProposalState, Refusal, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.policy import Risk
@@ -116,8 +117,20 @@ class Question:
         """The form of what a team asks from inside; None for any other question."""
         if self.kind is not Kind.INTERRUPT:
             return None
-        subject = self.view.request.subject
-        return recognise(subject.get("value"), subject.get("schema"))
+        return recognise(self.subject.get("value"), self.subject.get("schema"))
+
+    @cached_property
+    def subject(self) -> Subject:
+        """What is asked exactly, its fields in the order they were given in; a request's document sorts them."""
+        subject, order = self.view.request.subject.copy(), self.view.request.about.get("order")
+        if order and self.kind is Kind.INTERRUPT:
+            value, schema = cast("list[Json]", in_order([subject.get("value"), subject.get("schema")], order))
+            subject["value"] = value
+            if "schema" in subject:
+                subject["schema"] = cast("JsonObject", schema)
+        elif order and "arguments" in subject:
+            subject["arguments"] = cast("JsonObject", in_order(subject["arguments"], order))
+        return subject
 
     @property
     def wedged(self) -> bool:
@@ -131,9 +144,11 @@ class Question:
         if not self.beside:
             return found
         more = (
-            Message("1 other node that waits") if self.beside == 1 else Message("{} other nodes that wait", self.beside)
+            Message("1 other node restarts too, up to its question")
+            if self.beside == 1
+            else Message("{} other nodes restart too, up to their questions", self.beside)
         )
-        return [*found, Message("{} beside it: from the start up to the question, again", more)]
+        return [*found, more]
 
     @property
     def commands(self) -> dict[str, str]:

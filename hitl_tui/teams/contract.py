@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDict
 
 from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, Stored
@@ -231,7 +231,8 @@ class Preparation:
 class OutputPreview(TypedDict):
     """What a read-only program printed that shows what a step would touch.
 
-    `lines` counts all that it printed; `exit_code` is None when a signal ended it.
+    `lines` counts all that it printed; `exit_code` is None when a signal ended it. `files` and `bytes` count the files
+    that it lists, and are there only where every line names one.
     """
 
     argv: list[str]
@@ -240,6 +241,8 @@ class OutputPreview(TypedDict):
     lines: int
     truncated: bool
     timed_out: bool
+    files: NotRequired[int]
+    bytes: NotRequired[int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,8 @@ class GraphTeam(Team):
             raise BadInput(Message('{} takes "input" and "thread", not "{}".', self.name, one_line(min(unknown), 60)))
         check_input(given, self._facts_of(code).input_schema, self.name)
         bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
-        exact: dict[str, Json] = json.loads(canonical({**bound, **programs}))
+        canonical(bound)  # it is JSON; its fields keep their order
+        exact: dict[str, Json] = json.loads(json.dumps({**bound, **programs}))
         return exact
 
     def build(self) -> TeamGraph:

@@ -10,6 +10,7 @@ from hitl_tui.language import translate
 from hitl_tui.supervisor.snapshot import has_preview
 from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
+from hitl_tui.wording.subject_rows import deletes
 from hitl_tui.wording.times import second_words
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
     evidence = question.view.evidence
     if not evidence:
         if awaits_preview(question):
-            yield labelled(_("preview"), _("not there yet"), "$text-warning")
+            yield labelled(_("preview"), _("being worked out"), "$text-warning")
         return
     if evidence.get("findings"):
         yield from findings_rows(evidence, most, key)
@@ -43,7 +44,7 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
     if evidence.get("before"):
         yield from _before(evidence["before"], most, key)
         return
-    yield from preview_rows(evidence, most, key)
+    yield from preview_rows(evidence, most, key, (question.view.request.subject.get("arguments") or {}).get("argv"))
 
 
 def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
@@ -66,8 +67,15 @@ def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]
         )
 
 
-def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
-    """Return what a command's preview showed, or why it couldn't; see `evidence_rows`."""
+def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: object = None) -> Iterable[Row]:
+    """Return what a step would do, by its preview: how much where that is known, then what the preview showed.
+
+    Args:
+        evidence: what the preview printed, and how it ended.
+        most: lines of it; None for all.
+        key: how the key for the details reads.
+        argv: what would run, where that is known.
+    """
     if evidence.get("error"):
         yield labelled(
             _("preview"), _("failed: {error}").format(error=in_line(translate(evidence["error"]))), "$text-warning"
@@ -75,14 +83,19 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Ite
         return
     text = str(evidence.get("text", ""))
     lines = text_lines(text) if text else []
-    code = evidence.get("exit_code")
-    counted = int(evidence.get("lines", len(lines)) or 0)
-    state = _("timed out") if evidence.get("timed_out") else _("exit code {code}").format(code=code)
-    yield labelled(
-        _("preview"),
-        ngettext("{n:,} line, {state}", "{n:,} lines, {state}", counted).format(n=counted, state=state),
-        "bold",
-    )
+    if (wrong := _what_went_wrong(evidence, len(lines))) or "files" not in evidence:
+        if not wrong and len(lines) <= 1:
+            yield labelled(_("preview"), in_line(lines[0]) if lines else _("nothing is listed"), "bold")
+            return
+        yield labelled(_("preview"), wrong, "bold $text-warning" if wrong else "bold")
+    else:
+        files, size = int(evidence["files"]), size_words(int(evidence["bytes"]))
+        if deletes(argv):
+            said = ngettext("would delete {n:,} file, {size}", "would delete {n:,} files, {size}", files)
+            yield text_row(said.format(n=files, size=size), "bold $text-error")
+        else:
+            said = ngettext("{n:,} file, {size}", "{n:,} files, {size}", files)
+            yield labelled(_("preview"), said.format(n=files, size=size), "bold")
     if most is not None and len(lines) <= most + _FEW:
         most = None  # a few lines more are as soon read as where they stand
     for line in lines[:most]:
@@ -91,6 +104,29 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Ite
         yield text_row(_("  │ … {n:,} more lines: {key} Details").format(n=len(lines) - most, key=key), "$text-muted")
     elif evidence.get("truncated"):
         yield text_row(_("  │ … the rest was not kept"), "$text-muted")
+
+
+def _what_went_wrong(evidence: Mapping[str, Any], kept: int) -> str:
+    """Return how a preview ended and how much it printed where it didn't end well; empty where it did."""
+    code = evidence.get("exit_code", 0)
+    if not code and code is not None and not evidence.get("timed_out"):
+        return ""
+    count = int(evidence.get("lines", kept) or 0)
+    state = _("timed out") if evidence.get("timed_out") else _("exit code {code}").format(code=code)
+    return ngettext("{n:,} line, {state}", "{n:,} lines, {state}", count).format(n=count, state=state)
+
+
+_UNITS = ("KB", "MB", "GB", "TB")
+
+
+def size_words(size: int) -> str:
+    """Return a number of bytes as people say it: `3.2 MB`."""
+    if size < 1000:
+        return ngettext("{n} byte", "{n} bytes", size).format(n=size)
+    value, unit = size / 1000, 0
+    while value >= 999.5 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.1f} {_UNITS[unit]}" if value < 9.95 else f"{value:.0f} {_UNITS[unit]}"
 
 
 def findings_rows(found: Mapping[str, Any], most: int | None = None, key: str = "") -> Iterable[Row]:

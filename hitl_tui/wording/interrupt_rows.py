@@ -55,7 +55,16 @@ _ALL: Mapping[str, str] = {
 }
 """Labels with something of the question in them, by how they begin."""
 _OWN = (
-    *(mark("asks"), mark("from"), mark("note"), mark("again"), mark("option"), mark("digest"), mark("until")),
+    *(
+        mark("asks"),
+        mark("asked by"),
+        mark("from"),
+        mark("note"),
+        mark("again"),
+        mark("option"),
+        mark("digest"),
+        mark("until"),
+    ),
     *(mark("so far"), mark("needs"), mark("NOTE"), mark("BLOCKED"), mark("CHANGED"), mark("MISSING")),
     *(mark("RAN BEFORE"), mark("Answer with")),
 )
@@ -86,15 +95,17 @@ def who_asks(question: Question) -> str:
     return signs(" › ").join(map(in_line, [question.view.request.source.removesuffix("_team"), *path]))
 
 
-def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
+def inner_rows(shape: Shape) -> Iterable[Row]:
     """Return what has to be read before it is answered."""
     yield labelled(_("asks"), asked(shape), "bold")
     yield from detail_rows(shape)
-    yield labelled(_("from"), who_asks(question), "$text-primary")
     for note in shape.notes:
         yield labelled(_("note"), translate(note), "bold $text-warning")
-    again = [safe_text(translate(line), multiline=False) for line in question.again]
-    if again:
+
+
+def again_rows(question: Question) -> Iterable[Row]:
+    """Return what runs again once it is answered."""
+    if again := [safe_text(translate(line), multiline=False) for line in question.again]:
         yield labelled(_("again"), "\n".join(again), "$text-muted")
 
 

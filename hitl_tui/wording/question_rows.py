@@ -4,34 +4,57 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, expiry_verdict
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import cell_width, clip, safe_text
+from hitl_tui.core.todos import Priority
 from hitl_tui.language import mark, translate
-from hitl_tui.terminal.ascii_signs import _
+from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.evidence_rows import evidence_rows
-from hitl_tui.wording.interrupt_rows import answer_rows, inner_rows
-from hitl_tui.wording.rows import Row, in_line, joined, labelled, quoted_row, styled, text_row
+from hitl_tui.wording.interrupt_rows import again_rows, answer_rows, inner_rows, who_asks
+from hitl_tui.wording.rows import Row, StyledText, assembled, in_line, labelled, quoted_row, styled, text_row
 from hitl_tui.wording.status_words import command_words, number_of, risk_words
 from hitl_tui.wording.subject_rows import (
+    argument_rows,
     change_rows,
+    deletes,
     effect_marks,
     effect_rows,
     inputs,
     limits,
     runs,
     step_rows,
+    texts_in,
     value_text,
 )
-from hitl_tui.wording.times import second_words
+from hitl_tui.wording.times import left_words, second_words
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 _PREVIEW_LINES = 12
+_MOST_SOURCES = 4
+_TITLE = 40
+"""Cells of a step's title in the title of a question."""
+_SHORTEST_TITLE = 8
 _SAID = {"purpose": mark("purpose"), "expected_output": mark("expects")}
+_ASKS: Mapping[Kind, str] = {
+    Kind.TODO: mark("Approve {name}?"),
+    Kind.FAILURE: mark("{name} failed: retry?"),
+    Kind.EFFECT: mark("Did {name} happen?"),
+    Kind.INTERRUPT: mark("Answer {name}?"),
+    Kind.PLAN: mark("Approve the plan?"),
+    Kind.PROPOSAL: mark("Change the plan?"),
+    Kind.EXTERNAL: mark("Approve {name}?"),
+}
+_PRIORITIES: Mapping[str, str] = {
+    Priority.CRITICAL: mark("critical priority"),
+    Priority.HIGH: mark("high priority"),
+    Priority.LOW: mark("low priority"),
+}
 
 
 def risk_of(question: Question) -> str:
@@ -59,52 +82,144 @@ def what(question: Question) -> str:
     }[question.kind]
 
 
-def heading(question: Question, place: str) -> str:
-    """Return the first line of a question: what commands call it, its risk, who said so, what is asked.
+def heading(
+    question: Question, place: str = "", now: datetime | None = None, width: int = 0, marks: int = 0
+) -> StyledText:
+    """Return the first line of a question: what is asked, of which step, its risk, and what presses.
+
+    Where there is little room the least important parts are left out; the step's own title is cut last.
 
     Args:
         question: the question.
-        place: which of how many it is, in words.
+        place: which of how many it is, in words; empty for the only one.
+        now: for the time that is left; None for nothing about a deadline.
+        width: cells there are; 0 for as many as it takes.
+        marks: 0 when it isn't marked, else how many are.
     """
+    request, about = question.view.request, question.view.request.about
     risk = risk_of(question)
-    quorum = quorum_words(question) if question.view.request.terms.quorum > 1 else ""
-    return joined(place, in_line(question.name), in_line(risk_words(risk)), quorum, what(question))
+    marked = _("◆ marked ({marks})").format(marks=marks) if marks else ""
+    team = in_line(request.source.removesuffix("_team")) if question.todo_id else ""
+    priority = _PRIORITIES.get(str(question.priority or about.get("priority", "")), "")
+    after = " ".join(number_of(str(d["id"])) for d in about.get("dependencies", ())) if question.todo_id else ""
+    left = left_words(request.expires_at, now) if now is not None else ""
+    dangerous = "bold $text-error" if risk == "high" else ""
+    asks = _(_ASKS[question.kind]).format(name=in_line(number_of(question.name)))
+    title = clip(short_title(question), _TITLE)
+    parts: list[tuple[str, str]] = [
+        (asks, "bold"),
+        (place, ""),
+        (marked, "bold $text-primary"),
+        (title, ""),
+        ("" if team.casefold() in title.casefold().split() else team, ""),
+        (_risk_words(question, risk), dangerous),
+        (_(priority) if priority else "", ""),
+        (_("after {steps}").format(steps=after) if after else "", ""),
+        (left, "bold $text-warning"),
+        (quorum_words(question) if request.terms.quorum > 1 else "", "bold $text-warning"),
+    ]
+    found, short = _joined(parts), (risk_words(risk).partition(":")[0], dangerous)
+    less = ((_AFTER, ("", "")), (_PRIORITY, ("", "")), (_TEAM, ("", "")), (_RISK, short))
+    if parts[_RISK][0] == risk_words(risk):  # it says no more of this step than of any other
+        less = (less[-1], *less[:-1])
+    for part, instead in less:
+        if width and found.cell_length > width:
+            parts[part] = instead
+            found = _joined(parts)
+    if (over := found.cell_length - width) > 0 and width and parts[_NAME][0]:
+        room = cell_width(parts[_NAME][0]) - over
+        parts[_NAME] = (clip(parts[_NAME][0], room) if room >= _SHORTEST_TITLE else "", "")
+        found = _joined(parts)
+    return found
+
+
+_NAME, _TEAM, _RISK, _PRIORITY, _AFTER = 3, 4, 5, 6, 7
+"""Places of the parts of a title that can be left out or cut."""
+
+
+def _joined(parts: Iterable[tuple[str, str]]) -> StyledText:
+    found: list[tuple[str, str]] = []
+    for text, style in parts:
+        if text:
+            found += [(signs(" · "), ""), (text, style)] if found else [(text, style)]
+    return assembled(*found)
+
+
+def _risk_words(question: Question, risk: str) -> str:
+    """Return a class of risk, and what is risky about it where that can be told."""
+    argv = (question.view.request.subject.get("arguments") or {}).get("argv")
+    if risk == "high" and question.kind in (Kind.TODO, Kind.FAILURE) and deletes(argv):
+        return _("RISKY: deletes files")
+    return in_line(risk_words(risk))
+
+
+def short_title(question: Question) -> str:
+    """Return a step's own short title, one safe line; empty where that is what stands in the question anyway."""
+    arguments = question.view.request.subject.get("arguments")
+    if question.kind in (Kind.PLAN, Kind.PROPOSAL, Kind.INTERRUPT):
+        return ""
+    if isinstance(arguments, Mapping) and "argv" in arguments and (command := arguments.get("command")):
+        return in_line(str(command))
+    title = title_of(question)
+    said = [in_line(text) for text in texts_in(arguments)]
+    head, found, rest = title.partition(": ")
+    begins = rest.removesuffix("…")
+    if found and begins and any(text.startswith(begins) for text in said):
+        return head
+    whole = title.removesuffix("…")
+    return "" if any(text.startswith(whole) for text in said) else title
 
 
 def quorum_words(question: Question) -> str:
-    """Return how many have said yes, of how many it takes: `1 of 2 approved`."""
+    """Return how many have said yes, of how many it takes: `votes 1/2`."""
     takes = question.view.request.terms.quorum
-    return _("{value} of {takes} approved").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
+    return _("votes {value}/{takes}").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
 
 
-def whole(question: Question, workspace: str) -> list[Row]:
-    """Return what has to be read before deciding where nothing can be opened: all of it, and the exact subject."""
-    exact = [] if question.shape is not None else subject_rows(question)
-    return [*_rows(question, workspace, (), None, ""), *term_rows(question), *exact]
+def whole(question: Question, *, exact: bool) -> list[Row]:
+    """Return what has to be read before deciding where nothing can be opened: all of it.
+
+    Args:
+        question: the question.
+        exact: with the exact subject, for who decides by its digest.
+    """
+    return [*_rows(question, (), None), *_until(question), *(subject_rows(question) if exact else [])]
 
 
-def body(question: Question, workspace: str, key: str, draft: Sequence[Row] = ()) -> list[Row]:
+def body(question: Question, key: str, draft: Sequence[Row] = (), read: str = "") -> list[Row]:
     """Return what has to be read before deciding: what would run and touch first, what others say about it last.
 
     Args:
         question: the question.
-        workspace: where it would run.
         key: how the key for the details reads.
-        draft: what a file would hold afterwards, see `drafts.draft_of`.
+        draft: what a file would hold afterwards, see `question_preview.draft_of`.
+        read: how the key reads that shows the results it works from; empty for none.
     """
-    return list(_rows(question, workspace, draft, _PREVIEW_LINES, key))
+    return list(_rows(question, draft, _PREVIEW_LINES, key, read))
 
 
 def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> list[Row]:
     """Return everything about a question."""
-    request = question.view.request
-    rows = list(_rows(question, workspace, draft, None, ""))
+    request, subject = question.view.request, question.subject
+    rows = list(_rows(question, draft, None))
     rows.append(text_row(""))
-    rows.append(labelled(_("asked by"), in_line(request.source)))
+    if question.shape is None:
+        rows.append(labelled(_("asked by"), in_line(request.source)))
     rows.append(labelled(_("title"), title_of(question)))
     if risk_of(question):
         rows.append(labelled(_("risk"), in_line(risk_words(risk_of(question)))))
     rows += term_rows(question)
+    if question.kind in (Kind.TODO, Kind.FAILURE):
+        arguments, settings = subject.get("arguments") or {}, request.about.get("settings") or ()
+        if task := str(subject.get("task", "")):
+            rows.append(labelled(_("task"), safe_text(task)))
+        rows += argument_rows({name: arguments[name] for name in settings if name in arguments})
+        rows += limits(arguments, workspace)
+        rows += inputs(subject)
+    elif workspace:
+        rows.append(labelled(_("in"), in_line(workspace)))
+    if question.kind is Kind.EFFECT:
+        rows += effect_marks(subject.get("effect"))
     rows.append(labelled(_("digest"), request.digest))
     rows.append(labelled(_("request"), request.id))
     rows.append(labelled(_("commands"), "\n".join(map(command_words, question.commands.values()))))
@@ -133,13 +248,15 @@ def term_rows(question: Question) -> list[Row]:
                 _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level),
             )
         )
+    return [*rows, *_until(question)]
+
+
+def _until(question: Question) -> Iterable[Row]:
+    request = question.view.request
     if request.expires_at:
         said_then = _("{deadline}, then it counts as {verdict}")
         until, verdict = second_words(request.expires_at), _(str(expiry_verdict(request)))
-        rows.append(
-            labelled(_("until"), said_then.format(deadline=until or in_line(request.expires_at), verdict=verdict))
-        )
-    return rows
+        yield labelled(_("until"), said_then.format(deadline=until or in_line(request.expires_at), verdict=verdict))
 
 
 def subject_rows(question: Question, indent: int | None = None) -> list[Row]:
@@ -154,74 +271,89 @@ def subject_rows(question: Question, indent: int | None = None) -> list[Row]:
     return [heading, Row("", styled(safe_text(subject)), exact=True)]
 
 
-def _rows(question: Question, workspace: str, draft: Sequence[Row], most: int | None, key: str) -> Iterable[Row]:
+def _rows(question: Question, draft: Sequence[Row], most: int | None, key: str = "", read: str = "") -> Iterable[Row]:
+    """What would run, what it would do, what it works from, who asks and why; see `body`."""
     evidence = list(evidence_rows(question, most, key))
     if question.kind in (Kind.TODO, Kind.FAILURE):
-        yield from _of_step(question, workspace, draft, evidence)
-    else:
-        yield from _of_other(question, workspace)
+        yield from _of_step(question, draft)
         yield from _warnings(question)
         yield from evidence
-        if question.kind is Kind.EFFECT:
-            yield _title_row(question)
-            yield from effect_marks(question.view.request.subject.get("effect"))
+        yield from source_rows(question, most, read)
+        yield from again_rows(question)
+    else:
+        yield from _of_other(question)
+        yield from _warnings(question)
+        yield from evidence
+        if question.shape is not None:
+            yield from source_rows(question, most, read)
+        if question.kind is Kind.INTERRUPT:
+            yield labelled(_("asked by"), who_asks(question), "$text-muted")
+            yield from again_rows(question)
     yield from _said(question)
 
 
-def _title_row(question: Question) -> Row:
-    source = in_line(question.view.request.source.removesuffix("_team"))
-    return labelled(source, _without_input(title_of(question), question), "$text-primary")
-
-
-def _without_input(title: str, question: Question) -> str:
-    """Return a title without the text that stands whole among a step's arguments; a command's name doesn't."""
-    arguments = question.view.request.subject.get("arguments")
-    if not isinstance(arguments, Mapping) or "argv" in arguments:
-        return title
-    head, found, rest = title.partition(": ")
-    begins = rest.removesuffix("…")
-    said = any(isinstance(v, str) and begins and in_line(v).startswith(begins) for v in arguments.values())
-    return head if found and said else title
-
-
-def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence: Sequence[Row]) -> Iterable[Row]:
+def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
     """What a step would do, or what to do now that it failed."""
-    subject, about = question.view.request.subject, question.view.request.about
-    arguments, failed = subject.get("arguments") or {}, question.kind is Kind.FAILURE
-    if failed:
+    subject, about = question.subject, question.view.request.about
+    if question.kind is Kind.FAILURE:
         yield labelled(_("failed"), safe_text(translate(about.get("error", ""))), "bold $text-error")
+        if int(about.get("attempts", 0) or 0) > 1:
+            yield labelled(_("attempts"), str(about["attempts"]))
     yield from draft
-    yield from runs(arguments, str(subject.get("task", "")))
-    yield from _warnings(question)
-    if question.again:  # it goes on from one of its team's steps
-        yield labelled(_("again"), "\n".join(in_line(translate(line)) for line in question.again), "$text-muted")
-    yield from evidence
-    yield _title_row(question)
-    if failed:
-        yield labelled(_("attempts"), str(about.get("attempts", "")))
-    yield from limits(arguments, workspace)
-    yield from inputs(subject)
+    yield from runs(subject.get("arguments") or {}, str(subject.get("task", "")), about.get("settings"))
 
 
-def _of_other(question: Question, workspace: str) -> Iterable[Row]:
+def _of_other(question: Question) -> Iterable[Row]:
     """A plan, a change of it, an effect in doubt, or what is asked from inside a step."""
-    subject = question.view.request.subject
+    subject = question.subject
     if question.kind is Kind.PLAN:
-        if workspace:
-            yield labelled(_("in"), in_line(workspace))
         yield from step_rows(subject.get("steps") or ())
     elif question.kind is Kind.PROPOSAL:
-        yield from change_rows(subject.get("proposal") or {}, workspace)
+        yield from change_rows(subject.get("proposal") or {}, "")
     elif question.kind is Kind.EFFECT:
         why = safe_text(translate(question.view.request.about.get("why") or ""))
         yield labelled(_("doubt"), why or _("It may have happened already."), "bold $text-error")
         yield from effect_rows(subject.get("effect"))
     elif question.shape is not None:
-        yield from inner_rows(question, question.shape)
-        yield _title_row(question)
+        yield from inner_rows(question.shape)
     else:
         yield labelled(_("asks"), value_text(subject.get("value", subject)), "bold", exact=True)
-        yield _title_row(question)
+
+
+def has_results(question: Question) -> bool:
+    """Return whether a question's step works from results that are there, or comes after steps that have one."""
+    request = question.view.request
+    return bool(request.about.get("results")) or any((request.subject.get("inputs") or {}).values())
+
+
+def source_rows(question: Question, most: int | None = None, read: str = "") -> Iterable[Row]:
+    """Return what a step works from or comes after: of each result a line, and the key that shows them whole.
+
+    Args:
+        question: the question.
+        most: None for all of them, else the first few.
+        read: how that key reads; empty for none.
+    """
+    about = question.view.request.about
+    known = {str(found["id"]): found for found in about.get("results") or ()}
+    used: Mapping[str, str | None] = {**dict.fromkeys(known, ""), **(question.view.request.subject.get("inputs") or {})}
+    if question.kind is not Kind.INTERRUPT and isinstance((question.subject.get("arguments") or {}).get("argv"), list):
+        used = dict.fromkeys(known, "")  # a command gets its arguments and nothing else
+    names = list(used)
+    shown = names if most is None else names[:_MOST_SOURCES]
+    for name in shown:
+        label = _("from {name}").format(name=number_of(name))
+        result = known.get(name)
+        if result is not None:
+            said = in_line(result["summary"]) or _("a result without words")
+            said += _(" · {key} shows it whole").format(key=read) if read and name == shown[-1] else ""
+            yield labelled(label, said, "" if result["found"] else "$text-warning")
+        elif used[name] is None:
+            yield labelled(label, _("not there yet"), "$text-warning")
+        else:  # of an earlier version: its line isn't on record
+            yield labelled(label, _("its result") + (_(" · {key} shows it whole").format(key=read) if read else ""))
+    if len(shown) < len(names):
+        yield text_row(_("and {n} more results").format(n=len(names) - len(shown)), "$text-muted")
 
 
 def _warnings(question: Question) -> Iterable[Row]:
@@ -242,7 +374,7 @@ def _warnings(question: Question) -> Iterable[Row]:
             branch=ran.get("branch", "?"), status=in_line(_(str(ran.get("status", ""))))
         )
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
-    if about.get("ahead"):
+    if about.get("ahead") and not question.view.request.subject.get("inputs"):  # else each one says so
         yield labelled(_("ahead"), _("asked before its inputs exist"), "$text-warning")
     for decision in question.view.decisions:
         said = _("{verdict} by {by}").format(verdict=_(decision.said), by=plain_name(decision.by)) + (
@@ -250,13 +382,11 @@ def _warnings(question: Question) -> Iterable[Row]:
         )
         yield labelled(_("so far"), in_line(said), "bold")
     terms = question.view.request.terms
-    if terms.quorum > 1 and question.view.resolution.needed > 0:
-        level = _(" of level {level} or higher").format(level=terms.level) if terms.level else ""
+    if terms.quorum > 1 and terms.level and question.view.resolution.needed > 0:  # how many is in the title
+        needed = _("{needed} more of {quorum} people of level {level} or higher")
         yield labelled(
             _("needs"),
-            _("{needed} more of {quorum} people{level}").format(
-                needed=question.view.resolution.needed, quorum=terms.quorum, level=level
-            ),
+            needed.format(needed=question.view.resolution.needed, quorum=terms.quorum, level=terms.level),
             "bold",
         )
 

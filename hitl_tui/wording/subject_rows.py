@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from hitl_tui.core.interrupts.shape import label_line
@@ -19,7 +20,7 @@ from hitl_tui.wording.status_words import number_of, risk_words
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters", "programs")
 _SHOWN_HASH = 12
 _PATH = re.compile(r"[\w./-]+")
-_ESCAPED = re.compile(r"\\.")
+_ESCAPED = re.compile(r"\\r\\n|\\.")
 _RELATIVE = ("documents", "path")
 """Arguments that name files relative to the workspace."""
 
@@ -34,18 +35,63 @@ def input_rows(arguments: JsonObject, task: str, workspace: str) -> list[Row]:
     return [*runs(arguments, task), *limits(arguments, workspace)]
 
 
-def runs(arguments: Mapping[str, Any], task: str) -> Iterable[Row]:
-    """What would run."""
+def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None = None) -> Iterable[Row]:
+    """What would run.
+
+    Args:
+        arguments: the exact input.
+        task: what the step is to do, in words.
+        settings: arguments that are left out, because its team would have put them so; None where that isn't known.
+    """
     if isinstance(arguments.get("argv"), list):
         yield labelled(_("runs"), command_line(arguments["argv"]), "bold", exact=True)
-        arguments = {k: v for k, v in arguments.items() if k not in _DERIVED}
-    elif task and not _given(task, arguments.values()):
-        yield labelled(_("task"), safe_text(task), "bold")
+        yield from argument_rows({k: v for k, v in arguments.items() if k not in _DERIVED})
+        return
     if _programs(arguments):
         arguments = {k: v for k, v in arguments.items() if k != "programs"}
+    own = {k: v for k, v in arguments.items() if settings is None or k not in settings}
+    told = not task or _given(task, arguments.values()) or (settings is not None and any(texts_in(own)))
+    if not told:  # else the arguments say it, and exactly
+        yield labelled(_("task"), safe_text(task), "bold")
+    whole = own.get("input")
+    if settings is not None and len(own) == 1 and isinstance(whole, Mapping) and whole:
+        own = {str(name): value for name, value in whole.items()}
+    yield from argument_rows(own, task)
+
+
+def argument_rows(arguments: Mapping[str, Any], task: str = "") -> Iterable[Row]:
+    """Return a row for each argument, the one that is the task itself in bold."""
     for key, value in arguments.items():
         shown = _paths(value) if key in _RELATIVE else value_text(value)
         yield labelled(label_line(str(key)), shown, "bold" if value == task else "", exact=True)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text with something in it that a JSON value holds, its keys aside."""
+    if isinstance(value, str):
+        if value.strip():
+            yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from texts_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_in(part)
+
+
+_DELETING = frozenset({"rm", "rmdir", "unlink", "shred"})
+
+
+def deletes(argv: object) -> bool:
+    """Return whether an argument vector is that of a program that deletes files: `rm`, or `find` with `-delete`."""
+    if not isinstance(argv, list | tuple) or not argv:
+        return False
+    words = [str(part) for part in argv]
+    program = words[0].rsplit("/", 1)[-1]
+    if program != "find":
+        return program in _DELETING
+    run = {words[n + 1].rsplit("/", 1)[-1] for n, word in enumerate(words[:-1]) if word.startswith(("-exec", "-ok"))}
+    return "-delete" in words or bool(run & _DELETING)
 
 
 def _paths(value: Any) -> str:
@@ -159,7 +205,7 @@ def step_rows(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
         if isinstance(arguments.get("argv"), list):
             yield labelled("  " + _("runs"), command_line(arguments["argv"]), exact=True)
         elif arguments:
-            yield labelled("  " + _("with"), _json(arguments), "$text-muted", exact=True)
+            yield labelled("  " + _("with"), _spelled(_json(arguments)), "$text-muted", exact=True)
 
 
 def change_rows(proposal: Mapping[str, Any], workspace: str) -> Iterable[Row]:
@@ -176,24 +222,38 @@ def change_rows(proposal: Mapping[str, Any], workspace: str) -> Iterable[Row]:
         else:
             rest = {k: v for k, v in change.items() if k != "kind"}
             said = " ".join(f"{label_line(str(k))}={_json(v)}" for k, v in rest.items())
-            yield labelled(in_line(kind), said, "bold", exact=True)
+            yield labelled(in_line(kind), _spelled(said), "bold", exact=True)
     if proposal.get("text"):
         yield labelled(_("asked for"), safe_text(str(proposal["text"])))
 
 
 def value_text(value: object) -> str:
-    """Return a JSON value: text as it is, with its line breaks, when it can't pass for another value; else as JSON."""
-    if isinstance(value, str) and value.strip() == value and value and not is_json(value):
-        return safe_text(value)
-    short = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) and "\n" in value:
-        return safe_text(_ESCAPED.sub(_broken, short))
-    return safe_text(short if len(short) <= 60 else json.dumps(value, ensure_ascii=False, indent=2))
+    """Return a JSON value as a person reads it, the line breaks of its texts as such.
+
+    A text stays as it is where it can't pass for another value; it is quoted where it could, as JSON quotes it.
+    """
+    if isinstance(value, str):
+        text = value.replace("\r\n", "\n")
+        plain = text.strip() == text if "\n" not in text else bool(text.strip())
+        return safe_text(text.rstrip("\n") if plain and text and not is_json(text) else _spelled(json_of(text)))
+    short = json_of(value)
+    return safe_text(short if len(short) <= 60 and r"\n" not in short else _spelled(json_of(value, indent=2)))
 
 
-def _broken(escape: re.Match[str]) -> str:
-    """Return a line feed as JSON spells it, with the next line beneath it."""
-    return escape[0] + "\n" if escape[0] == r"\n" else escape[0]
+def json_of(value: object, indent: int | None = None) -> str:
+    """Return a value as JSON that reads as text does: no letter is escaped."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _spelled(written: str) -> str:
+    """Return JSON with each line feed of its texts as such, the next line beneath its text."""
+    return "\n".join(
+        _ESCAPED.sub(partial(_broken, " " * (len(line) - len(line.lstrip()))), line) for line in written.split("\n")
+    )
+
+
+def _broken(indent: str, escape: re.Match[str]) -> str:
+    return f"\n{indent}" if escape[0] in (r"\n", r"\r\n") else escape[0]
 
 
 def _json(value: Json) -> str:

@@ -206,12 +206,16 @@ def _todo_line(todo: SupervisorTodo, row: PlanRow) -> str:
     return "  ".join(filter(None, parts))
 
 
+def place_of(number: int, total: int) -> str:
+    """Return which of several questions one is; empty for the only one."""
+    return _("{number} of {total}").format(number=number, total=total) if total > 1 else ""
+
+
 def question_lines(
     question: Question,
     place: str,
     give: Callable[[str], str],
     *,
-    workspace: str = "",
     bound: bool = False,
     digests: bool | None = None,
 ) -> list[str]:
@@ -219,20 +223,20 @@ def question_lines(
 
     Args:
         question: the question.
-        place: `1 of 2`.
+        place: `1 of 2`; empty for the only one.
         give: turns a chat command into what a person types here.
-        workspace: where it would run; empty where that isn't told.
         bound: name the request by its id in the commands, for whoever sends them later or twice.
-        digests: print its digest, which a terminal doesn't need; None for as `bound` says.
+        digests: print its digest and the exact subject, which a terminal doesn't need; None for as `bound` says.
     """
-    rows = whole(question, workspace)
-    if bound if digests is None else digests:
+    exact = bound if digests is None else digests
+    rows = whole(question, exact=exact)
+    if exact:
         rows.append(labelled(_("digest"), question.digest[:SHOWN_DIGITS]))
     commands = question.bound_commands if bound else question.commands
     width = max((cell_width(_verdict(v)) for v in commands), default=0)
     answers = {verdict: give(command_words(command)) for verdict, command in commands.items()}
     return [
-        heading(question, _("QUESTION {place}").format(place=place)),
+        heading(question, place, datetime.now(UTC)).plain,
         *layout(rows, "  "),
         f"  {_('Answer with')}:",
         *(Whole(f"    {padded(_verdict(v), width)}  {command}") for v, command in answers.items()),
@@ -259,9 +263,9 @@ def questions_lines(
     total = len(snapshot.questions)
     lines: list[str] = []
     for number, question in enumerate(snapshot.questions, start=1):
-        place = _("{number} of {total}").format(number=number, total=total)
+        place = place_of(number, total)
         named = bound or (away and question.risk is Risk.HIGH)
-        lines += ["", *question_lines(question, place, give, workspace=snapshot.workspace, bound=named, digests=bound)]
+        lines += ["", *question_lines(question, place, give, bound=named, digests=bound)]
     return lines
 
 

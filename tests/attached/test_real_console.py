@@ -189,15 +189,15 @@ def test_a_graph_is_answered_by_keyboard_killed_within_a_node_restored_and_finis
         kill_within(terminal, gate)
     killed = ready.done()
     with Terminal(ready.data, SIZE) as terminal:
-        terminal.see("QUESTION", "nothing says how far it got")
+        terminal.see("6 Details", "nothing says how far it got")
         assert ready.done() == killed
         terminal.send(f"/checkpoint restore {step}")
-        terminal.see("QUESTION", "from the start and beyond")
+        terminal.see("Approve", "restarts from its top")
         assert ready.done() == killed
-        terminal.decide("1", "from the start and beyond")
-        terminal.see("did it happen?")
+        terminal.decide("1", "restarts from its top")
+        terminal.see("happen?")
         assert ready.done() == killed  # what was cut off is asked about before anything is done again
-        terminal.decide("5", "did it happen?")
+        terminal.decide("5", "happen?")
         terminal.see("although it may have happened already?", " ready ─╯")
         terminal.keys("1")
         keyboard = Keyboard(terminal, case)
@@ -217,8 +217,8 @@ def test_the_documentation_s_first_line_begins_it(place: Place, monkeypatch: pyt
     with Terminal(place.data, SIZE, "attach", graph, "--workspace", str(place.workspace)) as terminal:
         terminal.see("Give review its input", "nothing runs until you say so")
         terminal.send("cats")
-        terminal.decide("1", "QUESTION · 001")
-        terminal.decide("1", "its team asks", "Review and edit this content")
+        terminal.decide("1", "Approve 001?")
+        terminal.decide("1", "Answer 001?", "Review and edit this content")
         terminal.see("✓ finished")
         assert terminal.leave() == 0
     assert place.done() == {"drafted": 1, "published A first draft about cats.": 1}

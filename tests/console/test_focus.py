@@ -160,7 +160,7 @@ async def test_questions_queue_up_in_the_order_they_came(tmp_path: Path) -> None
         assert [q.todo_id for q in c.snapshot.questions] == ["todo_003", "todo_002"]
         assert c.panel.question is not None and first is not None
         assert c.panel.question.id == first.id
-        assert "QUESTION 1 of 2" in str(c.panel.border_title)
+        assert " · 1 of 2" in str(c.panel.border_title)
         await c.to_question()
         await c.press("down")
         assert c.panel.question.todo_id == "todo_003"

@@ -97,7 +97,7 @@ def test_a_row_is_dragged(way: Callable[[Sequence[str], Path], list[str]], tmp_p
         pytest.skip("tmux isn't installed")
     program = [sys.executable, "-m", "hitl_tui", "--data", str(tmp_path / "d"), "--workspace", str(EXAMPLE)]
     with terminal(way([*program, RISE], tmp_path)) as t:
-        t.see("? asks", " 001 ", " 002 ", "QUESTION")
+        t.see("? asks", " 001 ", " 002 ", "6 Details")
         (x, y), (to_x, to_y) = t.place(" 002 "), t.place(" 001 ")
         t.mouse(0, x, y)
         t.mouse(32, to_x, to_y)

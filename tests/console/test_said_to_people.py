@@ -97,8 +97,12 @@ def test_a_fork_says_first_of_what_it_is_one() -> None:
 
 
 def test_a_text_of_several_lines_that_is_exact_stays_in_lines() -> None:
-    assert value_text(" Hello,\nyou \\n") == '" Hello,\\n\nyou \\\\n"'
-    assert value_text("Hello,\nyou") == "Hello,\nyou"
+    assert value_text("Hello,\nyou") == value_text("Hello,\r\nyou\n") == "Hello,\nyou"
+    assert value_text("  Hello,\nyou \\n") == "  Hello,\nyou \\n", "what somebody wrote as two characters stays two"
+    assert value_text("[1,\n2]") == '"[1,\n2]"', "a text that is JSON can't pass for a list"
+    assert value_text("\n \n") == '"\n \n"'
+    listed = value_text({"text": "Hello,\nyou", "n": 1}).split("\n")
+    assert listed == ["{", '  "text": "Hello,', '  you",', '  "n": 1', "}"]
 
 
 def test_paths_and_exit_codes_stand_without_brackets() -> None:

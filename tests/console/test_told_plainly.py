@@ -20,7 +20,7 @@ from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.question_panel import headline
 from hitl_tui.supervisor.open_options import OpenOptions
-from hitl_tui.wording.question_rows import body, details
+from hitl_tui.wording.question_rows import details, short_title
 
 
 @pytest.mark.long
@@ -103,10 +103,11 @@ def test_names_of_bindings_stand_near_their_texts_in_a_wide_terminal() -> None:
 @pytest.mark.parametrize(
     ("title", "arguments", "says"),
     [
-        ("Run: clean-logs", {"command": "clean-logs", "argv": ["true"], "parameters": {}}, "Run: clean-logs"),
+        ("Run: clean-logs", {"command": "clean-logs", "argv": ["true"], "parameters": {}}, "clean-logs"),
         ("Search: the cap", {"query": "the cap"}, "Search"),
+        ("Search: the landlord wants…", {"query": "The landlord wants to raise it"}, "Search: the landlord wants…"),
+        ("ann@example.com: your order", {"input": {"request": "ann@example.com: your order 1"}}, ""),
     ],
 )
 def test_a_title_leaves_out_only_what_stands_below_it(title: str, arguments: dict[str, object], says: str) -> None:
-    rows = body(question(title, subject={"arguments": arguments}), "/w", "6")
-    assert [row.text.plain for row in rows if row.label == "command"] == [says]
+    assert short_title(question(title, subject={"arguments": arguments})) == says

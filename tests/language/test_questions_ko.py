@@ -38,7 +38,7 @@ def test_nothing_of_a_subject_is_translated(sentence: str, kind: Kind) -> None:
     shown = {}
     for code in ("en", "ko"):
         with using(code):
-            rows = [*body(asked(sentence, kind), "/w", "6"), *details(asked(sentence, kind), "/w")]
+            rows = [*body(asked(sentence, kind), "6"), *details(asked(sentence, kind), "/w")]
             exact = [row.text.plain for row in rows if row.exact]
             lines = question_lines(asked(sentence, kind), "1/1", str)
             shown[code] = exact, sum(text.count(sentence) for text in [*(row.text.plain for row in rows), *lines])

@@ -48,10 +48,10 @@ APPROVAL = {
 
 def test_who_asks_what_with_which_arguments_and_how_it_is_answered() -> None:
     shown = lines(APPROVAL)
-    assert "  from: mail › outer › send\n" in shown
+    assert "  asked by: mail › outer › send\n" in shown
     assert "  asks: May send_mail run?\n" in shown
     assert "  to: kim@example.org\n" in shown
-    body = '  body:\n    | "Dear Kim,\\n\n    | \\u001b[2Jthe offer.\\n\n    | "\n'
+    body = "  body:\n    | Dear Kim,\n    | ␛[2Jthe offer.\n"
     assert body in shown, "line breaks stay, nothing acts on the terminal"
     assert "  ── the agent says; nobody has checked it ──\n  | needed␇\n" in shown
     assert "RISKY" in shown, "a tool that nobody knows"

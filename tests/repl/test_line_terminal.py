@@ -22,7 +22,7 @@ def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
     terminal = line.terminal(SEARCH)
     shown = terminal.wait("skip     /todo skip todo_001")
     assert f"query: {SEARCH}" in shown
-    assert "QUESTION 1 of 1 · todo_001" in shown
+    assert "Approve 001?" in shown
     terminal.wait("1 needs you · /help")
     for harmless in ("\r", "\r", CTRL_C, "1", CTRL_C, "a", CTRL_C):
         terminal.send(harmless)
@@ -49,7 +49,7 @@ def test_home_offers_starters_and_sessions_and_leaving_decides_nothing(line: Lin
     assert "s1  ? waiting" in shown
     terminal.wait("hitl-tui>")
     terminal.send("s1\r")
-    terminal.wait("QUESTION 1 of 1")
+    terminal.wait("Approve 001?")
     assert terminal.leave() == 0
     code, out, _ = line.pipe("", "--line", "--session", "s1")
     assert code == 3
@@ -77,7 +77,7 @@ def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line:
     terminal.send("/todo approve 3")
     terminal.wait("> /todo approve 3")
     gate.write_text("open\n")
-    terminal.wait("QUESTION 1 of 1 · todo_003")
+    terminal.wait("Approve 003?")
     terminal.send("\r")
     terminal.wait("todo_003 was asked after you began that line")
     assert "Approved 003" not in terminal.text

@@ -130,8 +130,8 @@ class Terminal:
 
     def decide(self, key: str, *question: str) -> None:
         """Wait for a question, go to it, and press a key once the panel says that it decides."""
-        self.see("QUESTION", *question, without="none now")
-        if "┏━ QUESTION" not in self.text:  # after a decision the focus is there still
+        self.see("6 Details", *question, without="No question now")
+        if not re.search(r"┏━ [^┓\n]*\? ", self.text):  # after a decision the focus is there still
             self.keys(CTRL_G)
         self.ready()
         self.keys(key)
@@ -139,8 +139,8 @@ class Terminal:
     def ready(self) -> None:
         """Read the question to its end, and wait until the panel says that a key decides."""
         while True:
-            self.see_one("· ready ", "more below")
-            if "· ready " in self.text:
+            self.see_one("ready ━", "more below")
+            if "ready ━" in self.text:
                 return
             self.keys(PAGE_DOWN)
             self.see(without="more below")

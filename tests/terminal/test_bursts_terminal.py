@@ -21,7 +21,7 @@ def waits(data: Path) -> bool:
 @pytest.mark.parametrize("text", ["hello\r/todo approve\r", "\r/todo approve\r", "/todo approve\r", f"{CTRL_G}1"])
 def test_nothing_in_a_burst_is_sent_or_decides(tmp_path: Path, text: str) -> None:
     with Terminal(tmp_path, SIZE, "--workspace", str(EXAMPLE), RISE) as terminal:
-        terminal.see("QUESTION")
+        terminal.see("6 Details")
         terminal.keys(CTRL_G)
         terminal.ready()
         terminal.keys("\x1b")
@@ -35,7 +35,7 @@ def test_nothing_in_a_burst_is_sent_or_decides(tmp_path: Path, text: str) -> Non
 
 def test_words_that_begin_with_a_digit_are_words(tmp_path: Path) -> None:
     with Terminal(tmp_path, SIZE, "--workspace", str(EXAMPLE), RISE) as terminal:
-        terminal.decide("10 days notice", "QUESTION")
+        terminal.decide("10 days notice", "6 Details")
         terminal.see("› 10 days notice")
         assert waits(tmp_path)
         terminal.keys(CTRL_G)
@@ -49,8 +49,8 @@ def test_what_is_typed_while_a_session_opens_is_in_its_prompt(tmp_path: Path) ->
         terminal.see("your question or job")
         terminal.send(RISE)
         # With the next key at once, Enter would be a burst's; a quick session is open by the time that is seen.
-        terminal.see_one("Beginning", "opening", "QUESTION")
+        terminal.see_one("Beginning", "opening", "6 Details")
         for character in "any way y":
             terminal.bytes_apart(character.encode())
-        terminal.see("QUESTION", "› any way y")
+        terminal.see("6 Details", "› any way y")
         assert waits(tmp_path)

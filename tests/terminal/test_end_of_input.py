@@ -29,13 +29,13 @@ def test_a_terminal_that_goes_away_decides_nothing(
 ) -> None:
     question = ("--workspace", str(EXAMPLE), "How high may the deposit rise be?")
     with Terminal(tmp_path, (100, 30), *question, before=before) as terminal:
-        terminal.see("QUESTION · 001")
+        terminal.see("Approve 001?")
         terminal.keys(CTRL_G)
         terminal.ready()
         assert terminal.hang_up() == code
     told = shown(tmp_path, "s1")
     assert [todo["status"] for todo in told["todos"]][:1] == ["waiting_approval"]
     with Terminal(tmp_path, (100, 30), "--workspace", str(EXAMPLE)) as again:
-        again.decide("1", "QUESTION · 001")
+        again.decide("1", "Approve 001?")
         again.see("✓ done")
         assert again.leave() == 0

@@ -42,7 +42,7 @@ def test_a_hang_up_over_a_dialog_decides_nothing(
 ) -> None:
     question = ("--workspace", str(EXAMPLE), "How high may the deposit rise be?")
     with Terminal(tmp_path, (100, 30), *question) as terminal:
-        terminal.decide(keys[0], "QUESTION · 001")
+        terminal.decide(keys[0], "Approve 001?")
         for key in keys[1:]:
             terminal.until(lambda: True, "a pause, as a person makes")
             terminal.keys(key)
@@ -52,7 +52,7 @@ def test_a_hang_up_over_a_dialog_decides_nothing(
         assert terminal.hang_up() == HUNG_UP
     waits_still(tmp_path, "todo_001")
     with Terminal(tmp_path, (100, 30)) as again:
-        again.decide("1", "QUESTION · 001")
+        again.decide("1", "Approve 001?")
         again.see("✓ done")
         assert again.leave() == 0
     assert shown(tmp_path, "s1")["todos"][0]["attempt"] == 1
@@ -67,18 +67,18 @@ def test_a_hang_up_while_an_edit_is_half_done_changes_nothing(tmp_path: Path) ->
     data = tmp_path / "d"
     trust_workspace(data, workspace)
     with Terminal(data, (100, 30), "--workspace", str(workspace), "What is A?") as terminal:
-        terminal.see("QUESTION · 001")
+        terminal.see("Approve 001?")
         terminal.send("/todo skip 1")
         terminal.see("skipped")
         terminal.send("/todo add command_team keep")
-        terminal.decide("2", "QUESTION · 002")
+        terminal.decide("2", "Approve 002?")
         terminal.see("Edit · 002")
         terminal.keys("other-")
         terminal.see("other-")
         assert terminal.hang_up() == HUNG_UP
     waits_still(data, "todo_002")
     with Terminal(data, (100, 30)) as again:
-        again.see("QUESTION · 002", "touch made", without="other-")
+        again.see("Approve 002?", "touch made", without="other-")
         again.keys(CTRL_G)
         again.ready()
         again.keys("1")

@@ -107,15 +107,15 @@ def workspace(tmp_path: Path) -> Path:
 def test_nothing_hostile_reaches_the_terminal(tmp_path: Path, workspace: Path, size: tuple[int, int]) -> None:
     query = f"What is the deposit cap? {REORDERING.replace(chr(0x2028), '')} {MARKUP}"
     with Watched(tmp_path / "data", size, "--workspace", str(workspace), query) as terminal:
-        terminal.see("QUESTION · 001", "⟨U+202E⟩")
-        terminal.decide("1", "QUESTION · 001")
+        terminal.see("Approve 001?", "⟨U+202E⟩")
+        terminal.decide("1", "Approve 001?")
         terminal.see("✓ finished")
         terminal.see("cap.md:3", "␛[2J")
         for key in (F6, F6, F6, F1, ESC, F3, ESC, CTRL_P, ESC, ESC):
             terminal.keys(key)
             terminal.rest()
         terminal.send("/todo add command_team show")
-        terminal.see("QUESTION · 002", "␛")
+        terminal.see("Approve 002?", "␛")
         terminal.keys(CTRL_G)
         terminal.rest()
         terminal.keys("6")
@@ -124,7 +124,7 @@ def test_nothing_hostile_reaches_the_terminal(tmp_path: Path, workspace: Path, s
             terminal.keys(PAGE_DOWN)
             terminal.rest()
         terminal.keys(ESC)
-        terminal.see("QUESTION · 002")
+        terminal.see("Approve 002?")
         terminal.ready()
         terminal.keys("1")
         terminal.see("✓ finished")
@@ -149,7 +149,7 @@ def test_entities_links_and_html_of_an_answer_stay_text(tmp_path: Path, workspac
     (workspace / "cap.md").unlink()
     (workspace / "long.md").unlink()
     with Watched(tmp_path / "data", (120, 40), "--workspace", str(workspace), "deposit cap again entities") as terminal:
-        terminal.decide("1", "QUESTION · 001")
+        terminal.decide("1", "Approve 001?")
         terminal.see(
             "✓ finished", "entities.md:3", "&#x202e;entity", "<b onclick=x>html</b>", "[bank](http://evil.example)"
         )
@@ -166,7 +166,7 @@ def test_a_paste_and_a_copied_screen_are_harmless(tmp_path: Path) -> None:
 
 def test_words_typed_fast_after_the_slash_are_all_looked_for(tmp_path: Path) -> None:
     with Watched(tmp_path, (100, 32), "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
-        terminal.see("QUESTION · 001")
+        terminal.see("Approve 001?")
         for _ in range(3):
             terminal.keys(F6)
             terminal.rest()
@@ -178,7 +178,7 @@ def test_words_typed_fast_after_the_slash_are_all_looked_for(tmp_path: Path) -> 
 @pytest.mark.parametrize("size", [pytest.param((40, 12), marks=pytest.mark.slow), (20, 5)], ids=["40x12", "20x5"])
 def test_a_narrow_terminal_can_be_worked_in(tmp_path: Path, size: tuple[int, int]) -> None:
     with Watched(tmp_path, size, "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
-        terminal.see("QUESTION")
+        terminal.see("6 Details")
         terminal.keys(CTRL_G)
         terminal.see("1 Approve")
         for key in (F1, ESC, F6, F6, F6, F3, ESC, CTRL_P, ESC):
@@ -190,13 +190,13 @@ def test_a_narrow_terminal_can_be_worked_in(tmp_path: Path, size: tuple[int, int
 
 def test_a_storm_of_sizes_is_survived(tmp_path: Path) -> None:
     with Watched(tmp_path, (120, 40), "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
-        terminal.see("QUESTION · 001")
+        terminal.see("Approve 001?")
         for step in range(60):
             terminal.resize(10 + step * 37 % 150, 3 + step * 17 % 45)
         terminal.resize(1, 1)
         terminal.resize(100, 30)
-        terminal.see("QUESTION · 001", "ASK EVERY STEP", "1 Approve")
-        terminal.decide("1", "QUESTION · 001")
+        terminal.see("Approve 001?", "ASK EVERY STEP", "1 Approve")
+        terminal.decide("1", "Approve 001?")
         terminal.see("✓ done")
         assert terminal.leave() == 0
 

@@ -50,7 +50,7 @@ def look(terminal: Watched, key: str, title: str, typed: str) -> None:
 def answer(terminal: Watched, value: str, *seen: str) -> None:
     """Answer the question by a command; the next one has these words."""
     terminal.send(f"/answer 1 {value}")
-    terminal.see("QUESTION", *seen)
+    terminal.see("6 Details", *seen)
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_every_dialog_of_a_hostile_question(tmp_path: Path) -> None:
     work.mkdir()
     command = ("attach", GRAPH, "--input", "{}", "--workspace", str(work))
     with Watched(tmp_path / "d", (80, 24), *command) as terminal:
-        terminal.see("QUESTION", BEGINS)
+        terminal.see("6 Details", BEGINS)
         look(terminal, "2", "Fill in · 001", f"{PASTED}\t" * 4)
         look(terminal, "6", "Question · 001", PAGE_DOWN * 6)
         look(terminal, "3", "Stop step · 001", PASTED)

@@ -68,7 +68,7 @@ async def test_names_of_sessions_and_every_dialog_about_them(tmp_path: Path, siz
             terminal.keys(key)
             terminal.rest()
         terminal.keys("\r")
-        terminal.see("QUESTION · 001")
+        terminal.see("Approve 001?")
         terminal.keys(F7)
         terminal.see("Session s1")
         terminal.send(f"/rename {MARKUP}")
@@ -85,7 +85,7 @@ def test_the_clipboard_and_files_to_read_hold_it_harmlessly(tmp_path: Path) -> N
     files = [tmp_path / f"out.{end}" for end in ("md", "json", "hitl")]
     query = f"What is the deposit cap? {MARKUP}"
     with Watched(tmp_path / "data", (120, 40), "--workspace", str(workspace), query) as terminal:
-        terminal.decide("1", "QUESTION · 001")
+        terminal.decide("1", "Approve 001?")
         terminal.see("✓ finished")
         terminal.keys(F6)
         terminal.see("y copy")
@@ -111,8 +111,8 @@ def test_the_clipboard_and_files_to_read_hold_it_harmlessly(tmp_path: Path) -> N
 def test_who_looks_elsewhere_is_called_once_and_who_looks_here_is_not(tmp_path: Path) -> None:
     query = f"집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘 {MARKUP}"
     with Watched(tmp_path, (100, 30), "--workspace", str(EXAMPLE), query) as terminal:
-        terminal.decide("1", "QUESTION · 001")
-        terminal.see("QUESTION · 002")
+        terminal.decide("1", "Approve 001?")
+        terminal.see("Approve 002?")
         assert "\x1b]9;" not in terminal.raw and not _bells(terminal.raw)
         terminal.send("/todo skip 2")
         terminal.keys("\x1b[O")

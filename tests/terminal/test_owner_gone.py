@@ -16,16 +16,16 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 def test_who_looks_on_goes_on_with_it(tmp_path: Path, gone: str) -> None:
     size = (120, 40)
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), RISE) as owner:
-        owner.see("QUESTION · 001")
+        owner.see("Approve 001?")
         with Terminal(tmp_path, size, "--session", "s1") as other:
-            other.see("followed", "QUESTION · 001")
+            other.see("followed", "Approve 001?")
             if gone == "killed":
                 owner.kill()
             else:
                 assert owner.leave() == 0
-            other.see("QUESTION · 001", without="followed")
-            other.decide("1", "QUESTION · 001")
-            other.decide("1", "QUESTION · 002")
+            other.see("Approve 001?", without="followed")
+            other.decide("1", "Approve 001?")
+            other.decide("1", "Approve 002?")
             other.see("✓ finished", "233.3%")
             assert other.leave() == 0
     assert [t["status"] for t in shown(tmp_path, "s1")["todos"]] == ["completed", "completed"]

@@ -21,12 +21,12 @@ def test_what_a_graph_starts_cannot_write_over_the_screen(tmp_path: Path) -> Non
     work.mkdir()
     command = ("attach", GRAPH, "--input", "{}", "--workspace", str(work))
     with Watched(tmp_path / "d", (120, 40), *command) as terminal:
-        terminal.see("QUESTION", "Go on?")
+        terminal.see("6 Details", "Go on?")
         terminal.keys(F6 * 3)
         terminal.see("PWNED-END")
         terminal.harmless()
         assert "\x1b[?1049l" not in terminal.raw and "owned" not in terminal.screen.title
-        terminal.see("hitl-tui", "QUESTION", "Go on?")  # the frame is whole
+        terminal.see("hitl-tui", "6 Details", "Go on?")  # the frame is whole
         said = [line.text for line in read_activity(next((tmp_path / "d" / "sessions").glob("*/activity.log")))]
         assert [word for word in WRITTEN if any(word in line for line in said)] == list(WRITTEN)
         assert any("␛[2J␛]0;owned␇␛[?1049lPWNED-ERR" in line for line in said), "shown as it is"
@@ -37,5 +37,5 @@ def test_what_a_graph_starts_cannot_write_over_the_screen(tmp_path: Path) -> Non
         terminal.keys("\x1a")  # stopped like any other program, with the descriptors as they were
         terminal.wait_until_stopped()
         terminal.go_on()
-        terminal.see("QUESTION", "Go on?")
+        terminal.see("6 Details", "Go on?")
         assert terminal.leave() == 0

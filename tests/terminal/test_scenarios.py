@@ -19,8 +19,8 @@ def test_s1_the_rise_is_computed_and_compared(tmp_path: Path, size: tuple[int, i
         terminal.see("Begin with", "nothing runs until you say so")
         terminal.send(RISE)
         terminal.see("ASK EVERY STEP", "1 needs you")
-        terminal.decide("1", "QUESTION · 001")
-        terminal.decide("1", "QUESTION · 002")
+        terminal.decide("1", "Approve 001?")
+        terminal.decide("1", "Approve 002?")
         terminal.see("✓ finished", "233.3%", "housing-lease-act.md:10")
         assert terminal.leave() == 0
     after = shown(tmp_path, "s1")
@@ -32,17 +32,17 @@ def test_s1_the_rise_is_computed_and_compared(tmp_path: Path, size: tuple[int, i
 @SIZES
 def test_s2_words_add_an_analysis(tmp_path: Path, size: tuple[int, int]) -> None:
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), "강남구 아파트 시세 조회") as terminal:
-        terminal.see("QUESTION · 001")
+        terminal.see("Approve 001?")
         terminal.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
-        terminal.see("QUESTION 1 of 2")
-        terminal.decide("j", "QUESTION 1 of 2")
-        terminal.see("QUESTION 2 of 2")
+        terminal.see("? · 1 of 2")
+        terminal.decide("j", "? · 1 of 2")
+        terminal.see("? · 2 of 2")
         terminal.ready()
         terminal.keys("1")
-        terminal.see("QUESTION · 001")
+        terminal.see("Approve 001?")
         terminal.ready()
         terminal.keys("1")
-        terminal.decide("1", "QUESTION · 002")
+        terminal.decide("1", "Approve 002?")
         terminal.see("✓ finished")
         assert terminal.leave() == 0
     after = shown(tmp_path, "s1")
@@ -57,11 +57,11 @@ def test_s2_words_add_an_analysis(tmp_path: Path, size: tuple[int, int]) -> None
 @SIZES
 def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int, int]) -> None:
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), RISE) as terminal:
-        terminal.decide("1", "QUESTION · 001")
-        terminal.see("✓ done", "QUESTION · 002")
+        terminal.decide("1", "Approve 001?")
+        terminal.see("✓ done", "Approve 002?")
         terminal.kill()
     with Terminal(tmp_path, size) as terminal:
-        terminal.see("✓ done", "QUESTION · 002")
+        terminal.see("✓ done", "Approve 002?")
         terminal.send("/checkpoint list")
         terminal.see("checkpoints, newest first", "asked 002")
         terminal.keys(F6)
@@ -71,7 +71,7 @@ def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int,
         terminal.keys("1")
         terminal.see("The session is back at")
         terminal.keys("\x1b")
-        terminal.decide("1", "QUESTION · 002")
+        terminal.decide("1", "Approve 002?")
         terminal.see("✓ finished", "233.3%")
         assert terminal.leave() == 0
     after = shown(tmp_path, "s1")
@@ -84,11 +84,11 @@ def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int,
 @pytest.mark.long
 def test_another_console_follows_and_its_answers_are_recorded(tmp_path: Path) -> None:
     with Terminal(tmp_path, (120, 40), "--workspace", str(EXAMPLE), RISE) as owner:
-        owner.see("QUESTION · 001")
+        owner.see("Approve 001?")
         with Terminal(tmp_path, (120, 40), "--session", "s1") as follower:
             follower.see("followed: another process has it open")
-            follower.decide("1", "QUESTION · 001")
-            follower.see("Recorded", "✓ done", "QUESTION · 002")
-            owner.see("✓ done", "QUESTION · 002")
+            follower.decide("1", "Approve 001?")
+            follower.see("Recorded", "✓ done", "Approve 002?")
+            owner.see("✓ done", "Approve 002?")
             assert follower.leave() == 0
         assert owner.leave() == 0

@@ -40,22 +40,22 @@ def test_the_folder_that_is_named_is_the_one_that_opens(tmp_path: Path) -> None:
     other = tmp_path / "docs"
     other.mkdir()
     with Terminal(tmp_path / "d", (80, 24), "--workspace", str(EXAMPLE), "The cap") as terminal:
-        terminal.see("QUESTION")
+        terminal.see("6 Details")
         assert terminal.leave() == 0
     with Terminal(tmp_path / "d", (80, 24), "--workspace", str(other)) as terminal:
         terminal.see("your question or job", "docs")
         assert terminal.leave() == 0
     with Terminal(tmp_path / "d", (80, 24), "--workspace", str(EXAMPLE)) as terminal:
-        terminal.see("QUESTION")
+        terminal.see("6 Details")
         assert terminal.leave() == 0
 
 
 @pytest.mark.slow
 def test_what_was_left_out_at_the_start_is_said_over_a_session_too(tmp_path: Path) -> None:
     with Terminal(tmp_path, (120, 40), "--workspace", str(EXAMPLE), "The cap") as terminal:
-        terminal.see("QUESTION")
+        terminal.see("6 Details")
         assert terminal.leave() == 0
     (tmp_path / "keys.toml").write_text('"nosuch.key" = "z"\n', encoding="utf-8")
     with Terminal(tmp_path, (120, 40)) as terminal:
-        terminal.see("QUESTION", "nosuch.key")
+        terminal.see("6 Details", "nosuch.key")
         assert terminal.leave() == 0

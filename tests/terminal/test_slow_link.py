@@ -68,7 +68,7 @@ def test_what_is_on_the_screen_is_what_drawing_all_of_it_gives(tmp_path: Path, s
     with Terminal(tmp_path / "d", size, "--workspace", str(EXAMPLE)) as terminal:
         terminal.see("your question or job")
         terminal.send(RISE)
-        terminal.see("QUESTION")
+        terminal.see("6 Details")
         for step in range(12):
             keys = draw.choices(WALK, k=3)
             for key in keys:
@@ -100,7 +100,7 @@ def test_what_changes_little_takes_little_and_nothing_is_cleared(tmp_path: Path)
         assert cost(terminal, lambda: terminal.keys("x")) < whole / 10
         terminal.keys("\x7f")
         terminal.send(RISE)
-        terminal.see("QUESTION")
+        terminal.see("6 Details")
         rested(terminal)
         whole = screenful(terminal)
         assert cost(terminal, lambda: terminal.keys("x")) < whole / 10

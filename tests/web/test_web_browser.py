@@ -34,7 +34,7 @@ def test_a_session_by_keyboard_and_mouse(tmp_path: Path, seen: Seen) -> None:
         seen.enter(server)
         seen.see("10,000 duplicate records", "your question or job")
         seen.type(RISE)
-        seen.see("QUESTION", "? asks", " 002 ")
+        seen.see("6 Details", "? asks", " 002 ")
         assert len(server.consoles) == 1
 
         seen.drag(" 002 ", " 001 ")
@@ -84,9 +84,9 @@ def test_a_page_that_is_loaded_again_owns_its_session(tmp_path: Path, seen: Seen
         seen.enter(server)
         seen.see("your question or job")
         seen.type(RISE)
-        seen.see("QUESTION", "? asks")
+        seen.see("6 Details", "? asks")
         seen.page.reload()
-        seen.see("QUESTION", "? asks")
+        seen.see("6 Details", "? asks")
         seen.keys("Control+g")
         seen.see("· ready ")
         seen.keys("1")

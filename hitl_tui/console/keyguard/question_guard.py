@@ -233,6 +233,13 @@ class QuestionGuard:
         self.dialog.flowing = self.dialog.flowing or marked
         return None
 
+    def judge_results(self) -> HoldReason | None:
+        """Return why the results of earlier steps aren't shown, None when they are; what is typed is kept for them."""
+        if self.dialog.flowing and not self._guard.decides:
+            return HoldReason.TOO_SOON
+        self.dialog.flowing = True
+        return None
+
     def judge_undo(self) -> HoldReason | None:
         """Return why the last decision isn't taken back, None when it is."""
         if self._guard.decides:

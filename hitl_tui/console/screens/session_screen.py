@@ -157,7 +157,7 @@ class SessionScreen(PromptScreen):
         self.say("")
         self.query_one(MessageLine).stand("")
         self.query_one(Panes).reset()
-        self.query_one(QuestionPanel).update_questions((), "")
+        self.query_one(QuestionPanel).update_questions(())
         self._head, self._causes = "", CheckpointCauses()
         self.show_pane("plan")
         return self.pending
@@ -273,7 +273,7 @@ class SessionScreen(PromptScreen):
         self.pass_by(snapshot)
         goes_on = snapshot.busy or bool(snapshot.running) or snapshot.status in (PLANNING, RUNNING)
         waits = had and self.decided_here and goes_on and not self.query_one(Prompt).text
-        panel.update_questions(snapshot.questions, snapshot.workspace, waits=waits)
+        panel.update_questions(snapshot.questions, waits=waits)
         self.operator.decisions.prepare(panel)
         self.show_marks()
         if had and not panel.display:
@@ -549,8 +549,12 @@ class SessionScreen(PromptScreen):
 
     def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
         event.stop()
+        panel = self.query_one(QuestionPanel)
         if event.what == "review":
-            self.operator.decisions.review(self.query_one(QuestionPanel).marked)
+            self.operator.decisions.review(panel.marked)
+        elif event.what == "results":
+            if panel.question is not None:
+                self.operator.decisions.show_results(panel.question)
         else:
             self.operator.undo("")
 

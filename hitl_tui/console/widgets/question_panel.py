@@ -21,15 +21,14 @@ from hitl_tui.console.keyguard.guard import KeyGuard, KeyKind
 from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Picture, QuestionGuard
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.question_queue import QuestionQueue
+from hitl_tui.console.row_layout import content_of
 from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.action_bar import MOST_ROWS, Actions
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import Verdict
 from hitl_tui.language import _, mark
-from hitl_tui.wording.question_rows import body, quorum_words, risk_of, what
+from hitl_tui.wording.question_rows import body, has_results, heading, risk_of
 from hitl_tui.wording.rows import Row, text_row
-from hitl_tui.wording.status_words import number_of, risk_words
-from hitl_tui.wording.times import left_words
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -86,6 +85,7 @@ _FRAME = 2
 """Rows of the frame."""
 _TURNS = ("question.next", "question.previous")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
+_NO_RESULTS = mark("This step works from no earlier result.")
 _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
 _NEXT = mark("The plan goes on, and its next question comes here. {question.leave} goes to the prompt.")
 _WHY = {
@@ -108,6 +108,8 @@ class QuestionPanel(TitledFrame, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.QUESTION)]
+    digests: ClassVar[bool] = False
+    """Show the digest of the question, too, for a program that judges from outside what was on the screen."""
 
     class Chosen(Message):
         """An answer was chosen for a question, as it was shown."""
@@ -125,7 +127,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
             self.why = why
 
     class Wanted(Message):
-        """Something shall happen that isn't an answer: `undo`, or `review` what is marked."""
+        """Something shall happen that isn't an answer: `undo`, `review` what is marked, show its `results`."""
 
         def __init__(self, what: str) -> None:
             super().__init__()
@@ -150,7 +152,6 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self._answering = QuestionGuard(guard)
         self._ahead, self._reading = self._answering.dialog, self._answering.reading
         self._all = QuestionQueue()
-        self._workspace = ""
         self.noticed: frozenset[str] = frozenset()
         """Ids of the open questions that the screen showed or counted when it was drawn."""
         self._room = 0
@@ -183,18 +184,16 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """All open ones, in the order they came."""
         return self._all.listed
 
-    def update_questions(self, asked: Sequence[Question], workspace: str, *, waits: bool = False) -> None:
+    def update_questions(self, asked: Sequence[Question], *, waits: bool = False) -> None:
         """Take over what is open now: what stays keeps its place, what is new comes last.
 
         Args:
             asked: what is open.
-            workspace: where it would run.
             waits: with nothing open, stay on the screen for what the plan asks next.
         """
         self._waits = waits
         ids = frozenset(q.id for q in asked)
         self._all = self._all.updated(asked)
-        self._workspace = workspace
         self._reading.keep(ids)
         self._draw()
         self.noticed &= ids
@@ -216,11 +215,12 @@ class QuestionPanel(TitledFrame, can_focus=True):
         if question is None:
             if self._reading.put_away():  # a long plan doesn't stay in memory behind what is shown
                 self.query_one(QuestionBody).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
-                self.entitle(Content(_("QUESTION · none now")))
+                self.entitle(Content(_("No question now")))
                 self.border_subtitle = ""
             return
-        key = keymap_of(self.app).shown("question.6")
-        picture = question.id, tuple(body(question, self._workspace, key, self._reading.draft(question.id)))
+        keymap = keymap_of(self.app)
+        draft, read = self._reading.draft(question.id), keymap.shown("question.results")
+        picture = question.id, tuple(body(question, keymap.shown("question.6"), draft, read))
         self._titles()
         if not self._reading.draws(picture, partial(self.call_after_refresh, self._on_screen, picture)):
             return
@@ -414,6 +414,17 @@ class QuestionPanel(TitledFrame, can_focus=True):
         else:
             self.post_message(self.Wanted("review"))
 
+    def action_results(self) -> None:
+        """Show what the steps before found; that decides nothing."""
+        if (question := self.question) is None:
+            return
+        if (why := self._answering.judge_results()) is not None:
+            self._say_why(why)
+        elif not has_results(question):
+            self.post_message(self.Held(_(_NO_RESULTS)))
+        else:
+            self.post_message(self.Wanted("results"))
+
     def has_draft(self, question_id: str) -> bool:
         """What a file would hold is known, or being found out."""
         return self._reading.has_draft(question_id)
@@ -450,7 +461,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
 
 
 def headline(question: Question, index: int, total: int, now: datetime, width: int = 0, marks: int = 0) -> Content:
-    """Return the title of the panel: what must not be cut off first: place, step, mark, risk, deadline, who said so.
+    """Return the title of the panel.
 
     Args:
         question: the one that is shown.
@@ -460,26 +471,8 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
         width: cells there are; 0 for as many as it takes.
         marks: 0 when this one isn't marked, else how many are.
     """
-    risk = risk_of(question)
-    place = _("QUESTION {index} of {total}").format(index=index, total=total) if total > 1 else _("QUESTION")
-    name = number_of(question.name) if question.todo_id else _(question.kind.value)
-    parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
-    if marks:
-        parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))
-    style = "bold $text-error" if risk == "high" else ""
-    left = left_words(question.view.request.expires_at, now)
-    tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
-    if question.view.request.terms.quorum > 1:
-        tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
-    asked = (f" · {what(question)}", "")
-    short = risk_words(risk).partition(":")[0]
-    # That a step may run is what is asked as a rule; why it is risky says more.
-    whole: list[tuple[str, list[tuple[str, str]]]] = [(risk_words(risk), [])] if question.kind is Kind.TODO else []
-    for said, last in ((risk_words(risk), [asked]), *whole, (short, [asked]), (short, [])):
-        found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail, *last)
-        if not width or found.cell_length <= width:
-            break
-    return found
+    place = _("{number} of {total}").format(number=index, total=total) if total > 1 else ""
+    return content_of(heading(question, place, now, width, marks))
 
 
 def state_words(
@@ -496,7 +489,8 @@ def state_words(
         quiet: seconds without a key that it takes before a key decides; None when keys go elsewhere.
     """
     shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
-    shown += _("digest {digest} · ").format(digest=question.digest[:8])
+    if QuestionPanel.digests:
+        shown += _("digest {digest} · ").format(digest=question.digest[:8])
     if not read:
         waits = _("more below: {question.page_down}") if complete else _("waits for its preview")
         return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))

@@ -11,12 +11,15 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
-from hitl_tui.core.json_text import canonical, digest
+from hitl_tui.core.json_text import canonical, digest, key_order
 from hitl_tui.core.messages import Message
 from hitl_tui.graphs.json_values import plain
 
 LARGEST = 256_000
 """Bytes of JSON that a question carries; what is larger is shown cut, with its digest."""
+
+_MOST_ORDER = 64_000
+"""Bytes of JSON that say in which order the fields of a question came; where it takes more they are sorted."""
 
 _SHOWN = 16_000
 """Bytes of a larger question that are shown: a person reads it to its end."""
@@ -175,6 +178,8 @@ def question_for(asked: Asked, at: str) -> dict[str, Any]:
     schema = plain(asked.interrupt.response_schema)
     if isinstance(schema, Mapping) and len(canonical(schema)) <= LARGEST:
         found["schema"] = dict(schema)
+    if len(canonical(order := key_order([found["value"], found.get("schema")]))) <= _MOST_ORDER:
+        found["order"] = order
     return found
 
 
@@ -188,9 +193,9 @@ def again(asked: Asked) -> list[str]:
     for depth in range(len(path), 0, -1):
         place = " → ".join(path[:depth])
         if asked.levels[depth - 1].whole:
-            lines.append(Message("{}: runs again from its start, through this question and beyond", place))
+            lines.append(Message("`{}` restarts from its top after your answer", place))
         else:
-            lines.append(Message("{}: a subgraph, goes on within; its finished nodes don't run again", place))
+            lines.append(Message("`{}` goes on inside; its finished nodes don't run again", place))
     return lines
 
 

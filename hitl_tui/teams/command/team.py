@@ -20,6 +20,7 @@ from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.command.bounded_output import NOTES
+from hitl_tui.teams.command.listed_files import listed_files
 from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.command.process import CommandOutcome, run_command
 from hitl_tui.teams.contract import (
@@ -53,6 +54,9 @@ _FOUND = ("programs",)
 """What is found in the workspace: it is looked up anew whatever stands there."""
 _SHORT_CHARS = 600
 _SHORT_LINES = 12
+_FEW_HEADS = 3
+_SUMMARY = 120
+"""Characters of what a command printed that its result's line takes."""
 _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "en": {
@@ -62,7 +66,10 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "nothing": "It printed nothing.",
             "declared_done": "A person said that it was done; its output is not known.",
             "by_hand": "a person said that it was done; its output is not known",
-            "summary": "{name}: exit code {code}, {counted} in {duration:.1f} s",
+            "silent": "{name}: printed nothing",
+            "said": "{name}: {said}",
+            "more": "{name}: {counted}, the last: {last}",
+            "code": " (exit code {code})",
             "line": "{lines:,} line",
             "lines": "{lines:,} lines",
         },
@@ -73,7 +80,10 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "nothing": "출력이 없습니다.",
             "declared_done": "완료되었다고 사람이 확인했습니다. 출력은 알 수 없습니다.",
             "by_hand": "사람이 완료했다고 확인함, 출력은 알 수 없음",
-            "summary": "{name}: 종료 코드 {code}, 출력 {counted}, {duration:.1f}초",
+            "silent": "{name}: 출력 없음",
+            "said": "{name}: {said}",
+            "more": "{name}: 출력 {counted}, 마지막 줄: {last}",
+            "code": " (종료 코드 {code})",
             "line": "{lines:,}줄",
             "lines": "{lines:,}줄",
         },
@@ -232,7 +242,7 @@ class CommandTeam(Team):
             limit=PREVIEW_LIMIT,
             secrets=secrets,
         )
-        return {
+        found: OutputPreview = {
             "argv": argv,
             "exit_code": outcome.exit_code,
             "text": (outcome.stdout + outcome.stderr).expandtabs(),
@@ -240,6 +250,11 @@ class CommandTeam(Team):
             "truncated": outcome.truncated,
             "timed_out": outcome.timed_out,
         }
+        if outcome.exit_code == 0 and not (outcome.truncated or outcome.timed_out or outcome.stderr):
+            listed = await asyncio.to_thread(listed_files, outcome.stdout, workspace)
+            if listed is not None:
+                found["files"], found["bytes"] = listed
+        return found
 
     def build(self) -> TeamGraph:
         """Return the graph check → run → report."""
@@ -370,6 +385,22 @@ def teams(sources: TeamSources) -> list[Team]:
     return [CommandTeam(sources.config.commands, sources.bindings, sources.around)]
 
 
+def _summary(words: Mapping[str, str], name: str, outcome: Mapping[str, Any]) -> str:
+    """Return what a command printed in a line.
+
+    Lines that are indented go with the one above. Of many others the last is named, which often is a total.
+    """
+    printed = [line.expandtabs() for line in str(outcome["stdout"]).splitlines() if line.strip()]
+    heads = [line.strip() for line in printed if line[:1] != " "] or [line.strip() for line in printed]
+    said = "; ".join(heads)
+    code = words["code"].format(code=outcome["exit_code"]) if outcome["exit_code"] else ""
+    if len(heads) <= _FEW_HEADS and len(said) <= _SUMMARY:
+        return words["said" if heads else "silent"].format(name=name, said=one(said, _SUMMARY)) + code
+    lines = outcome.get("stdout_lines", 0)
+    counted = words["line" if lines == 1 else "lines"].format(lines=lines)
+    return words["more"].format(name=name, counted=counted, last=one(heads[-1], _SUMMARY)) + code
+
+
 def _language(context: TeamContext) -> str:
     """Return the language that the session's question is in."""
     return language_of(context.task.query or context.task.task)
@@ -463,13 +494,12 @@ def report(
             data={"command": name, "argv": argv, "declared_done": True, BRIEF: Brief(answer=text.strip()).to_dict()},
             summary=f"{name}: {words['by_hand']}",
         )
-    code, duration, lines = outcome["exit_code"], outcome["duration"], outcome.get("stdout_lines", 0)
+    code, duration = outcome["exit_code"], outcome["duration"]
     parts = [line, words["ended"].format(code=code, duration=duration)]
     printed = {key: str(outcome[key]).expandtabs() for key in ("stdout", "stderr") if str(outcome[key]).strip()}
     parts += [f"{words[key]}\n\n{fenced(text)}" for key, text in printed.items()] or [words["nothing"]]
     text = "\n\n".join(parts)
-    counted = words["line" if lines == 1 else "lines"].format(lines=lines)
-    summary = words["summary"].format(name=name, code=code, counted=counted, duration=duration)
+    summary = _summary(words, name, outcome)
     said = "".join(printed.values())
     short = len(said) <= _SHORT_CHARS and said.count("\n") <= _SHORT_LINES
     brief = Brief(answer=text) if short else Brief(answer=summary, evidence=(Block(text),))
