@@ -73,6 +73,7 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "continue": graph_commands.continue_run,
         "rescue": graph_commands.rescue,
         "rename": session_commands.rename,
+        "reset": session_commands.reset,
         "export": session_commands.export,
         "fork": session_commands.fork,
         "sessions": session_commands.sessions,

@@ -75,6 +75,18 @@ def admin_of(context: CommandContext) -> SessionAdmin:
     return context.admin
 
 
+async def reset(context: CommandContext, values: CommandValues) -> CommandResult:
+    """Give the starter that the session works in its files back."""
+    admin, session = admin_of(context), context.session
+    if running := session.snapshot.running:
+        raise BadInput(
+            Message("{} is still in progress.", running[0]), help=Message("Stop it first: /todo cancel {}", running[0])
+        )
+    folder = await admin.reset_starter(session.id)
+    message = Message("Reset {}: its files are as at the start. What ran stays in the plan.", folder.name)
+    return CommandResult("reset", message, {"session_id": session.id, "workspace": str(folder)})
+
+
 async def rename(context: CommandContext, values: CommandValues) -> CommandResult:
     """Give the session another title."""
     return result_of(await admin_of(context).rename(context.session.id, values.text("title"), by=context.by))

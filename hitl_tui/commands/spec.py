@@ -233,6 +233,7 @@ SPECS: tuple[CommandSpec, ...] = (
         ),
     ),
     CommandSpec("rules revoke", "Revoke a rule; what it allowed asks again", (Argument("n", Takes.NUMBER),)),
+    CommandSpec("reset", "Give the starter of this session its files back, as they were at the start"),
     CommandSpec("rename", "Rename the session", (Argument("title", Takes.TEXT, many=True),)),
     CommandSpec(
         "export",

@@ -9,13 +9,14 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from hitl_tui.config.atomic_files import make_private
-from hitl_tui.core.errors import StorageError
+from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
 
 ENGLISH, KOREAN = "en", "ko"
@@ -205,21 +206,69 @@ def new_copy(starter: Starter, data: Path) -> Path:
     Raises:
         StorageError: it can't be written.
     """
+    parent = data / "starters"
+    with _made(starter.folder, parent) as whole:
+        return _settle(whole, parent / starter.folder.name)
+
+
+@contextmanager
+def _made(packaged: Path, parent: Path) -> Iterator[Path]:
+    """Make what a starter has beside the copies; what is left of it at the end goes."""
     from hitl_tui.config.sandbox import make_sandbox
 
-    parent = data / "starters"
     try:
         make_private(parent)
         scratch = Path(tempfile.mkdtemp(dir=parent, prefix=".new-"))
         try:
-            _copy(starter.folder, scratch / "whole")
+            _copy(packaged, scratch / "whole")
             make_sandbox(scratch / "whole")
-            return _settle(scratch / "whole", parent / starter.folder.name)
+            yield scratch / "whole"
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except (OSError, shutil.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise StorageError(Message("The example can't be copied to {}: {}.", parent, why)) from error
+
+
+def is_copy(folder: Path, data: Path) -> bool:
+    """Return whether a folder is one that `new_copy` made, by its name and place."""
+    ours = os.path.realpath(folder.parent) == os.path.realpath(data / "starters")
+    return ours and starter_of(folder) in _STARTERS and not folder.is_symlink()
+
+
+def reset_copy(folder: Path, data: Path) -> None:
+    """Give a copy of a starter the files back that it began with; whatever else came to be in it goes.
+
+    The folder itself stays. Where it ends on the way, another reset completes it.
+
+    Raises:
+        BadInput: it is no copy of a starter.
+        StorageError: it can't be written.
+    """
+    if not is_copy(folder, data):
+        raise BadInput(Message("{} isn't a starter's copy: only a starter can be reset.", folder))
+    with _made(examples_folder() / starter_of(folder), folder.parent) as whole:
+        for place, folders, files in os.walk(folder, topdown=False):
+            here = Path(place)
+            for name in files:
+                if not _stands(whole / (here / name).relative_to(folder), folder=False):
+                    (here / name).unlink()
+            for name in folders:
+                path = here / name
+                if path.is_symlink():
+                    path.unlink()
+                elif not _stands(whole / path.relative_to(folder), folder=True):
+                    path.rmdir()
+        for path in sorted(whole.rglob("*")):
+            target = folder / path.relative_to(whole)
+            if path.is_dir():
+                target.mkdir(exist_ok=True)
+            else:
+                path.replace(target)
+
+
+def _stands(path: Path, *, folder: bool) -> bool:
+    return path.is_dir() if folder else path.is_file()
 
 
 def starter_of(folder: Path) -> str:
@@ -233,8 +282,7 @@ def remove_copy(folder: Path, data: Path) -> None:
     Raises:
         StorageError: it can't be removed.
     """
-    ours = os.path.realpath(folder.parent) == os.path.realpath(data / "starters")
-    if not ours or starter_of(folder) not in _STARTERS or folder.is_symlink():
+    if not is_copy(folder, data):
         return
     try:
         shutil.rmtree(folder)

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.config.starters import remove_copy
+from hitl_tui.config.starters import remove_copy, reset_copy
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.ledger_sealing import known_signatures
@@ -157,6 +157,19 @@ class SessionAdmin:
         self.store.data.session(session_id)
         asked = await self.store.ledger.requests(self.store.now(), session=session_id, limit=1_000)
         return await load_summary(self.store.data, session_id, len(asked))
+
+    async def reset_starter(self, session_id: str) -> Path:
+        """Give the starter that a session works in its files back; return its folder.
+
+        Raises:
+            BadInput: the session works in no copy of a starter.
+            StorageError: it can't be written.
+        """
+        data = self.store.data
+        data.check_writable()
+        folder = Path(data.session(session_id).info().workspace)
+        await asyncio.to_thread(reset_copy, folder, data.root)
+        return folder
 
     async def rename(self, session_id: str, title: str, *, by: str = "") -> Renamed:
         """Give a session another title, also while a process has it open.

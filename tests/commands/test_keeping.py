@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.starters import new_copy, starters
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
@@ -88,3 +89,24 @@ async def test_the_copies_that_only_a_session_goes_on_in_go_with_it(tmp_path: Pa
         await registry.admin.delete("s2")
         assert [p.name for p in copies.iterdir()] == ["other.db"]
     assert outside.exists()
+
+
+async def test_a_starter_is_reset_from_its_session_and_nothing_else_is(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    copy = new_copy(next(s for s in starters("en") if s.key == "lease"), data)
+    own = tmp_path / "own"
+    own.mkdir()
+    async with SessionRegistry.open(data, {}) as registry:
+        for folder, status in ((copy, "reset"), (own, "error")):
+            (folder / "README.md").write_text("changed", encoding="utf-8")
+            setup = await registry.create("Find the cap.", folder)
+            async with open_session(registry.store, setup) as session:
+                before = await session.settled()
+                handler = CommandHandler(
+                    session, setup.planner, by="ann", channel="test", terminal=True, admin=registry.admin
+                )
+                result = await handler.handle_command("/reset")
+                assert result.failed is (status == "error"), result.message
+                assert session.snapshot.todos == before.todos, "the plan stays"
+    assert (copy / "README.md").read_text(encoding="utf-8") != "changed"
+    assert (own / "README.md").read_text(encoding="utf-8") == "changed"

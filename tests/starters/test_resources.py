@@ -17,7 +17,7 @@ from starter_support import starter
 from hitl_tui.config import starters as packaged
 from hitl_tui.config.loader import load_config
 from hitl_tui.config.sandbox import make_sandbox
-from hitl_tui.core.errors import StorageError
+from hitl_tui.core.errors import BadInput, StorageError
 
 NOW = datetime(2026, 6, 15, 9, 30, tzinfo=UTC)
 
@@ -152,3 +152,39 @@ def test_the_database_holds_ten_thousand_duplicates_among_others(tmp_path: Path)
     assert rows - whole == 10_000
     assert people < whole, "people of the same name and city are no duplicates"
     assert not list(starter("cleanup").folder.rglob("*.db")), "no database is packaged"
+
+
+def test_a_copy_that_is_reset_is_as_it_was_made(tmp_path: Path) -> None:
+    def contents(folder: Path) -> dict[str, bytes | int]:
+        """Return the files as they are; of logs, whose dates go with the day, the size."""
+        files = [p for p in folder.rglob("*") if p.is_file()]
+        return {
+            p.relative_to(folder).as_posix(): p.stat().st_size if "log" in p.parts else p.read_bytes() for p in files
+        }
+
+    folder = packaged.new_copy(starter("ops"), tmp_path)
+    made, own = contents(folder), folder.stat().st_ino
+    (tmp_path / "kept").write_text("mine")
+    (folder / "README.md").write_text("changed")
+    shutil.rmtree(folder / "web-1" / "var")
+    (folder / "web-1" / "var").write_text("a file in the place of a folder")
+    (folder / "new" / "deep").mkdir(parents=True)
+    (folder / "new" / "deep" / "file").write_text("added")
+    (folder / "link").symlink_to(tmp_path)
+    (folder / "runbook.md").unlink(missing_ok=True)
+    (folder / "runbook.md").symlink_to(tmp_path / "kept")
+    packaged.reset_copy(folder, tmp_path)
+    assert contents(folder) == made
+    assert folder.stat().st_ino == own, "who is in it stays in it"
+    assert not any(p.is_symlink() for p in folder.rglob("*"))
+    assert (tmp_path / "kept").read_text() == "mine"
+    assert [p.name for p in (tmp_path / "starters").iterdir()] == ["ops"], "no scratch folder is left"
+
+
+def test_only_copies_of_starters_are_reset(tmp_path: Path) -> None:
+    for folder in (tmp_path / "lease", tmp_path / "starters" / "mine-2", tmp_path / "a" / "starters" / "lease-2"):
+        folder.mkdir(parents=True)
+        (folder / "mine").write_text("mine")
+        with pytest.raises(BadInput, match="only a starter can be reset"):
+            packaged.reset_copy(folder, tmp_path)
+        assert (folder / "mine").read_text() == "mine"
