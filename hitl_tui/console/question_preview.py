@@ -120,6 +120,10 @@ async def seen_of(handle: SessionHandle, question: Question) -> list[Row]:
     return list(evidence_rows(question, None, "")) or await draft_of(handle, question, None)
 
 
+_HEADERS = 3
+"""Lines of a unified diff that stand before what it says of a file."""
+
+
 def _draft_rows(file: FilePreview, most: int | None, key: str) -> list[Row]:
     """Return what making a file would change, as a unified diff against nothing.
 
@@ -139,6 +143,8 @@ def _draft_rows(file: FilePreview, most: int | None, key: str) -> list[Row]:
     size = size_words(len(content.encode()))
     said = ngettext("{note}: {lines:,} line, {size}", "{note}: {lines:,} lines, {size}", added)
     rows = [labelled(_("writes"), said.format(note=in_line(note), lines=added, size=size), "bold")]
+    if most is not None:
+        lines = lines[_HEADERS:]  # the row above says which file it is
     rows += [
         text_row(f"  {in_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines[:most]
     ]

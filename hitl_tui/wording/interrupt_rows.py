@@ -12,7 +12,7 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, text_row
-from hitl_tui.wording.subject_rows import value_text
+from hitl_tui.wording.subject_rows import value_row, value_text
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -25,6 +25,7 @@ _OURS = (
     ShapeKind.OTHER,
 )
 """Forms whose question isn't the graph's own sentence."""
+_CALLS = (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX)
 _LABELS = frozenset(
     {
         mark("Approve"),
@@ -97,7 +98,8 @@ def who_asks(question: Question) -> str:
 
 def inner_rows(shape: Shape) -> Iterable[Row]:
     """Return what has to be read before it is answered."""
-    yield labelled(_("asks"), asked(shape), "bold")
+    if shape.kind not in _CALLS or shape.parts:  # that one call may run is what the title asks
+        yield labelled(_("asks"), asked(shape), "bold")
     yield from detail_rows(shape)
     for note in shape.notes:
         yield labelled(_("note"), translate(note), "bold $text-warning")
@@ -117,7 +119,7 @@ def detail_rows(shape: Shape) -> list[Row]:
             rows.append(text_row(_("── the agent says; nobody has checked it ──"), "$text-muted"))
             rows.append(quoted_row(shown_value(detail.value), "italic $text-muted"))
         else:
-            rows.append(labelled(_label(shape, detail.label), shown_value(detail.value), exact=True))
+            rows.append(value_row(_label(shape, detail.label), detail.value, shown_value(detail.value)))
     return rows
 
 

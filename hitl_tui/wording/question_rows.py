@@ -300,7 +300,10 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
         if int(about.get("attempts", 0) or 0) > 1:
             yield labelled(_("attempts"), str(about["attempts"]))
     yield from draft
-    yield from runs(subject.get("arguments") or {}, str(subject.get("task", "")), about.get("settings"))
+    drawn = "\n".join(row.text.plain for row in draft)  # a file's path and heading stand in its draft
+    for row in runs(subject.get("arguments") or {}, str(subject.get("task", "")), about.get("settings")):
+        if row.text.plain not in drawn:
+            yield row
 
 
 def _of_other(question: Question) -> Iterable[Row]:

@@ -14,6 +14,7 @@ from hitl_tui.core.json_text import is_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.terminal.ascii_signs import _, signs
+from hitl_tui.wording.markdown_text import is_markdown, rendered_markdown
 from hitl_tui.wording.rows import Row, in_line, joined, labelled
 from hitl_tui.wording.status_words import number_of, risk_words
 
@@ -62,8 +63,24 @@ def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None
 def argument_rows(arguments: Mapping[str, Any], task: str = "") -> Iterable[Row]:
     """Return a row for each argument, the one that is the task itself in bold."""
     for key, value in arguments.items():
-        shown = _paths(value) if key in _RELATIVE else value_text(value)
-        yield labelled(label_line(str(key)), shown, "bold" if value == task else "", exact=True)
+        if key in _RELATIVE:
+            yield labelled(label_line(str(key)), _paths(value), exact=True)
+        else:
+            yield value_row(label_line(str(key)), value, value_text(value), "bold" if value == task else "")
+
+
+def value_row(label: str, value: object, shown: str, style: str = "") -> Row:
+    """Return a row for a value, Markdown rendered.
+
+    Args:
+        label: its name.
+        value: the value.
+        shown: as `value_text` gives it.
+        style: of it.
+    """
+    if isinstance(value, str) and is_markdown(value):
+        return Row(label, rendered_markdown(shown), exact=True)
+    return labelled(label, shown, style, exact=True)
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -30,6 +30,12 @@ def console(place: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> Termin
     return Terminal(place.data, SIZE, "attach", target, "--input", case.given, "--workspace", str(place.workspace))
 
 
+def _on_screen(asked: str) -> str:
+    """Return a pattern of what a question looks like on the screen: whether a call may run is its title alone."""
+    call = re.fullmatch(r"May (\w+) run\?", asked)
+    return rf"tool +{call[1]} " if call else re.escape(asked)
+
+
 class Keyboard:
     """Answers a case's questions with keys alone, as the console shows them.
 
@@ -47,8 +53,8 @@ class Keyboard:
         found: list[tuple[str, str]] = []
 
         def there() -> bool:
-            _, *panel = re.split("[━─] QUESTION", self._terminal.text)
-            found[:] = [item for item in self.left if panel and item[0] in panel[0]][:1]
+            _, *panel = re.split(r"[╭┏][━─] (?=[^\n]*\? )", self._terminal.text)
+            found[:] = [item for item in self.left if panel and re.search(_on_screen(item[0]), panel[0])][:1]
             return bool(found)
 
         self._terminal.until(there, f"one of {self.left}")
@@ -58,7 +64,7 @@ class Keyboard:
         """Answer the next question."""
         seen, words = self.asked()
         self.left.remove((seen, words))
-        if "┏━ QUESTION" not in self._terminal.text:  # while questions remain, keys stay with them
+        if not re.search(r"┏━ [^┓\n]*\? ", self._terminal.text):  # while questions remain, keys stay with them
             self._terminal.keys(CTRL_G)
         self._terminal.ready()
         self._press(words)

@@ -87,7 +87,7 @@ async def dialog(c: Console, kind: type) -> Any:
 async def test_a_tool_call_is_shown_whole_with_who_asks_and_approved_after_its_end(tmp_path: Path) -> None:
     async with asking(tmp_path, "approval") as c:
         assert "Dear Kim,\n\nthe offer is attached.\n\nYours\nOps" in shown(c)
-        assert "from approval › approval" in shown(c)
+        assert "asked by approval › approval" in shown(c)
         await c.to_question()
         assert not c.panel.read
         await c.press("1")

@@ -49,7 +49,7 @@ APPROVAL = {
 def test_who_asks_what_with_which_arguments_and_how_it_is_answered() -> None:
     shown = lines(APPROVAL)
     assert "  asked by: mail › outer › send\n" in shown
-    assert "  asks: May send_mail run?\n" in shown
+    assert "  tool: send_mail\n" in shown and "May send_mail run?" not in shown
     assert "  to: kim@example.org\n" in shown
     body = "  body:\n    | Dear Kim,\n    | ␛[2Jthe offer.\n"
     assert body in shown, "line breaks stay, nothing acts on the terminal"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attached_support import Attached, attached, world
 
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import Kind
 
 
@@ -105,14 +106,23 @@ async def test_what_the_rules_find_stands_beside_the_first_question(tmp_path: Pa
         assert not op.questions[0].view.evidence
 
 
+async def test_fields_of_a_question_come_in_the_order_in_which_the_graph_gave_them(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        await op.ok("/todo approve")
+        (question,) = op.questions
+        assert question.shape is not None
+        assert [detail.label for detail in question.shape.details] == ["action", "to", "body"]
+        assert question.view.request.digest == digest(question.view.request.subject)
+
+
 async def test_what_runs_again_is_said_before_and_counted_after(tmp_path: Path) -> None:
     async with attached(tmp_path, "nested", '{"amount": 3}') as op:
         await op.ok("/todo approve")
         (question,) = op.questions
         assert question.view.request.subject["path"] == ["sub", "inside"]
         again = question.view.request.about["again"]
-        assert again[0].startswith("sub → inside: runs again from its start")
-        assert again[1].startswith("sub: a subgraph, goes on within")
+        assert again[0] == "`sub → inside` restarts from its top after your answer"
+        assert again[1].startswith("`sub` goes on inside")
         await op.ok("/answer 1 true")
         assert op.now.todos[0].metadata["entered"] == {"before_inner": 1, "sub": 2, "sub/inside": 2}
     assert world(tmp_path) == {"before": 1, "inside": 2}
@@ -122,7 +132,7 @@ async def test_a_node_that_calls_a_graph_runs_again_from_its_start(tmp_path: Pat
     async with attached(tmp_path, "called", '{"amount": 3}') as op:
         await op.ok("/todo approve")
         again = op.questions[0].view.request.about["again"]
-        assert any(line.startswith("calls_inner: runs again from its start") for line in again)
+        assert any(line.startswith("`calls_inner` restarts from its top") for line in again)
         await op.ok("/answer 1 true")
         assert await result(op) == {"amount": 1}
     assert world(tmp_path)["calls"] == 2
@@ -244,7 +254,7 @@ async def test_a_step_of_the_graph_is_restored_without_running_what_came_before(
         steps = await op.session.steps("todo_001", 20)
         before_send = next(s for s in steps if s.node == "write" or "send" in str(s.to_dict()))
         await op.ok(f"/checkpoint restore {before_send.checkpoint_id}")
-        assert op.questions[0].view.request.about["again"][0] == "send: from the start and beyond"
+        assert op.questions[0].view.request.about["again"][0] == "`send` restarts from its top"
         await op.ok("/todo approve")
         await op.ok(f'/answer {op.questions[0].name} {{"action": "no"}}') if op.asked and "action" in (
             op.asked[0] or {}

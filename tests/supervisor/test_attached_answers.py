@@ -163,17 +163,17 @@ async def test_an_answer_that_no_face_looked_at_is_judged_where_it_is_applied(tm
 
 async def test_what_runs_again_is_right_at_each_moment(tmp_path: Path) -> None:
     def beside(op: Attached) -> list[str]:
-        return [line for q in op.questions for line in q.again if "beside it" in line]
+        return [line for q in op.questions for line in q.again if "too, up to" in line]
 
     async with attached(tmp_path, "many", '{"names": ["a", "b", "c"]}') as op:
         await op.ok("/todo approve")
-        assert beside(op) == ["2 other nodes that wait beside it: from the start up to the question, again"] * 3
+        assert beside(op) == ["2 other nodes restart too, up to their questions"] * 3
         await op.ok("/answer todo_001.2 two")
-        assert beside(op) == ["1 other node that waits beside it: from the start up to the question, again"] * 2
+        assert beside(op) == ["1 other node restarts too, up to its question"] * 2
         await op.ok("/answer todo_001.3 three")
         assert beside(op) == []
         (line,) = op.questions[0].to_dict()["about"]["again"]
-        assert line == "ask_one: runs again from its start, through this question and beyond"
+        assert line == "`ask_one` restarts from its top after your answer"
 
 
 async def test_an_answer_with_a_digest_counts_for_exactly_that_question(tmp_path: Path) -> None:

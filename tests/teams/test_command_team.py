@@ -385,6 +385,7 @@ async def test_a_preview_shows_what_would_be_touched(tmp_path: Path) -> None:
     assert seen is not None
     assert seen["argv"] == ["find", "logs", "-name", "*.gz", "-mtime", "+14"]
     assert (seen["exit_code"], seen["text"], seen["lines"]) == (0, "logs/a.gz\n", 1)
+    assert (seen["files"], seen["bytes"]) == (1, 3)
     assert old.exists()
 
 

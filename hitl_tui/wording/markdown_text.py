@@ -1,0 +1,62 @@
+"""Markdown that others wrote, as text with styles: nothing of it is lost but its marks, and no link is hidden. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hitl_tui.terminal.ascii_signs import signs
+from hitl_tui.wording.rows import StyledText, assembled
+
+_HEADING = re.compile(r" {0,3}#{1,6} +(?P<said>.*?)(?: +#+)? *$")
+_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})[^`]*$")
+_ITEM = re.compile(r"(?P<indent> *)[-*+] +(?=\S)")
+_INLINE = re.compile(
+    r"\*\*(?P<bold>[^\s*](?:[^*\n]*[^\s*])?)\*\*|`(?P<code>[^`\n]+)`|(?<!!)\[(?P<link>[^\]\n]+)\]\((?P<to>[^\s()]+)\)"
+)
+_MARKS = re.compile(r"^ {0,3}#{1,6} +\S|^ {0,3}`{3}|\*\*[^\s*][^*\n]*\*\*|(?<!!)\[[^\]\n]+\]\([^\s()]+\)", re.MULTILINE)
+
+
+def is_markdown(text: str) -> bool:
+    """Return whether a text of several lines has headings, blocks of code, bold words or links."""
+    return "\n" in text and bool(_MARKS.search(text))
+
+
+def rendered_markdown(text: str) -> StyledText:
+    """Return Markdown as people read it: headings and bold words bold, items with a point, links with where they go.
+
+    Args:
+        text: safe.
+    """
+    parts: list[tuple[str, str]] = []
+    fence = ""
+    for line in text.split("\n"):
+        marks = _FENCE.match(line)
+        if marks and (not fence or (line.strip().startswith(fence) and not line.strip(" `~"))):
+            fence = "" if fence else marks["marks"]
+            continue
+        if parts:
+            parts.append(("\n", ""))
+        if fence:
+            parts.append((line, "$text-primary"))
+        elif heading := _HEADING.match(line):
+            parts += ((said, "bold") for said, _ in _inline(heading["said"]))
+        else:
+            item = _ITEM.match(line)
+            parts += [(item["indent"] + signs("• "), "")] if item else []
+            parts += _inline(line[item.end() :] if item else line)
+    return assembled(*parts)
+
+
+def _inline(line: str) -> Iterator[tuple[str, str]]:
+    begin = 0
+    for found in _INLINE.finditer(line):
+        yield line[begin : found.start()], ""
+        if found["bold"]:
+            yield found["bold"], "bold"
+        elif found["code"]:
+            yield found["code"], "$text-primary"
+        else:
+            yield f"{found['link']} ({found['to']})", ""
+        begin = found.end()
+    yield line[begin:], ""
