@@ -234,7 +234,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec("rules revoke", "Revoke a rule; what it allowed asks again", (Argument("n", Takes.NUMBER),)),
     CommandSpec("reset", "Give the starter of this session its files back, as they were at the start"),
-    CommandSpec("rename", "Rename the session", (Argument("title", Takes.TEXT, many=True),)),
+    CommandSpec("title", "Rename the session", (Argument("title", Takes.TEXT, many=True),), aliases=("rename",)),
     CommandSpec(
         "export",
         "Export the session to one file; to .md or .json, only the answer and the plan",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.messages import Message
+from hitl_tui.core.short_titles import short_title
 
 _STEP = Message("step")
 
@@ -50,8 +51,8 @@ def clip(text: str, length: int = 60) -> str:
 
 
 def titled(text: str) -> str:
-    """Return what a TODO is called whose task is this text: its first line, cut."""
-    return clip(text.strip().split("\n")[0])
+    """Return what a TODO is called whose task is this text: a few words of its first line."""
+    return short_title(text.strip().split("\n")[0], 60)
 
 
 def person(name: str) -> str:

@@ -409,7 +409,11 @@ class LineSession:
         if session.setup.read_only:
             followed = " " + shown(translate(session.setup.broken or self._registry.data.note))
         self._say(
-            [_("Session {id}: {title}{followed}").format(id=info.id, title=clipped(info.title, 200), followed=followed)]
+            [
+                _("Session {id}: {title}{followed}").format(
+                    id=info.id, title=clipped(info.called, 200), followed=followed
+                )
+            ]
         )
         session.unheard()  # what was said before isn't said again
         self._say(plan_lines(session.snapshot))

@@ -92,7 +92,7 @@ async def fork(store: SessionStore, session_id: str, checkpoint_id: str, title: 
         def fill(folder: Path) -> None:
             _copy_files(source, folder)
 
-        named = check_title(title, setup.secrets) if title else fork_title(info.title, info.id)
+        named = check_title(title, setup.secrets) if title else fork_title(info.called, info.id)
         begun = replace(info, title=named, created=store.now())
         origin = CopySource(begun, kept, chosen, branch.number, fill, about)
         return await make_copy(store, staging, stage, origin, by, wanted="")

@@ -14,6 +14,7 @@ from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.core.short_titles import WIDTH, short_title
 
 LONGEST_QUERY = 10_000
 """Characters a query may have: every checkpoint keeps it."""
@@ -22,6 +23,8 @@ LONGEST_QUERY = 10_000
 LONGEST_TITLE = 200
 """Characters a title may have."""
 
+_LEAST = 24
+"""Cells that the words of an input get, however long a graph's name is."""
 _FORK = re.compile(r" \(fork of [A-Za-z0-9._-]+\)$")
 
 
@@ -59,7 +62,7 @@ def check_title(title: str, secrets: Mapping[str, str]) -> str:
 
 
 def graph_title(name: str, text: str) -> str:
-    """Return what a session with an attached graph is called: the graph's name and its input in words.
+    """Return what a session with an attached graph is called: the graph's name and a few words of its input.
 
     `{"query": "flat 3"}` for the graph review is `review: flat 3`.
 
@@ -71,7 +74,7 @@ def graph_title(name: str, text: str) -> str:
         said = _in_words(json.loads(text))
     except (ValueError, RecursionError):
         said = text.strip().split("\n")[0]
-    return f"{name}: {said}" if said else name
+    return f"{name}: {short_title(said, max(_LEAST, WIDTH - len(name) - 2))}" if said else name
 
 
 def _in_words(value: Json) -> str:

@@ -22,6 +22,7 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import named_in
+from hitl_tui.core.short_titles import short_title
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.policy.approver_record import note_edits
@@ -184,7 +185,7 @@ class SessionRegistry:
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
             raise BadInput(Message("There was a session {} before, and its record remains; choose another id.", name))
-        named = graph_title(graph.name, text) if graph is not None else text.split("\n")[0]
+        named = graph_title(graph.name, text) if graph is not None else short_title(text)
         title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
         chosen = mode or trust.config.mode
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.

@@ -84,7 +84,7 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
         return SessionSummary(session_id, "", "", "", "unreadable", 0, False, "", error.message)
     return SessionSummary(
         session_id,
-        info.title,
+        info.called,
         info.workspace,
         info.created,
         status,

@@ -27,7 +27,8 @@ from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, messages_restored, with_messages
 from hitl_tui.core.names import clip
-from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.safe_text import ELLIPSIS, mask_json, safe_text
+from hitl_tui.core.short_titles import WIDTH, short_title
 from hitl_tui.ledger.records import LEDGER_FILE
 
 
@@ -155,7 +156,7 @@ class SessionInfo:
     Args:
         id: session id.
         workspace: absolute path, as it was when the session began.
-        title: first line of the query.
+        title: a few words of the query, or what somebody called it; older sessions have the query's first line there.
         created: ISO 8601, UTC.
         query: what was asked, whole: it must survive a crash before the first checkpoint.
         mode: the mode it began in.
@@ -170,10 +171,21 @@ class SessionInfo:
     query: str = ""
     mode: str = ""
 
+    @property
+    def called(self) -> str:
+        """What the session is called where sessions are listed: its title, in short where that is the query itself."""
+        fork = _FORK.search(self.title)
+        own = self.title[: fork.start()] if fork else self.title
+        asked = safe_text(self.query.split("\n")[0], multiline=False)
+        if len(own) <= WIDTH or not asked.startswith(own.removesuffix(ELLIPSIS)):
+            return self.title
+        return short_title(own) + self.title[len(own) :]
+
     def to_dict(self) -> dict[str, str]:
         return asdict(self)
 
 
+_FORK = re.compile(r" \(fork of [A-Za-z0-9._-]+\)$")
 _INFO_KEYS = tuple(field.name for field in fields(SessionInfo))
 
 

@@ -19,7 +19,7 @@ SUBJECTS = [
     ("What is the default minimum size of a response for GZip?", "default minimum size of a response for GZip"),
     (
         "Where are temporary directories created and how can that be changed?",
-        "Where are temporary directories created and how can…",
+        "Where are temporary directories created",
     ),
     (
         'Is the cap (5%) on rent "really" binding, and who decides?',
@@ -66,7 +66,7 @@ def test_the_subject_of_a_report_reads_as_a_phrase(text: str, subject: str) -> N
         ("how much space was freed", "how much space was freed"),
         (
             "What did the oven repair cost and until when is the warranty?",
-            "What did the oven repair cost and until when is the…",
+            "What did the oven repair cost",
         ),
         (
             "Please find the section about retries (see the long config.yaml) and sum it up.",
@@ -76,7 +76,7 @@ def test_the_subject_of_a_report_reads_as_a_phrase(text: str, subject: str) -> N
         ("120GB를 쓰고 있는데 한도를 몇 GB나 넘었어?", "120GB를 쓰고 있는데 한도를 몇 GB나 넘었어?"),
         (
             "임차인이 수리비를 청구할 수 있는지, 있다면 얼마까지인지 알려주세요",
-            "임차인이 수리비를 청구할 수 있는지, 있다면 얼마까지인지…",
+            "임차인이 수리비를 청구할 수 있는지",
         ),
         ("two\nlines of  it.", "two lines of it"),
         ("x" * 99, "x" * 55 + "…"),

@@ -252,7 +252,7 @@ class SessionScreen(PromptScreen):
         assert handle is not None
         header = self.query_one(HeaderBar)
         header.session = safe_text(snapshot.session_id, multiline=False)
-        title = self._called.get(snapshot.session_id) or handle.setup.info.title
+        title = self._called.get(snapshot.session_id) or handle.setup.info.called
         # A title is kept as it is shown; once more is for one that somebody wrote into the file.
         header.title_text = safe_text(fork_first(unsafe_text(title)), multiline=False, limit=400)
         header.mode = mode_words(snapshot.mode)

@@ -11,7 +11,7 @@ from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
-from hitl_tui.core.safe_text import ELLIPSIS, cell_width, clip
+from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.rule_planner.command_requests import Call
 from hitl_tui.planning.rule_planner.query_reader import (
     Reading,
@@ -32,38 +32,18 @@ _BRACKETS = re.compile(r"[()\[\]{}]")
 _PIECE = re.compile(r"(?:[^\s,;:?!]|(?<=\d),(?=\d)|:(?=[^\s]))+|[,;:?!]")
 _LATIN = re.compile(r"^(?P<stem>[A-Za-z][\w.-]*?)(?P<tail>[가-힣]{1,4})$")
 _EDGE = " .,;:?!-–—/…·"
-_ENDS = " .,;:-–—/…·"
 _KOREAN_WORD = re.compile(r"\w+(?:[-'.]\w+)*")
-_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("‘", "’"))
 _CLITIC = re.compile(r"['’](?:s|re|m|d|ll|ve)$", re.IGNORECASE)
 
 
 def title_of(text: str, rules: Rules) -> str:
-    """Return a title for a step about a text: its words as they were asked, on one line, cut at the end.
+    """Return a title for a step about a text: a few of its words as they were asked; see `short_title`.
 
     Args:
         text: a question or a subject.
-        rules: how wide a title may be, in terminal cells.
+        rules: how much of it is looked at.
     """
-    line = " ".join(shown(text, rules.limits).split())
-    width = rules.limits.title
-    if cell_width(line) <= width:
-        return line.strip(_ENDS) or line
-    head = clip(line, width).removesuffix(ELLIPSIS)
-    if not line[len(head)].isspace():
-        whole = head.rpartition(" ")[0]
-        # A word as long as half the title is cut rather than left out.
-        head = whole if cell_width(whole) * 2 >= width else head
-    return f"{_closed(head).strip(_ENDS) or head}{ELLIPSIS}"
-
-
-def _closed(head: str) -> str:
-    """Return a text that was cut without what it opens and doesn't close any more."""
-    for left, right in _PAIRS:
-        opened = head.rfind(left)
-        if opened > 0 and right not in head[opened:]:
-            head = head[:opened]
-    return head
+    return short_title(shown(text, rules.limits))
 
 
 def subject_of(text: str, rules: Rules) -> str:
