@@ -41,9 +41,9 @@ def title_of(text: str, rules: Rules) -> str:
 
     Args:
         text: a question or a subject.
-        rules: how much of it is looked at.
+        rules: how much of it is looked at, and how wide a title may be.
     """
-    return short_title(shown(text, rules.limits))
+    return short_title(shown(text, rules.limits), rules.limits.title)
 
 
 def subject_of(text: str, rules: Rules) -> str:
