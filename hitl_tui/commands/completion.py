@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hitl_tui.commands.question_lookup import answer_hint, open_question
 from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # the console must not load LangGraph for a type
     from hitl_tui.config.declared_commands import CommandDeclaration
     from hitl_tui.core.plan import AgentFacts
     from hitl_tui.supervisor.session_summary import SessionSummary
-    from hitl_tui.threads.session_history import CheckpointInfo
 
 _WORD = re.compile(r"\S+")
 _HELP_CELLS = 60
@@ -46,13 +45,30 @@ class Completion:
     help: str = ""
 
 
+class CheckpointOffer(Protocol):
+    """A checkpoint that can be gone back to."""
+
+    @property
+    def number(self) -> int:
+        """Its number, which commands take."""
+        ...
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def said(self) -> str:
+        """What happened there, in safe words."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Scene:
     """What completers look at."""
 
     snapshot: Snapshot | None
     agents: Mapping[str, AgentFacts]
-    checkpoints: Sequence[CheckpointInfo]
+    checkpoints: Sequence[CheckpointOffer]
     commands: Mapping[str, CommandDeclaration]
     sessions: Sequence[SessionSummary]
 
@@ -81,7 +97,7 @@ def complete(
     cursor: int,
     snapshot: Snapshot | None = None,
     agents: Mapping[str, AgentFacts] | None = None,
-    checkpoints: Sequence[CheckpointInfo] = (),
+    checkpoints: Sequence[CheckpointOffer] = (),
     commands: Mapping[str, CommandDeclaration] | None = None,
     sessions: Sequence[SessionSummary] = (),
 ) -> list[Completion]:
@@ -92,7 +108,7 @@ def complete(
         cursor: index into the line; what is behind it is left alone.
         snapshot: the session, None before there is one.
         agents: who can be given a TODO, by name.
-        checkpoints: the newest checkpoints.
+        checkpoints: those that can be gone back to, the newest first.
         commands: the commands that the workspace's hitl.toml declares, by name.
         sessions: those there are.
     """
@@ -298,9 +314,9 @@ def _agents(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
 
 
 def _checkpoints(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
-    for info in scene.checkpoints:
-        message = Message("{} · {} completed", info.node, info.todos_completed)
-        yield info.checkpoint_id, info.checkpoint_id, _shown(f"{message} · {info.message}" if info.message else message)
+    for offer in scene.checkpoints:
+        number = str(offer.number)
+        yield offer.id if len(typed.word) > len(number) else number, number, offer.said
 
 
 def _proposals(typed: _Typed, scene: _Scene) -> Iterator[_Found]:

@@ -24,8 +24,11 @@ from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.planning.rule_planner.plan_edit import NoChange
+from hitl_tui.threads.checkpoint_causes import CheckpointCauses
+from hitl_tui.threads.session_thread import SessionThread
+from hitl_tui.threads.thread_reader import HeadAncestry
 
-_PAGE = 20
+_PAGE = 50
 
 
 async def todos(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -66,22 +69,38 @@ async def checkpoint_list(context: CommandContext, values: CommandValues) -> Com
     """List the session's checkpoints, newest first; with a TODO, its team's own steps."""
     limit = number(values.text("limit", str(_PAGE)))
     if "todo" in values:
-        steps = await context.session.steps(context.todo(values.text("todo")).id, limit)
+        todo_id = context.todo(values.text("todo")).id
+        steps = await context.session.steps(todo_id, limit)
         message = Message("{} steps of its team, newest first.", len(steps))
-        return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps]})
+        return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps], "todo_id": todo_id})
     before = await context.session.find_checkpoint(values.text("before")) if "before" in values else ""
-    found = await context.session.checkpoints(limit, before)
-    async with context.session.reading() as history:
-        newest, total = (await history.place(found[0].checkpoint_id) if found else 0), await history.count()
-    listed = [{"number": newest - n, **c.to_dict()} for n, c in enumerate(found)]
-    if not found:
+    # one more than asked for: what led to a checkpoint is known from the one before it
+    found = await context.session.checkpoints(limit + 1, before)
+    past = SessionThread(context.session)
+    causes = await CheckpointCauses().of(past, found)
+    shape, newest = await past.shape(), await past.place(found[0].checkpoint_id) if found else 0
+    ancestry = HeadAncestry.of(shape.head, shape.turns)
+    listed = [
+        {
+            "number": newest - n,
+            **info.to_dict(),
+            "left_behind": not ancestry.has(info),
+            "happened": causes[info.checkpoint_id].to_dict() if info.checkpoint_id in causes else None,
+        }
+        for n, info in enumerate(found[:limit])
+    ]
+    quiet = sum(info.checkpoint_id in causes and causes[info.checkpoint_id].quiet for info in found[:limit])
+    older = newest - len(listed)
+    if not listed:
         message = Message("No checkpoints before that.")
-    elif older := newest - len(found):
-        shown = len(found)
-        message = Message("{} of {} checkpoints, newest first; older: --before {}.", shown, total, older + 1)
     else:
-        message = Message("{} checkpoints, newest first.", len(found))
-    return CommandResult("ok", message, {"checkpoints": listed, "total": total})
+        message = counted_message("{} checkpoint", "{} checkpoints", shape.total)
+        if quiet:
+            message = Message("{}, {} of them engine steps", message, quiet)
+        if older:
+            command = f"/checkpoint list --before {older + 1}"
+            message = Message("{}. {} to {} shown; older: {}", message, older + 1, newest, command)
+    return CommandResult("ok", message, {"checkpoints": listed, "total": shape.total, "older": older})
 
 
 async def help_(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -291,7 +310,7 @@ async def checkpoint_restore(context: CommandContext, values: CommandValues) -> 
     branch = await context.session.writer.restore(checkpoint_id, context.by)
     await context.session.on_branch(branch)
     data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
-    message = Message("Restored checkpoint {} of {}; nothing was executed.", number, total)
+    message = Message("Restored to {} of {}; nothing was executed.", number, total)
     return context.change_result("restored", message, data)
 
 

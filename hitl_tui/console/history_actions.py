@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.json_types import JsonObject
-from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _
+from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_diff import changed_lines, compare, consequences
 from hitl_tui.threads.thread_reader import HistoryPlace
 from hitl_tui.wording.difference_rows import difference_rows
-from hitl_tui.wording.history_rows import event_rows, restore_words, todo_rows, todos_at
+from hitl_tui.wording.history_rows import cause_words, event_rows, restore_words, todo_rows, todos_at
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
-from hitl_tui.wording.status_words import history_said, number_of, status_words
+from hitl_tui.wording.status_words import number_of, status_words
 from hitl_tui.wording.times import clock_words, day_words
 
 if TYPE_CHECKING:
@@ -78,28 +77,39 @@ async def todo_then(
     return title, rows
 
 
-async def checkpoint_rows(handle: SessionHandle, info: CheckpointInfo, keymap: Keymap) -> list[Row]:
-    """Return what is known of a checkpoint, and how each TODO stood at it."""
+async def checkpoint_rows(
+    handle: SessionHandle, info: CheckpointInfo, keymap: Keymap, *, engine: bool = False
+) -> list[Row]:
+    """Return what is known of a checkpoint, and how each TODO stood at it.
+
+    Args:
+        handle: the session.
+        info: the checkpoint.
+        keymap: names the keys.
+        engine: say which of its nodes the engine stood at, too.
+    """
     state = await handle.thread.state_at(info.checkpoint_id)
-    number, shape = await handle.thread.place(info.checkpoint_id), await handle.thread.shape()
-    rows = [
-        _("checkpoint  {number} of {total}").format(number=number, total=shape.total),
-        _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
-        _("time        {day} {time}").format(day=day_words(info.timestamp)[:10], time=clock_words(info.timestamp)),
-        _("node        {node}").format(node=safe_text(info.node)),
-        _("branch      {branch}").format(branch=info.branch),
-        _("completed   {todos_completed}").format(todos_completed=info.todos_completed),
-        _("said        {history_said}").format(history_said=safe_text(history_said(info), multiline=False) or "-"),
-        _("id          {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
-    ]
-    then = todos_at(state).values()
-    todos = [labelled(number_of(t.id), f"{' '.join(status_words(t)[:2])}  {in_line(t.name)}") for t in then]
-    said = keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it."))
-    reel = HistoryCursor(handle.thread, 2)
+    reel = HistoryCursor(handle.thread, 2, CheckpointCauses())
     await reel.open(info.checkpoint_id)
     place = await reel.look()
-    led = event_rows(place) if place is not None and place.info.checkpoint_id == info.checkpoint_id else []
-    return [*map(text_row, rows), *led, text_row(""), *todos, text_row(said)]
+    here = place is not None and place.info.checkpoint_id == info.checkpoint_id
+    cause = reel.causes.get(info.checkpoint_id)
+    number, shape = await handle.thread.place(info.checkpoint_id), await handle.thread.shape()
+    rows = [
+        labelled(_("checkpoint"), _("{number} of {total}").format(number=number, total=shape.total), "bold"),
+        labelled(_("time"), f"{day_words(info.timestamp)[:10]} {clock_words(info.timestamp)}"),
+    ]
+    if cause is not None and (said := cause_words(cause)):
+        rows.append(labelled(_("what"), said))
+    rows += event_rows(place) if place is not None and here else []
+    then = todos_at(state).values()
+    rows += [text_row(""), text_row(_("The plan then"), "bold")] if then else []
+    rows += [labelled(number_of(t.id), f"{' '.join(status_words(t)[:2])}  {in_line(t.name)}") for t in then]
+    rows += [text_row(""), labelled(_("branch"), str(info.branch))]
+    rows += [labelled(_("engine"), in_line(info.node))] if engine else []
+    rows.append(labelled("id", info.checkpoint_id))
+    said = keymap.named(_("{viewer.close} closes; {history.restore} in the history goes back to it."))
+    return [*rows, text_row(""), text_row(said, "$text-muted")]
 
 
 async def show_steps(
@@ -138,12 +148,7 @@ async def go_back(console: Console, handle: SessionHandle, info: CheckpointInfo)
     then, now = await past.state_at(info.checkpoint_id), await past.state_at(head)
     number, shape = await past.place(info.checkpoint_id), await past.shape()
     said = restore_words(info, number, shape.total, consequences(then, now), await past.effects())
-    title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
+    title = _("Restore checkpoint {number}").format(number=number)
     if not await confirm(console, title, said, _("Restore")):
         return None
-    result = await handle.handler.handle_command(f"/checkpoint restore {info.checkpoint_id}")
-    if result.status != "restored":
-        return result
-    told = _("The session is back at checkpoint {number} of {total} ({time}, {node}); nothing was executed.")
-    when, node = clock_words(info.timestamp), safe_text(info.node, multiline=False)
-    return replace(result, message=told.format(number=number, total=shape.total, time=when, node=node))
+    return await handle.handler.handle_command(f"/checkpoint restore {info.checkpoint_id}")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hitl_tui.language import _
+from hitl_tui.threads.checkpoint_causes import copied_from
 from hitl_tui.threads.session_diff import compare, decided_in, last_two
 from hitl_tui.threads.thread_reader import HistoryForm, HistoryPlace, ThreadReader, is_decision
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
+    from hitl_tui.threads.checkpoint_causes import CheckpointCause, CheckpointCauses
     from hitl_tui.threads.thread_model import CheckpointInfo
 
 PAGE = 50
@@ -27,10 +28,16 @@ class HistoryCursor:
     Args:
         past: where it is read.
         page: checkpoints that are read at once, at least 2.
+        causes: tell what led to checkpoints, of a session; None where each checkpoint is a step of its own.
     """
 
-    def __init__(self, past: ThreadReader, page: int = PAGE) -> None:
+    def __init__(self, past: ThreadReader, page: int = PAGE, causes: CheckpointCauses | None = None) -> None:
         self._past = past
+        self._causes = causes
+        self.causes: Mapping[str, CheckpointCause] = {}
+        """What led to the checkpoints in the window, by id."""
+        self.folded = causes is not None
+        """Steps pass over checkpoints at which only the engine went on."""
         self._page = page
         self._infos: list[CheckpointInfo] = []
         self._index = 0
@@ -52,6 +59,22 @@ class HistoryCursor:
     def current(self) -> CheckpointInfo | None:
         """The checkpoint here; None before `open` and when there is none at all."""
         return self._infos[self._index] if self._infos else None
+
+    @property
+    def folds(self) -> bool:
+        """Some of its checkpoints are only the engine's."""
+        return self._causes is not None
+
+    @property
+    def shown(self) -> list[int]:
+        """Where in the window checkpoints are that aren't folded: the newest of all and the one here never are."""
+        return [n for n, info in enumerate(self._infos) if n == self._index or not self._is_folded(info)]
+
+    def _is_folded(self, info: CheckpointInfo) -> bool:
+        if not self.folded or (self.shape is not None and info.checkpoint_id == self.shape.head):
+            return False
+        cause = self.causes.get(info.checkpoint_id)
+        return cause is not None and cause.quiet
 
     @property
     def at_head(self) -> bool:
@@ -85,12 +108,25 @@ class HistoryCursor:
         self._bottom, self._top = True, len(self._infos) < self._page
         self._index = max(0, len(self._infos) - 1)
         await self._fill()
+        if self._infos and self._is_folded(self._infos[self._index]):
+            await self.step(1)
 
     async def step(self, by: int) -> bool:
-        """Go so many checkpoints forward, or back when negative; return whether there was one to go to."""
-        here = self._index
-        await self.go(min(max(0, here - by), len(self._infos) - 1))
-        return by == 0 or self._index != here or self.current is None
+        """Go so many checkpoints forward, or back when negative, past what is folded; return whether there was one."""
+        back = self.current
+        if back is None:
+            return True
+        for _n in range(abs(by)):
+            while await self._stepped(1 if by > 0 else -1):
+                here = self._infos[self._index]
+                if not self._is_folded(here):
+                    break
+            else:
+                if back is not self.current:
+                    await self.open(back.checkpoint_id)  # all before it is folded
+                return False
+            back = here
+        return True
 
     async def go(self, index: int) -> None:
         """Go to a checkpoint in the window."""
@@ -108,8 +144,9 @@ class HistoryCursor:
         return False
 
     async def _stepped(self, by: int) -> bool:
+        """Go to the next checkpoint (1) or the one before (-1), folded or not; return whether there is one."""
         before = self.current
-        await self.step(by)
+        await self.go(min(max(0, self._index - by), len(self._infos) - 1))
         now = self.current
         return before is not None and now is not None and before.checkpoint_id != now.checkpoint_id
 
@@ -130,10 +167,11 @@ class HistoryCursor:
         number = await self._past.place(info.checkpoint_id)
         before = self._infos[self._index + 1] if self._index + 1 < len(self._infos) else None
         if before is not None and info.source == "fork":
-            # A copy is made by the restore itself: what it stands for is its parent, not the one before it in time.
-            before = await self._past.info(info.parent_id) or before
+            # A copy is made by the restore itself: it stands for what it copies, not for the one before it in time.
+            before = await copied_from(self._past, info) or before
         events = await self._events_here()
-        return HistoryPlace(info, before, number, max(self.shape.total, number), events, await self._answered(events))
+        total, answered = max(self.shape.total, number), await self._answered(events)
+        return HistoryPlace(info, before, number, total, events, answered, frozenset(info.refused))
 
     async def _answered(self, events: Sequence[Posted]) -> dict[str, Request]:
         ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")
@@ -152,7 +190,8 @@ class HistoryCursor:
         info = self.current
         before = self._infos[self._index + 1] if self._index + 1 < len(self._infos) else None
         if events or info is None or before is None or info.source == "fork" or info.cursor <= before.cursor:
-            return any(is_decision(e) for e in events)
+            refused = info.refused if info is not None else ()
+            return any(is_decision(e) and e.event_id not in refused for e in events)
         # What came in isn't in this session's record (a fork begins with another's history): the state tells.
         old, new = await self._past.state_at(before.checkpoint_id), await self._past.state_at(info.checkpoint_id)
         return any(g.channel != "policy" for g in decided_in(compare(old, new)))
@@ -178,6 +217,8 @@ class HistoryCursor:
             self._infos[:0] = page
             self._index += len(page)
         self._trim()
+        if self._causes is not None:
+            self.causes = await self._causes.of(self._past, self._infos)
 
     def _trim(self) -> None:
         most = self._page * _PAGES_KEPT
@@ -188,53 +229,6 @@ class HistoryCursor:
             self._infos, self._index, self._top = self._infos[cut:], self._index - cut, False
         else:
             self._infos, self._bottom = self._infos[:most], False
-
-
-class Stretch(NamedTuple):
-    """Checkpoints that came one from the other, all of a thread between two of it.
-
-    Args:
-        first: id of the oldest; empty for the thread's first.
-        last: id of the newest.
-    """
-
-    first: str
-    last: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeadAncestry:
-    """What the head of a history came from; what lies outside was left behind by a restore.
-
-    Args:
-        stretches: oldest first.
-    """
-
-    stretches: tuple[Stretch, ...]
-
-    @classmethod
-    def of(cls, head: str, turns: Sequence[tuple[str, str]]) -> HeadAncestry:
-        """Return what a checkpoint came from.
-
-        Args:
-            head: id of the newest checkpoint; empty for none.
-            turns: id and parent of each checkpoint that doesn't come from the one before it, oldest first.
-        """
-        ids = [turn for turn, __ in turns]
-        found: list[Stretch] = []
-        last = head
-        while last:
-            place = bisect_right(ids, last) - 1
-            first, parent = turns[place] if place >= 0 else ("", "")
-            found.append(Stretch(first, last))
-            last = parent if parent < first else ""
-        return cls(tuple(reversed(found)))
-
-    def has(self, checkpoint: CheckpointInfo) -> bool:
-        """Return whether the head came from a checkpoint. The ids of a thread's checkpoints only grow."""
-        wanted = checkpoint.checkpoint_id
-        place = bisect_left(self.stretches, wanted, key=attrgetter("last"))
-        return place < len(self.stretches) and self.stretches[place].first <= wanted
 
 
 _LETTERS = "AB"

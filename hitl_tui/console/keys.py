@@ -216,6 +216,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("plan.leave", PLAN, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec("history.show", HISTORY, "enter", "select_cursor", "show", "Show the checkpoint", "Enter"),
     KeySpec("history.restore", HISTORY, "r", "restore", "restore", "Restore it, after a preview", "r"),
+    KeySpec("history.fold", HISTORY, "full_stop", "fold", "engine", "Show or hide the engine's own steps", "."),
     KeySpec("history.first", HISTORY, "home,g", "scroll_top", "first", "To the newest", "Home g", line=False),
     KeySpec("history.last", HISTORY, "end,G", "scroll_bottom", "last", "To the oldest shown", "End G", line=False),
     KeySpec("history.leave", HISTORY, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
@@ -262,6 +263,9 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("replay.leave", REPLAY, "escape,f5", "leave", "live", "Back to the session as it is now", "Esc", True),
     KeySpec("replay.pane", REPLAY, "f6", "next_pane", "pane", "Next pane: Plan, Graph, Moment, State", "F6", True),
     KeySpec("replay.mark", REPLAY, "m", "mark", "mark", "Mark or unmark this checkpoint", "m"),
+    KeySpec(
+        "replay.fold", REPLAY, "full_stop", "fold", "engine", "Show or hide the engine's own steps", ".", line=False
+    ),
     KeySpec("replay.first", REPLAY, "home", "first", "first", "To the first checkpoint", "Home", True),
     KeySpec("replay.last", REPLAY, "end", "last", "last", "To the newest checkpoint", "End", True),
     KeySpec("replay.1", REPLAY, "1", "act(1)", "view", "View the moment: state and events", "1", line=False),

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from hitl_tui.core.identity import Identity
     from hitl_tui.threads.session_history import CheckpointInfo
 
-_LISTED = 30
 _FREED = 8
 
 
@@ -173,19 +172,10 @@ class SessionActions:
         display, data = self._display, result.data
         if result.failed:
             return
-        if "checkpoints" in data:
-            for row in data["checkpoints"][:_LISTED]:
-                waits = f" {translate(row['message'])}" if row["waiting"] else ""
-                display.note(
-                    _("{number}  {checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
-                        number=row.get("number", row["step"]),
-                        checkpoint_id=row["checkpoint_id"],
-                        node=row["node"],
-                        todos_completed=row["todos_completed"],
-                        waits=waits,
-                    )
-                )
-            display.show_pane("history")
+        if "checkpoints" in data and "todo_id" in data:
+            await self._show_steps(str(data["todo_id"]), handle)
+        elif "checkpoints" in data:
+            display.show_pane("history", focus=True)
         elif "todos" in data and "summary" in data:
             display.show_pane("plan")
         elif "rules" in data:
@@ -332,12 +322,12 @@ class SessionActions:
         say = self._display.say
         await show_steps(self._console, handle, handle.session.snapshot.todo(todo_id), say, say)
 
-    def show_checkpoint(self, info: CheckpointInfo) -> None:
-        """Show what is known of a checkpoint."""
-        self._on(partial(self._show_checkpoint, info))
+    def show_checkpoint(self, info: CheckpointInfo, *, engine: bool = False) -> None:
+        """Show what is known of a checkpoint; which node the engine stood at only where that is wanted."""
+        self._on(partial(self._show_checkpoint, info, engine))
 
-    async def _show_checkpoint(self, info: CheckpointInfo, handle: SessionHandle) -> None:
-        rows = await checkpoint_rows(handle, info, self._console.keymap)
+    async def _show_checkpoint(self, info: CheckpointInfo, engine: bool, handle: SessionHandle) -> None:
+        rows = await checkpoint_rows(handle, info, self._console.keymap, engine=engine)
         await self._console.push_screen_wait(TextViewer(_("Checkpoint"), rows))
 
 

@@ -32,8 +32,12 @@ from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
+from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
+from hitl_tui.threads.checkpoint_causes import CheckpointCauses
+from hitl_tui.threads.session_thread import SessionThread
+from hitl_tui.wording.history_rows import CheckpointChoice, checkpoint_choices
 from hitl_tui.wording.rows import joined
 from hitl_tui.wording.status_words import status_of_session
 from hitl_tui.wording.text_lines import (
@@ -144,10 +148,16 @@ class LineSession:
         if self._session is None:
             return complete(line, cursor, sessions=await self._sessions(line))
         wanted = line.lstrip().lower().startswith("/checkpoint")
-        pages = await self._session.checkpoints(_CHECKPOINTS) if wanted else []
+        pages = await self._choices(self._session) if wanted else []
         commands = self._session.setup.commands
         agents, sessions = self._session.setup.planner.agents, await self._sessions(line)
         return complete(line, cursor, self._session.snapshot, agents, pages, commands, sessions)
+
+    async def _choices(self, session: SessionView) -> list[CheckpointChoice]:
+        """Return the checkpoints that can be gone back to, with what happened there."""
+        past, infos = SessionThread(session), await session.checkpoints(_CHECKPOINTS)
+        number = await past.place(infos[0].checkpoint_id) if infos else 0
+        return checkpoint_choices(infos, number, await CheckpointCauses().of(past, infos))
 
     async def _sessions(self, line: str) -> list[SessionSummary]:
         named = line.split()[:1]

@@ -50,6 +50,11 @@ class Activity:
     fraction: float = -1.0
 
 
+def started_words(team: str, attempt: int) -> str:
+    """Return what is said where a team begins: its name, and which attempt this is where it isn't the first."""
+    return Message("{} attempt {}", team, attempt) if attempt > 1 else team
+
+
 class ActivityStream:
     """Keeps the last lines and hands each to subscribers.
 

@@ -39,6 +39,7 @@ from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
 from hitl_tui.ledger.protocols import Effects
 from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.activity import started_words
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
@@ -515,14 +516,12 @@ class LocalDispatcher:
         """Let a run's graph go on; return its result, None when it asks something or has to be looked at."""
         activity = self._services.activity
         result: object = None
-        activity.write(spec.todo.id, "started", Message("{} attempt {}", spec.todo.agent_name, spec.todo.attempt))
+        activity.write(spec.todo.id, "started", started_words(spec.todo.agent_name, spec.todo.attempt))
         async for part in graph.astream(
             value, config, context=context, stream_mode=["updates", "custom"], durability="sync", version="v2"
         ):
             if part["type"] == "updates":
-                for node, update in part["data"].items():
-                    if not node.startswith("__"):
-                        activity.write(spec.todo.id, "line", f"· {node}")
+                for update in part["data"].values():
                     result = update.get("result") if isinstance(update, Mapping) else None
             else:
                 activity.write(spec.todo.id, "line", str(part["data"]))

@@ -284,7 +284,7 @@ class OpenQuestions:
             if key not in self._asked
         ]
         if fresh:
-            await self._ledger.open_requests(fresh)
+            new = await self._ledger.open_requests(fresh)
             for request in fresh:
                 self._attach_preview(request)
                 self._attach_findings(request)
@@ -294,7 +294,8 @@ class OpenQuestions:
                 said = unsafe_text(title) if request.kind is Kind.INTERRUPT else title
                 if request.kind in (Kind.PLAN, Kind.PROPOSAL):
                     said = word(title)
-                self._activity.write(request.todo_id, "asked", said)
+                if request.id in new:  # at every other opening it was told already
+                    self._activity.write(request.todo_id, "asked", said)
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]
             await self._ledger.supersede(self._setup.info.id, keep, Cause.ADVANCED, self._setup.now())

@@ -212,6 +212,7 @@ class SessionHistory:
             outcome=_outcome(values, control),
             cursor=int(control.get("cursor", 0)),
             tally=_tally(values, control),
+            refused=tuple(str(r["event"]) for r in control.get("refused") or ()),
         )
 
 

@@ -12,6 +12,10 @@ from hitl_tui.core.json_types import GraphState, Json, JsonObject
 from hitl_tui.core.messages import Message
 
 _UUID6 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_WAITS = re.compile(r"(?P<count>\d+) waiting: (?P<names>.+)", re.DOTALL)
+"""What a session's checkpoint says that waits; those of other stores say it in words of their graph."""
+_NAMED = 5
+"""Of more than these a session's checkpoint names only the first."""
 _BEGINNING = datetime(1582, 10, 15, tzinfo=UTC)
 
 
@@ -245,6 +249,7 @@ class CheckpointInfo:
         outcome: `finished` or `failed` once there is a response to everything; empty before.
         cursor: number of the last inbox event that is in it.
         tally: how the TODOs had ended, counted (`core.tally`), once there is a response; empty before.
+        refused: ids of the last events that had no effect.
     """
 
     checkpoint_id: str
@@ -260,6 +265,7 @@ class CheckpointInfo:
     outcome: str = ""
     cursor: int = 0
     tally: Mapping[str, int] = field(default_factory=dict, hash=False)
+    refused: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         return {
@@ -274,3 +280,31 @@ class CheckpointInfo:
             "waiting": self.waiting,
             "message": self.message,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What asks at a checkpoint of a session.
+
+    Args:
+        names: ids of TODOs, `plan`, ids of proposals; at most the first five.
+        count: how many there are.
+    """
+
+    names: tuple[str, ...] = ()
+    count: int = 0
+
+    @classmethod
+    def at(cls, info: CheckpointInfo) -> Waiting | None:
+        """Return what asks at a checkpoint; None where its words aren't a session's."""
+        found = _WAITS.fullmatch(info.message)
+        if found is None:
+            return None if info.waiting and info.message else cls()
+        return cls(tuple(found["names"].split(", ")), int(found["count"]))
+
+    def since(self, before: Waiting) -> tuple[str, ...]:
+        """Return what asks here and didn't before, as far as that is known."""
+        hidden = before.count > _NAMED
+        if hidden and self.count <= before.count:  # it moved up to where it is named
+            return ()
+        return tuple(name for name in self.names if name not in before.names)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from hitl_tui.core.json_types import Json
@@ -126,6 +128,7 @@ class HistoryPlace:
         total: how many there are.
         events: what the inbox brought between the two, in order.
         answered: the questions that these decided, by id, as far as they are on record.
+        refused: ids of those events that had no effect.
     """
 
     info: CheckpointInfo
@@ -134,8 +137,61 @@ class HistoryPlace:
     total: int
     events: tuple[Posted, ...] = ()
     answered: Mapping[str, Request] = field(default_factory=dict)
+    refused: frozenset[str] = frozenset()
+
+    @property
+    def decisions(self) -> tuple[Posted, ...]:
+        """What somebody decided or ordered, as far as it took effect."""
+        return tuple(e for e in self.events if is_decision(e) and e.event_id not in self.refused)
 
 
 def is_decision(posted: Posted) -> bool:
     """Return whether somebody decided or ordered something; what runs report by themselves is none."""
     return str(posted.event.get("kind", "")) not in _REPORTS
+
+
+class Stretch(NamedTuple):
+    """Checkpoints that came one from the other, all of a thread between two of it.
+
+    Args:
+        first: id of the oldest; empty for the thread's first.
+        last: id of the newest.
+    """
+
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeadAncestry:
+    """What the head of a history came from; what lies outside was left behind by a restore.
+
+    Args:
+        stretches: oldest first.
+    """
+
+    stretches: tuple[Stretch, ...]
+
+    @classmethod
+    def of(cls, head: str, turns: Sequence[tuple[str, str]]) -> HeadAncestry:
+        """Return what a checkpoint came from.
+
+        Args:
+            head: id of the newest checkpoint; empty for none.
+            turns: id and parent of each checkpoint that doesn't come from the one before it, oldest first.
+        """
+        ids = [turn for turn, __ in turns]
+        found: list[Stretch] = []
+        last = head
+        while last:
+            place = bisect_right(ids, last) - 1
+            first, parent = turns[place] if place >= 0 else ("", "")
+            found.append(Stretch(first, last))
+            last = parent if parent < first else ""
+        return cls(tuple(reversed(found)))
+
+    def has(self, checkpoint: CheckpointInfo) -> bool:
+        """Return whether the head came from a checkpoint. The ids of a thread's checkpoints only grow."""
+        wanted = checkpoint.checkpoint_id
+        place = bisect_left(self.stretches, wanted, key=attrgetter("last"))
+        return place < len(self.stretches) and self.stretches[place].first <= wanted

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitl_tui.core.interrupts.shape import json_line
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, Outcome, Verdict, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
+from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
@@ -25,20 +25,21 @@ from hitl_tui.wording.status_words import (
     PlanRow,
     approval_words,
     asked_about,
+    asked_words,
     history_said,
     number_of,
+    outcome_words,
     ran_words,
     status_words,
     who_words,
 )
 from hitl_tui.wording.subject_rows import input_rows
-from hitl_tui.wording.times import clock_words, day_words, local_times, moment
+from hitl_tui.wording.times import clock_words, day_words, local_times, mode_words, moment, second_words
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted
     from hitl_tui.threads.session_history import CheckpointInfo
-    from hitl_tui.threads.thread_reader import ThreadReader
 
 _NAMED = 12
 _NAME = 28
@@ -63,24 +64,45 @@ _EVENT_WORDS = {
     "add": mark("added {name}"),
     "remove": mark("removed {todo}"),
     "update": mark("set {todo} to {value}"),
-    "priority": mark("{todo} is {value}"),
+    "priority": mark("priority of {todo}: {value}"),
     "before": mark("moved {todo} before {anchor}"),
     "after": mark("moved {todo} after {anchor}"),
     "edit": mark("edited {todo}"),
     "break": mark("set breakpoints in {todo}"),
-    "changed": mark("noticed changed files of {todo}"),
-    "bound": mark("read the files of {todo} anew"),
+    "changed": mark("files of {todo} changed"),
+    "bound": mark("read the files of {todo} again"),
     "cancel": mark("cancelled {todo}"),
-    "rewind": mark("let {todo} go on from an earlier step"),
-    "finished": mark("{todo} finished"),
-    "failed": mark("{todo} failed"),
-    "interrupted": mark("{todo} asked from inside"),
-    "doubt": mark("in doubt whether {todo} happened"),
+    "rewind": mark("{todo} goes back to an earlier step"),
+    "finished": mark("done {todo}"),
+    "failed": mark("failed {todo}"),
+    "interrupted": mark("asked {todo}"),
+    "doubt": mark("{todo} may have happened"),
     "stop": mark("stopped everything"),
     "configured": mark("settings read"),
-    "mode": mark("set the mode to {value}"),
-    "restored": mark("went back to {value}"),
+    "mode": mark("mode {value}"),
+    "restored": mark("restored"),
     "proposed": mark("proposed: {value}"),
+}
+_ORDERS = {
+    "approve": mark("approve {what}"),
+    "reject": mark("reject {what}"),
+    "skip": mark("skip {what}"),
+    "respond": mark("answer {what}"),
+    "edit": mark("edit {what}"),
+    "retry": mark("retry {what}"),
+    "stop": mark("stop {what}"),
+    "use_as_done": mark("count {what} as done"),
+    "do_again": mark("do {what} again"),
+    "add": mark("add {what}"),
+    "remove": mark("remove {what}"),
+    "update": mark("set {what} to {value}"),
+    "priority": mark("priority of {what}: {value}"),
+    "move": mark("move {what}"),
+    "break": mark("set breakpoints in {what}"),
+    "cancel": mark("cancel {what}"),
+    "rewind": mark("restart {what} from an earlier step"),
+    "mode": mark("mode {value}"),
+    "restored": mark("restore"),
 }
 
 
@@ -133,26 +155,25 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, object]
 # What happened at a place -----------------------------------------------------------------------------------------
 
 
-def event_words(posted: Posted, request: Request | None = None, cells: int = 0) -> str:
+def event_words(posted: Posted, request: Request | None = None, cells: int = 0, *, refused: bool = False) -> str:
     """Return what an event of the inbox was, by whom and when: `approved 001 measure · by ops (console) · 14:03:09`.
 
     Args:
         posted: the event.
         request: the question that it decided, if it did and that is on record.
         cells: that what it was about may take; 0 for as many as it has.
+        refused: it had no effect.
     """
-    event = posted.event
-    kind = str(event.get("kind", ""))
-    inner = event.get("data")
-    data: Mapping[str, Any] = inner if isinstance(inner, Mapping) else event
+    event, kind, data = posted.event, _kind(posted), event_data(posted)
     about = asked_about(request) if request is not None else ""
     about = one_line(in_line(about), cells) if cells else about
     joint = ": " if request is not None and request.kind is Kind.PROPOSAL else " "
-    parts = [f"{deed(kind, data)}{joint}{about}" if about else deed(kind, data)]
+    said = _("refused: {order}").format(order=order_words(kind, data)) if refused else deed(kind, data)
+    parts = [f"{said}{joint}{about}" if about else said]
     if kind == "decided" and data.get("asked") == Kind.INTERRUPT and data.get("value") is not None:
         parts.append(json_line(data["value"]))
-    who, channel = str(data.get("by") or event.get("by") or ""), str(data.get("channel") or "")
-    if who and who not in ("run", "supervisor"):
+    who, channel = person_of(posted), str(data.get("channel") or "")
+    if who:
         parts.append(_("by {who}").format(who=who_words(who, channel)))
     at = clock_words(str(data.get("at") or event.get("at") or ""))
     if at:
@@ -173,28 +194,54 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     """
     todo = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
     if kind == "decided":
-        asked, verdict = str(data.get("asked", "")), said_of(str(data.get("verdict", "")), str(data.get("action", "")))
-        what = todo or (_(_ASKED[asked]) if asked in _ASKED else asked)
-        return _decision(verdict, what, expired=data.get("outcome") == Outcome.EXPIRED)
+        verdict = said_of(str(data.get("verdict", "")), str(data.get("action", "")))
+        return _decision(verdict, _subject(data), expired=data.get("outcome") == Outcome.EXPIRED)
     if kind == "move":
         kind = str(data.get("where", ""))
     if kind not in _EVENT_WORDS:
         return f"{kind} {todo}".strip()
-    added = data.get("todo") or {}
-    values = {
-        "update": _(str(data.get("status", ""))),
-        "priority": _(str(data.get("priority", ""))),
-        "mode": str(data.get("mode", "")),
-        "restored": _("an earlier checkpoint"),
-        "proposed": translate((data.get("proposal") or {}).get("reason", "")),
-    }
     said = _(_EVENT_WORDS[kind]).format(
         todo=todo,
-        value=values.get(kind, ""),
-        name=added.get("name", ""),
+        value=_value(kind, data),
+        name=_added(data),
         anchor=number_of(str(data.get("anchor", ""))),
     )
     return said.strip()
+
+
+def order_words(kind: str, data: Mapping[str, Any]) -> str:
+    """Return what somebody wanted, in words that aren't safe yet: `remove 001`.
+
+    Args:
+        kind: of the event.
+        data: what it carries.
+    """
+    name = said_of(str(data.get("verdict", "")), str(data.get("action", ""))) if kind == "decided" else kind
+    what = _added(data) if kind == "add" else _subject(data)
+    if name not in _ORDERS:
+        return f"{name} {what}".strip()
+    return _(_ORDERS[name]).format(what=what, value=_value(kind, data)).strip()
+
+
+def _subject(data: Mapping[str, Any]) -> str:
+    asked = str(data.get("asked", ""))
+    todo = number_of(str(data["todo_id"])) if data.get("todo_id") else ""
+    return todo or (_(_ASKED[asked]) if asked in _ASKED else asked)
+
+
+def _added(data: Mapping[str, Any]) -> str:
+    added = data.get("todo")
+    return str(added.get("name", "")) if isinstance(added, Mapping) else ""
+
+
+def _value(kind: str, data: Mapping[str, Any]) -> str:
+    if kind == "proposed":
+        proposal = data.get("proposal")
+        return translate(proposal.get("reason", "")) if isinstance(proposal, Mapping) else ""
+    if kind == "mode":
+        return mode_words(str(data.get("mode", "")))
+    name = {"update": "status", "priority": "priority"}.get(kind, "")
+    return _(str(data.get(name, ""))) if name and data.get(name) else ""
 
 
 def expired_words(what: str, verdict: str) -> str:
@@ -211,7 +258,7 @@ def _decision(verdict: str, what: str, *, expired: bool = False) -> str:
 
 def given_words(place: HistoryPlace, here: Difference) -> list[str]:
     """Return the decisions that no event of a place carries: by a rule or the mode, or recorded elsewhere."""
-    told = {str(e.event.get("todo_id") or (e.event.get("data") or {}).get("todo_id", "")) for e in place.events}
+    told = {str(event_data(e).get("todo_id", "")) for e in place.events}
     return [_given(g) for g in decided_in(here) if g.todo_id not in told and place.info.source != "fork"]
 
 
@@ -225,43 +272,51 @@ def _given(decision: Given) -> str:
 def decision_words(place: HistoryPlace, here: Difference) -> str:
     """Return what was decided at a place in one line, with how many more there were; else what happened there."""
     decided = [*_decided(place, _NAME), *given_words(place, here)]
-    happened = [event_words(e) for e in place.events if not is_decision(e)]
-    shown = decided or happened
+    shown = decided or _refused(place) or _happened(place)
     more = _("  (and {n} more)").format(n=len(shown) - 1) if len(shown) > 1 else ""
-    if decided:
-        return decided[0] + more
-    if happened:
-        return _("nothing was decided here; {happened}{more}").format(happened=happened[0], more=more)
-    return _("nothing was decided here")
+    if decided or not shown:
+        return decided[0] + more if decided else _("nothing was decided here")
+    return _("nothing was decided here; {happened}{more}").format(happened=shown[0], more=more)
 
 
 def _decided(place: HistoryPlace, cells: int = 0) -> list[str]:
     """Return what was decided at a place by events, with what it was about; see `event_words`."""
-    decided = [(e, place.answered.get(str(e.event.get("request_id", "")))) for e in place.events if is_decision(e)]
+    decided = [(e, place.answered.get(str(e.event.get("request_id", "")))) for e in place.decisions]
     return [event_words(event, request, cells) for event, request in decided]
 
 
+def _refused(place: HistoryPlace) -> list[str]:
+    """Return what was ordered at a place and had no effect."""
+    return [event_words(e, refused=True) for e in place.events if e.event_id in place.refused and is_decision(e)]
+
+
+def _happened(place: HistoryPlace) -> list[str]:
+    """Return what runs reported at a place."""
+    return [event_words(e) for e in place.events if not is_decision(e) and e.event_id not in place.refused]
+
+
 def event_rows(place: HistoryPlace) -> list[Row]:
-    """Return what was decided at a place, whole, and what runs reported."""
+    """Return what was decided at a place, whole, what was refused there, and what runs reported."""
     rows = [labelled(_("decided"), words, "bold") for words in _decided(place)]
-    return rows + [labelled(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
+    rows += [labelled(_("refused"), words.partition(": ")[2], "bold") for words in _refused(place)]
+    return rows + [labelled(_("happened"), words) for words in _happened(place)]
 
 
 def place_words(place: HistoryPlace, *, ours: bool) -> str:
     """Return where a place is in one line."""
     info = place.info
-    said = in_line(" ".join(history_said(info).split()))
     parts = [
         _("{number} of {total}").format(number=place.number, total=place.total),
-        in_line(info.node),
-        said,
+        in_line(" ".join(history_said(info).split())),
         clock_words(info.timestamp),
     ]
     parts.append(_("on the current line") if ours else _("LEFT BEHIND by a restore"))
     return joined(*parts)
 
 
-def moment_rows(place: HistoryPlace, state: Mapping[str, Any], here: Difference, *, ours: bool) -> list[Row]:
+def moment_rows(
+    place: HistoryPlace, state: Mapping[str, Any], here: Difference, *, ours: bool, engine: bool = False
+) -> list[Row]:
     """Return what is known of a moment: decisions first, then what happened, then where it is.
 
     Args:
@@ -269,13 +324,15 @@ def moment_rows(place: HistoryPlace, state: Mapping[str, Any], here: Difference,
         state: as it was.
         here: what differs from the moment before.
         ours: the session's head came from it.
+        engine: say which of its nodes the engine stood at, too.
     """
     info = place.info
-    rows = [labelled(_("decided"), words, "bold") for words in _decided(place)]
-    rows += [labelled(_("decided"), words, "bold") for words in given_words(place, here)]
+    rows = event_rows(place)
+    rows[len(place.decisions) : len(place.decisions)] = [
+        labelled(_("decided"), words, "bold") for words in given_words(place, here)
+    ]
     if not rows:
         rows.append(labelled(_("decided"), _("nothing at this checkpoint; [ and ] go to decisions"), "$text-muted"))
-    rows += [labelled(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
     rows += [
         labelled(_("changed"), f"{glyph_of(c)} {number_of(c.todo.id)}  {change_words(c)}")
         for c in here.todos[:MOST_ROWS]
@@ -298,16 +355,13 @@ def moment_rows(place: HistoryPlace, state: Mapping[str, Any], here: Difference,
             labelled(
                 _("origin"),
                 _("a restore: the copy{copied} of checkpoint {parent_id}").format(
-                    copied=copied, parent_id=info.parent_id
+                    copied=copied, parent_id=place.before.checkpoint_id if place.before else info.parent_id
                 ),
             )
         )
-    rows.append(
-        labelled(
-            _("stood at"),
-            _("{node} · mode {value}").format(node=in_line(info.node), value=in_line(str(control.get("mode", "")))),
-        )
-    )
+    rows.append(labelled(_("mode"), in_line(mode_words(str(control.get("mode", ""))))))
+    if engine:
+        rows.append(labelled(_("engine"), in_line(info.node)))
     rows.append(labelled("id", info.checkpoint_id))
     return rows
 
@@ -346,8 +400,10 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     ran = {t.id for t in found.ran}
     done = [e for e in effects if e.todo_id in ran and e.status != "failed"]
     lines = [
-        _("The session would go back to {node}, checkpoint {number} of {total}.").format(
-            node=in_line(info.node), number=number, total=total
+        joined(
+            _("Back to checkpoint {number} of {total}").format(number=number, total=total),
+            clock_words(info.timestamp),
+            in_line(history_said(info)),
         )
     ]
     if found.stopped:
@@ -372,14 +428,17 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     if found.answer:
         lines.append(_("- The final answer is no longer the session's; the history keeps it."))
     if found.ran:
-        lines.append(_("! Ran since: {ran}. What it did to the world is NOT undone:").format(ran=_names(found.ran)))
+        ran_since = _names(found.ran)
+        if done:
+            lines.append(_("! Ran since: {ran}. Not undone by this:").format(ran=ran_since))
+        else:
+            lines.append(_("! Ran since: {ran}. No effects outside this session.").format(ran=ran_since))
         lines += [
             f"    {number_of(e.todo_id)} {in_line(e.name)} ({_effect_words(e.status)}): {short(e.subject)}"
             for e in done[:8]
         ]
         lines += [_("    … and {n:,} more").format(n=len(done) - 8)] if len(done) > 8 else []
-        lines += [] if done else [_("    no effect outside this session is on record")]
-    lines.append(_("Nothing is executed by going back, and the history stays."))
+    lines.append(_("Nothing runs by going back, and the history stays."))
     return "\n".join(lines)
 
 
@@ -391,12 +450,16 @@ def fork_words(place: HistoryPlace, session: str) -> str:
     """Return what forking at a place means, for the dialog that asks."""
     return "\n".join(
         [
-            _("Another session starts from {session} at {node}, checkpoint {number} of {total}.").format(
-                session=session, node=in_line(place.info.node), number=place.number, total=place.total
+            joined(
+                _("Another session starts from {session}, checkpoint {number} of {total}").format(
+                    session=session, number=place.number, total=place.total
+                ),
+                clock_words(place.info.timestamp),
+                in_line(history_said(place.info)),
             ),
             _("+ The same is asked there; {session} itself goes on as it is.").format(session=session),
-            _("! What was done to the world up to now is known there, and asked about before it is done again."),
-            _("Nothing is executed by forking."),
+            _("! You'll be asked before any side effect is repeated."),
+            _("Nothing runs by forking."),
         ]
     )
 
@@ -406,86 +469,67 @@ def _names(todos: Sequence[SupervisorTodo]) -> str:
     return shown + (_(" and {n:,} more").format(n=len(todos) - _NAMED) if len(todos) > _NAMED else "")
 
 
+# What led to a checkpoint -----------------------------------------------------------------------------------------
+
 _OWN = frozenset({Verdict.RESPOND, "edit"})
 """Answers that say more than yes or no."""
 _LONGEST_NAME = 40
 """Cells of what a question was about; replay shows it whole."""
 _LONGEST = 100
-_READ = 1_000
-"""Events that are read at once at most: of checkpoints that are older nothing more is told than they say themselves."""
 
 
-class CheckpointCause(NamedTuple):
-    """What led to a checkpoint.
+def cause_forms(cause: CheckpointCause) -> list[tuple[str, ...]]:
+    """Return what happened at a checkpoint, part by part; each part safe, in several forms, the fullest first.
 
-    Args:
-        words: safe.
-        order: it says more than who was asked: somebody changed the plan or proposed to, or answered what a team asks
-            from inside.
-        by_hand: somebody decided or ordered it; what runs report gives way to who was asked.
-        fuller: the same with what it was about, safe, the longest first.
+    What people decided comes first, for a row has room for little.
     """
-
-    words: str
-    order: bool
-    by_hand: bool
-    fuller: tuple[str, ...] = ()
-
-
-class CheckpointCauses:
-    """What led to the checkpoints of one session, as far as it was asked for."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, CheckpointCause | None] = {}
-        self._newest = 0
-
-    async def of(self, past: ThreadReader, infos: Sequence[CheckpointInfo]) -> Mapping[str, CheckpointCause]:
-        """Return what led to checkpoints, by id.
-
-        Args:
-            past: where the session's events are read; only those that aren't known yet are.
-            infos: newest first, none left out between them; of the last one nothing is known, unless it was before.
-        """
-        self._newest = max([self._newest, *(info.cursor for info in infos)])
-        fresh = [pair for pair in pairwise(infos) if pair[0].checkpoint_id not in self._known]
-        for branch in {info.branch for info, __ in fresh}:
-            pairs = [pair for pair in fresh if pair[0].branch == branch]
-            came = [(i, b) for i, b in pairs if i.source != "fork" and self._newest - _READ <= b.cursor < i.cursor]
-            events = await past.events(branch, min(b.cursor for __, b in came)) if came else []
-            for info, before in pairs:
-                between = [e for e in events if before.cursor < e.seq <= info.cursor] if (info, before) in came else []
-                self._known[info.checkpoint_id] = await _told(past, between)
-        found = {info.checkpoint_id: self._known.get(info.checkpoint_id) for info in infos}
-        return {name: told for name, told in found.items() if told is not None}
+    parts: list[tuple[str, ...]] = []
+    if cause.restored:
+        parts.append((_("restored to {number}").format(number=cause.restored),))
+    parts += [(_safe(_("refused: {order}").format(order=order_words(_kind(e), event_data(e)))),) for e in cause.refused]
+    in_order = sorted(cause.events, key=lambda e: not is_decision(e))
+    parts += [_event_forms(e, cause.answered.get(str(e.event.get("request_id", "")))) for e in in_order]
+    if cause.planned:
+        parts.append((_("planned"),))
+    proposed = any(_kind(e) == "proposed" for e in cause.events)
+    names = [n for n in cause.asked if not proposed or n == "plan" or n.startswith("todo_")]
+    if said := asked_words(names):
+        parts.append((said,))
+    if cause.outcome:
+        parts.append((outcome_words(cause.outcome),))
+    return parts or ([(_("before the fork"),)] if cause.elsewhere else [])
 
 
-async def _told(past: ThreadReader, events: Sequence[Posted]) -> CheckpointCause | None:
-    """Return what some events were, with the question that the first of them answered."""
-    if not events:
-        return None
-    decided = next((e for e in events if is_decision(e)), events[0])
-    asked = str(decided.event.get("request_id", "")) if decided.event.get("kind") == "decided" else ""
-    return _deed(events, await past.request(asked) if asked else None)
+def cause_words(cause: CheckpointCause) -> str:
+    """Return what happened at a checkpoint in one safe line; empty where only the engine went on."""
+    return joined(*(forms[-1] for forms in cause_forms(cause)))
 
 
-def _deed(events: Sequence[Posted], request: Request | None) -> CheckpointCause:
-    """Return what some events were: what somebody wanted comes before what runs report."""
-    by_hand = [e for e in events if is_decision(e)]
-    first, *more = by_hand or events
-    kind = str(first.event.get("kind", ""))
-    carried = first.event.get("data")
-    data: Mapping[str, Any] = carried if isinstance(carried, Mapping) else first.event
-    inner = kind == "decided" and data.get("asked") == Kind.INTERRUPT
-    forms = _answers(data, request) if kind == "decided" else [deed(kind, data)]
-    ending = f" +{len(more)}" if more else ""
-    said = [f"{in_line(form)[:_LONGEST]}{ending}" for form in forms]
-    said_first = inner or kind != "decided" or data.get("asked") == Kind.PROPOSAL
-    return CheckpointCause(
-        said[-1], (bool(by_hand) and said_first) or kind == "proposed", bool(by_hand), tuple(said[:-1])
-    )
+def _safe(text: str) -> str:
+    return one_line(in_line(text[: 4 * _LONGEST]), _LONGEST)
 
 
-def _answers(data: JsonObject, request: Request | None) -> list[str]:
+def _kind(posted: Posted) -> str:
+    return str(posted.event.get("kind", ""))
+
+
+def _event_forms(posted: Posted, request: Request | None) -> tuple[str, ...]:
+    """Return what an event was: with what it was about and by whom, by whom, alone."""
+    kind, data = _kind(posted), event_data(posted)
+    said = _answers(data, request) if kind == "decided" else [deed(kind, data)]
+    who = person_of(posted)
+    by = [_("{deed} by {who}").format(deed=form, who=plain_name(who)) for form in said] if who else []
+    told = [*by[:1], *said[:2], *by, *said] if len(said) > 2 else [*by, *said]  # what was answered goes before by whom
+    return tuple(dict.fromkeys(map(_safe, told)))
+
+
+def person_of(posted: Posted) -> str:
+    """Return who decided or ordered something; empty for what runs and the supervisor report."""
+    who = str(event_data(posted).get("by") or posted.event.get("by") or "")
+    return "" if who in ("run", "supervisor") else who
+
+
+def _answers(data: Mapping[str, Any], request: Request | None) -> list[str]:
     """Return how a question was answered, the longest way to say it first: `approved 003 clean-logs`, `approved 003`.
 
     Args:
@@ -506,3 +550,51 @@ def _answers(data: JsonObject, request: Request | None) -> list[str]:
         return forms
     value = json_line(data["value"])
     return [f"{forms[0]}: {value}", f"{forms[-1]}: {value}", *forms]
+
+
+class CheckpointChoice(NamedTuple):
+    """A checkpoint that can be gone back to.
+
+    Args:
+        number: that commands take.
+        id: of the checkpoint.
+        said: when and what happened there, safe.
+    """
+
+    number: int
+    id: str
+    said: str
+
+
+def checkpoint_choices(
+    infos: Sequence[CheckpointInfo], number: int, causes: Mapping[str, CheckpointCause]
+) -> list[CheckpointChoice]:
+    """Return the checkpoints of a page that can be gone back to, without those where only the engine went on.
+
+    Args:
+        infos: newest first.
+        number: of the newest.
+        causes: what led to them, by id.
+    """
+    found = []
+    for n, info in enumerate(infos):
+        cause = causes.get(info.checkpoint_id)
+        said = cause_words(cause) if cause is not None else in_line(" ".join(history_said(info).split()))
+        if said:
+            found.append(CheckpointChoice(number - n, info.checkpoint_id, joined(said, clock_words(info.timestamp))))
+    return found
+
+
+def checkpoint_cells(row: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return number, local time and what happened at a checkpoint; None where only the engine went on.
+
+    Args:
+        row: of the answer of `/checkpoint list`. A step of a team has its node instead: its graph may be anybody's.
+    """
+    when = second_words(str(row["timestamp"]))
+    if "number" not in row:
+        return str(row["step"]), when, in_line(str(row["node"]))
+    happened = row.get("happened")
+    said = cause_words(CheckpointCause.from_dict(happened)) if happened else ""
+    left = f"({_('left behind')})" if row.get("left_behind") else ""
+    return (str(row["number"]), when, joined(left, said)) if said else None

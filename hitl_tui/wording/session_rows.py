@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.tally import all_done, read_tally
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.rows import in_line
-from hitl_tui.wording.status_words import ended_words, fork_first, history_said
-from hitl_tui.wording.times import day_words, second_words
-
-if TYPE_CHECKING:
-    from hitl_tui.threads.thread_model import CheckpointInfo
+from hitl_tui.wording.status_words import ended_words, fork_first
+from hitl_tui.wording.times import day_words
 
 _STATUS = {
     "waiting": mark("? waiting"),
@@ -57,16 +53,4 @@ def session_cells(session: JsonObject) -> tuple[str, ...]:
         _("{n} for you").format(n=session["questions"]) if session["questions"] else "",
         day_words(str(session["updated"])),
         session_title(str(session["title"]), str(session["message"])),
-    )
-
-
-def checkpoint_cells(info: CheckpointInfo) -> tuple[str, ...]:
-    """Return id, local time, branch, node, how much was completed, and what happened there."""
-    return (
-        in_line(info.checkpoint_id),
-        second_words(info.timestamp),
-        _("branch {branch}").format(branch=info.branch),
-        in_line(info.node),
-        _("{todos_completed} completed").format(todos_completed=info.todos_completed),
-        in_line(history_said(info)),
     )

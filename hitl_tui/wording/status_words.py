@@ -16,6 +16,7 @@ from hitl_tui.core.tally import DONE, EXPIRED, FAILED, NOT_RUN, REJECTED, REST, 
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, ngettext, signs
+from hitl_tui.threads.thread_model import Waiting
 from hitl_tui.wording.rows import in_line, joined
 from hitl_tui.wording.times import clock_words, duration_words, moment
 
@@ -91,8 +92,6 @@ _PLACES = (
 )
 _OWN_WORDS = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b")
 _FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
-_OURS = re.compile(r"\d+ waiting: (?P<names>.+)", re.DOTALL)
-"""What a session's checkpoint says that waits; those of other stores say it in words of their graph."""
 
 
 @lru_cache(1 << 14)
@@ -229,11 +228,11 @@ def history_said(info: CheckpointInfo) -> str:
     if info.outcome:
         return outcome_words(info.outcome)
     if info.waiting:
-        ours = _OURS.fullmatch(info.message)
-        asked = _who_asked(ours["names"].split(", ")) if ours else info.message.partition("waiting: ")[2]
+        waiting = Waiting.at(info)
+        asked = info.message.partition("waiting: ")[2] if waiting is None else ""
         if asked:
             return _("asked {asked}").format(asked=asked).strip()
-        return _("plan made") if info.node == "plan_review" else _("waited")
+        return _("waited") if waiting is None else waiting_words(waiting, planned=info.node == "plan_review")
     if info.source == "fork":
         return _("restored")
     return ""
@@ -248,12 +247,31 @@ def outcome_words(outcome: str) -> str:
     return words.get(outcome) or _(outcome)
 
 
-def _who_asked(names: Sequence[str]) -> str:
-    """Return who asks at a checkpoint of a session: ids of TODOs, `plan`, else ids of proposals, which say nothing."""
+def waiting_words(waiting: Waiting, *, planned: bool = False) -> str:
+    """Return what asks at a checkpoint of a session: `asked 001 002 and 3 more`; that it was planned where none does.
+
+    Args:
+        waiting: what asks.
+        planned: the plan was made there.
+    """
+    more = waiting.count - len(waiting.names)
+    asked = asked_words(waiting.names)
+    if not asked:
+        return _("planned") if planned else ""
+    return _("{asked} and {n} more").format(asked=asked, n=more) if more else asked
+
+
+def asked_words(names: Sequence[str]) -> str:
+    """Return that something asks: `asked 001 002`. Proposals have ids that say nothing, so they aren't named.
+
+    Args:
+        names: ids of TODOs, `plan`, ids of proposals.
+    """
     todos = " ".join(number_of(name) for name in names if name.startswith("todo_"))
     plan = _("about the plan") if "plan" in names else ""
     proposed = any(name != "plan" and not name.startswith("todo_") for name in names)
-    return ", ".join(filter(None, (todos, plan, _("about a proposal") if proposed else "")))
+    asked = ", ".join(filter(None, (todos, plan, _("about a proposal") if proposed else "")))
+    return _("asked {asked}").format(asked=asked) if asked else ""
 
 
 def asked_about(request: Request) -> str:

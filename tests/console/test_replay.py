@@ -14,7 +14,7 @@ from textual.widgets import Markdown, Static
 
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.history_cursor import HeadAncestry, HistoryCursor, Stretch
+from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.widgets.history_table import GraphTable, HistoryTable, branch_graph
 from hitl_tui.console.widgets.plan_table import PlanTable
@@ -25,7 +25,7 @@ from hitl_tui.ledger.records import Posted
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.threads.session_history import CheckpointInfo
-from hitl_tui.threads.thread_reader import HistoryForm, is_decision
+from hitl_tui.threads.thread_reader import HeadAncestry, HistoryForm, Stretch, is_decision
 from hitl_tui.wording.history_rows import event_words
 
 

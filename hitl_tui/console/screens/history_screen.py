@@ -21,7 +21,6 @@ from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.history_cursor import HeadAncestry
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import SingleResultScreen
 from hitl_tui.console.screens.history_panes import GRAPH, PAST, PLAN, SPACES
@@ -33,7 +32,7 @@ from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
-from hitl_tui.threads.thread_reader import Capability, HistoryPlace
+from hitl_tui.threads.thread_reader import Capability, HeadAncestry, HistoryPlace
 from hitl_tui.wording.history_rows import obstacle_words
 from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.times import error_words, failure_words
@@ -266,6 +265,17 @@ class HistoryScreen(SingleResultScreen[bool]):
         if info is not None:
             await self._number(info)
             self._marks = self._marks.toggled(info)
+
+    def action_fold(self) -> None:
+        """Show or hide the checkpoints at which only the engine went on."""
+        if not self._cursor.folds:
+            self.say(_("Nothing is folded here."))
+            return
+        self._cursor.folded = not self._cursor.folded
+        self._tasks.do(self._nothing)
+
+    async def _nothing(self) -> None:
+        """Have what is shown drawn again."""
 
     def action_act(self, number: int) -> None:
         """Look, compare, fork or restore: what the keys 1 to 4 do."""

@@ -13,6 +13,7 @@ from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE, T
 from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, ShownCheckpoint
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, translate
+from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_diff import Difference, compare
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
 from hitl_tui.wording.history_rows import decision_words, fork_words, moment_rows, place_words, plan_at, todos_at
@@ -54,7 +55,7 @@ class ReplayView(HistoryView):
         self, handle: SessionHandle, console: SessionConsole, display: SessionDisplay, at: str = "", page: int = PAGE
     ) -> None:
         self.reader = handle.thread
-        self.cursor = HistoryCursor(self.reader, page)
+        self.cursor = HistoryCursor(self.reader, page, CheckpointCauses())
         self._handle = handle
         self._console = console
         self._display = display
@@ -103,13 +104,15 @@ class ReplayView(HistoryView):
         )
 
     async def moment_rows(self, shown: ShownCheckpoint, host: Speaker) -> Sequence[Row]:
-        return moment_rows(shown.place, shown.state, shown.difference or Difference(), ours=shown.ours)
+        return moment_rows(
+            shown.place, shown.state, shown.difference or Difference(), ours=shown.ours, engine=not self.cursor.folded
+        )
 
     async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
         return place.before
 
     def name(self, info: CheckpointInfo, number: int) -> str:
-        return f"{number} {safe_text(info.node, multiline=False)} {clock_words(info.timestamp)}"
+        return f"{number} {clock_words(info.timestamp)}"
 
     async def difference_rows(self, older: CheckpointInfo | None, newer: CheckpointInfo) -> Sequence[Row]:
         before = await self._states.get(older.checkpoint_id) if older is not None else {}

@@ -35,7 +35,7 @@ from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
-from hitl_tui.wording.history_rows import CheckpointCauses
+from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.wording.status_words import PlanLines, ending_words, fork_first, running_rows, status_of_session
 from hitl_tui.wording.times import mode_words
 
@@ -300,8 +300,8 @@ class SessionScreen(PromptScreen):
 
     async def on_history_table_older(self, event: HistoryTable.Older) -> None:
         table = self.query_one(HistoryTable)
-        if self.handle is not None and table.checkpoints:
-            last = table.checkpoints[-1]
+        if self.handle is not None and table.loaded:
+            last = table.loaded[-1]
             page = await self.handle.session.checkpoints(_PAGE, last.checkpoint_id)
             if page:
                 table.older(page, await self._causes.of(self.handle.thread, [last, *page]))
@@ -431,7 +431,7 @@ class SessionScreen(PromptScreen):
         from hitl_tui.commands.completion import complete
 
         agents = self.handle.setup.planner.agents if self.handle else {}
-        checkpoints = self.query_one(HistoryTable).checkpoints
+        checkpoints = self.query_one(HistoryTable).choices
         return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=self.hitl.sessions.known)
 
     def usage(self, text: str) -> str:
@@ -599,7 +599,7 @@ class SessionScreen(PromptScreen):
         if event.data_table is plan and plan.selected:
             self.operator.show_todo(plan.selected)
         elif event.data_table is history and history.selected is not None:
-            self.operator.show_checkpoint(history.selected)
+            self.operator.show_checkpoint(history.selected, engine=not history.folded)
 
     # The other panes -------------------------------------------------------------------------------------------
 

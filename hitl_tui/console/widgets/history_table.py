@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
+from textual.content import Content
 from textual.events import Resize
 from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.history_cursor import HeadAncestry, HistoryCursor
+from hitl_tui.console.history_cursor import HistoryCursor
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark, translate
+from hitl_tui.language import _, mark, ngettext, translate
+from hitl_tui.threads.thread_reader import HeadAncestry
+from hitl_tui.wording.history_rows import CheckpointChoice, cause_forms, checkpoint_choices
+from hitl_tui.wording.rows import in_line, joined
 from hitl_tui.wording.status_words import history_said
 from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
+    from hitl_tui.threads.checkpoint_causes import CheckpointCause
     from hitl_tui.threads.session_history import CheckpointInfo
-    from hitl_tui.wording.history_rows import CheckpointCause
 
 _NODE, _LONG_NODE = 13, 17
 """Cells of a node's name, and of the longest of ours where there is room."""
@@ -32,8 +37,6 @@ _CLOCK, _MINUTES = 8, 5
 _ROOMY = 56
 _LANES = 5
 """Lines drawn beside each other; further ones are cut off."""
-_SOME = 8
-"""Cells that a part of what a decision was about takes at least; less of it says nothing."""
 LEFT_BEHIND = mark("left behind")
 
 
@@ -137,52 +140,65 @@ def _glyph(info: CheckpointInfo, ours: bool, end: bool) -> str:
     return "○" if not info.parent_id else "│"
 
 
-def said_of(info: CheckpointInfo, row: GraphRow, room: int, led: CheckpointCause | None = None) -> str:
-    """Return what happened at a checkpoint, safe: whether it was left behind, who was asked, how much was done.
+def contracted(checkpoints: Sequence[CheckpointInfo], shown: Sequence[int]) -> list[CheckpointInfo]:
+    """Return some of a history's checkpoints, each as if it came from the one of them that it goes back to.
 
-    It takes at most `room` cells; where it has too little, `2 done` becomes `✓2`, and what was left says that alone.
+    Args:
+        checkpoints: newest first, none left out between them.
+        shown: which of them, rising.
+    """
+    known = {info.checkpoint_id: info.parent_id for info in checkpoints}
+    kept = {checkpoints[n].checkpoint_id for n in shown}
+    found = []
+    for info in (checkpoints[n] for n in shown):
+        parent = info.parent_id
+        while parent in known and parent not in kept:
+            parent = known[parent]
+        found.append(info if parent == info.parent_id else replace(info, parent_id=parent))
+    return found
+
+
+def said_of(info: CheckpointInfo, row: GraphRow, room: int, cause: CheckpointCause | None = None) -> str:
+    """Return what happened at a checkpoint, safe: whether it was left behind, what led there, who was asked.
+
+    It takes at most `room` cells; where it has too little, what was left says that alone.
 
     Args:
         info: the checkpoint.
         row: its place in the graph.
         room: cells.
-        led: what led to it: a change of the plan comes before what was asked, all else goes first where room is scarce.
+        cause: what led to it; None for what the checkpoint says of itself.
     """
-    words = " ".join(history_said(info).split())
-    said = [f"({_(LEFT_BEHIND)})"] if row.tip else []
-    count = info.todos_completed if not info.outcome else 0
-    said += _parts(
-        words, led, room - cell_width(" · ".join([*said, ""])) - (cell_width(f" · ✓{count}") if count else 0)
-    )
-    text = safe_text(" · ".join([*said, _("{count} done").format(count=count)] if count else said), multiline=False)
-    if count and cell_width(text) > room:
-        text = safe_text(" · ".join([*said, f"✓{count}"]), multiline=False)
-    return one_line(said[0] if row.tip and cell_width(text) > room else text, room)
+    left = f"({_(LEFT_BEHIND)})" if row.tip else ""
+    said = in_line(" ".join(history_said(info).split()))
+    forms = cause_forms(cause) if cause is not None else [(said,)] if said else []
+    text = fitted(forms, room - (cell_width(left) + 3 if left and forms else 0))
+    text = joined(left, text)
+    return one_line(left if left and cell_width(text) > room else text, room)
 
 
-def _parts(words: str, led: CheckpointCause | None, room: int) -> list[str]:
-    """Return what was asked and what led there, in as many words as there is room for; else only what goes first."""
-    asked = [words] if words else []
-    if led is None:
-        return asked
-    beside = room - cell_width(" · ".join([*asked, ""]))
-    # What was asked by then is told again where it is asked.
-    least = (*led.fuller, led.words)[0] if led.order else led.words
-    alone = (led.order or led.by_hand) and cell_width(least) > beside
-    said = _in_room(led, room if alone else beside)
-    if alone or not asked:
-        return [said or led.words]
-    if not said:
-        return asked
-    return [said, *asked] if led.order else [*asked, said]
+def fitted(parts: Sequence[Sequence[str]], room: int) -> str:
+    """Return parts of a line in at most `room` cells, or the first in its shortest form alone and cut.
+
+    What there is no room for is counted; each part that stands there takes the fullest form that has room.
+
+    Args:
+        parts: each in several forms, the fullest first.
+        room: cells.
+    """
+    chosen = [forms[-1] for forms in parts]
+    dropped = 0
+    while len(chosen) > 1 and cell_width(_line(chosen, dropped)) > room:
+        chosen.pop()
+        dropped += 1
+    for n, forms in enumerate(parts[: len(chosen)]):
+        rest = room - cell_width(_line([*chosen[:n], "", *chosen[n + 1 :]], dropped)) - (3 if len(chosen) > 1 else 0)
+        chosen[n] = next((form for form in forms if cell_width(form) <= rest), chosen[n])
+    return one_line(_line(chosen, dropped), room)
 
 
-def _in_room(led: CheckpointCause, room: int) -> str:
-    """Return what led to a checkpoint in at most `room` cells, with as much of what it was about as fits."""
-    whole = next((form for form in led.fuller if cell_width(form) <= room), "")
-    if whole or cell_width(led.words) > room:
-        return whole
-    return one_line(led.fuller[0], room) if led.fuller and room - cell_width(led.words) >= _SOME else led.words
+def _line(parts: Sequence[str], more: int) -> str:
+    return joined(*parts, f"+{more}" if more else "")
 
 
 def _step(info: CheckpointInfo) -> str:
@@ -201,15 +217,17 @@ class GraphTable(DataTable[Text]):
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id, cursor_type="row", show_header=False, zebra_stripes=False)
-        self._checkpoints: list[CheckpointInfo] = []
+        self._rows_shown: list[CheckpointInfo] = []
+        self._drawn: list[CheckpointInfo] = []
         self._graph: list[GraphRow] = []
         self._head = ""
         self._turns: Sequence[tuple[str, str]] = ()
         self._marks: Mapping[str, str] = {}
         self.causes: Mapping[str, CheckpointCause] = {}
         """What led to checkpoints, by id, as far as that is known."""
-        self._lanes, self._digits, self._node = 3, 1, _NODE
-        self._first = 0
+        self._numbers: Mapping[str, int] = {}
+        self._with_nodes = True
+        self._lanes, self._digits, self._node = 1, 1, _NODE
         self._room = 0
 
     def on_mount(self) -> None:
@@ -229,97 +247,90 @@ class GraphTable(DataTable[Text]):
     @property
     def checkpoints(self) -> Sequence[CheckpointInfo]:
         """What is shown, newest first."""
-        return tuple(self._checkpoints)
+        return tuple(self._rows_shown)
 
     @property
     def selected(self) -> CheckpointInfo | None:
         """The checkpoint at the cursor."""
-        return self._checkpoints[self.cursor_row] if 0 <= self.cursor_row < len(self._checkpoints) else None
+        return self._rows_shown[self.cursor_row] if 0 <= self.cursor_row < len(self._rows_shown) else None
 
-    def show(
-        self,
-        checkpoints: Sequence[CheckpointInfo],
-        index: int,
-        *,
-        head: str,
-        turns: Sequence[tuple[str, str]],
-        marks: Mapping[str, str],
-        first: int = 0,
-    ) -> None:
-        """Show a part of the history.
+    def follow(self, cursor: HistoryCursor, marks: Mapping[str, str], *, index: int, first: int = 0) -> None:
+        """Show the part of a history that is around a cursor.
 
         Args:
-            checkpoints: newest first.
-            index: where the cursor stands.
-            head, turns: see `branch_graph`.
+            cursor: stands at a checkpoint of it.
+            index: which of the checkpoints around the cursor is chosen.
             marks: at most two cells put before a checkpoint, by id; with none at all there is no room for them.
-            first: which of all checkpoints the first of these is, from 1; 0 to show supersteps.
+            first: which of all checkpoints the newest around the cursor is, from 1; 0 to show supersteps.
         """
-        first, self._first = self._first, first
-        fresh = (
-            first != self._first
-            or list(checkpoints) != self._checkpoints
-            or (head, tuple(turns)) != (self._head, tuple(self._turns))
-        )
-        old, self._marks = self._marks, dict(marks)
-        self._head, self._turns = head, tuple(turns)
-        if fresh or bool(old) != bool(marks):
-            self._checkpoints = list(checkpoints)
-            self._fill(index)
+        if cursor.shape is None:
             return
-        for number, info in enumerate(self._checkpoints):
+        shown, infos = cursor.shown, cursor.infos
+        here = shown.index(index) if index in shown else 0
+        numbers = {infos[n].checkpoint_id: first - n for n in shown} if first else {}
+        form = (cursor.shape.head, cursor.shape.turns, numbers, not cursor.folded, cursor.causes)
+        now = (self._head, self._turns, self._numbers, self._with_nodes, self.causes)
+        rows = [infos[n] for n in shown]
+        old, self._marks = self._marks, dict(marks)
+        if rows != self._rows_shown or form != now or bool(old) != bool(marks):
+            self._head, self._turns, self._numbers, self._with_nodes, self.causes = form
+            self._rows_shown, self._drawn = rows, contracted(infos, shown)
+            self._fill(here)
+            return
+        for number, info in enumerate(rows):
             if old.get(info.checkpoint_id) != marks.get(info.checkpoint_id):
                 self.update_cell(info.checkpoint_id, "row", self._text(number))
-        self.move_cursor(row=index, animate=False)
-
-    def follow(self, cursor: HistoryCursor, signs: Mapping[str, str], *, index: int, first: int = 0) -> None:
-        """Show the part of a history that is around a cursor; see `show`."""
-        if cursor.shape is not None:
-            head, turns = cursor.shape.head, cursor.shape.turns
-            self.show(cursor.infos, index, head=head, turns=turns, marks=signs, first=first)
+        self.move_cursor(row=here, animate=False)
 
     def _fill(self, index: int | None = None) -> None:
         here = self.selected.checkpoint_id if self.selected and self.cursor_row else ""
-        self._graph = branch_graph(self._checkpoints, self._head, self._turns)
-        self._lanes = max([3, *(len(row.drawn) for row in self._graph)])
-        self._digits = max((len(self._number(n)) for n in range(len(self._checkpoints))), default=1)
-        self._node = max([_NODE, *(min(_LONG_NODE, cell_width(info.node)) for info in self._checkpoints)])
+        self._graph = branch_graph(self._drawn, self._head, self._turns)
+        self._lanes = max([1, *(len(row.drawn) for row in self._graph)])
+        self._digits = max((len(self._number(info)) for info in self._rows_shown), default=1)
+        self._node = max([_NODE, *(min(_LONG_NODE, cell_width(info.node)) for info in self._rows_shown)])
         self.clear()
-        for number, info in enumerate(self._checkpoints):
+        for number, info in enumerate(self._rows_shown):
             self.add_row(self._text(number), key=info.checkpoint_id)
-        if not self._checkpoints:
+        if not self._rows_shown:
             return
         if index is None:
-            index = next((n for n, c in enumerate(self._checkpoints) if c.checkpoint_id == here), 0)
+            index = next((n for n, c in enumerate(self._rows_shown) if c.checkpoint_id == here), 0)
         self.move_cursor(row=index, animate=False)
 
-    def _number(self, row: int) -> str:
-        """Return which of all checkpoints a row is, or its superstep."""
-        return str(self._first - row) if self._first else _step(self._checkpoints[row])
+    def _number(self, info: CheckpointInfo) -> str:
+        """Return which of all checkpoints one is, or its superstep."""
+        return str(self._numbers[info.checkpoint_id]) if info.checkpoint_id in self._numbers else _step(info)
 
     def _text(self, number: int) -> Text:
-        """Return one row: mark, graph, number and node, what happened, time; what happened is cut to the room."""
-        info, row = self._checkpoints[number], self._graph[number]
+        """Return one row: mark, graph, number, node, what happened, time; what happened is cut to the room."""
+        info, row = self._rows_shown[number], self._graph[number]
         mark = f"{self._marks.get(info.checkpoint_id, ''):<3}" if self._marks else ""
         # Beside several branches the seconds have no room.
         exact = _CLOCK if self._lanes <= 3 or self._room >= _ROOMY else _MINUTES
         clock = clock_words(info.timestamp)[:exact] if self._room >= 34 else ""
-        wide = self._node if self._room >= _ROOMY else _NODE
-        node = one_line(safe_text(info.node, multiline=False), wide)
-        step = f"{self._number(number):>{self._digits}} " if self._room >= _ROOMY else ""
-        head = f"{mark}{row.drawn:<{self._lanes}} {step}{node}{' ' * (wide - cell_width(node))} "
+        step = f"{self._number(info):>{self._digits}} " if self._numbers or self._room >= _ROOMY else ""
+        head = f"{mark}{row.drawn:<{self._lanes}} {step}{self._node_cell(info)}"
         room = max(0, self._room - cell_width(head) - (exact + 1 if clock else 0))
         said = said_of(info, row, room, self.causes.get(info.checkpoint_id))
+        if not said and not self._with_nodes and info.checkpoint_id == self._head:
+            said = one_line(_("now"), room)
         gap = " " * (room - cell_width(said) + 1)
         style = "" if row.ours else "dim"
         return Text.assemble((head + said, style), (f"{gap}{clock}" if clock else "", "dim"))
+
+    def _node_cell(self, info: CheckpointInfo) -> str:
+        if not self._with_nodes:
+            return ""
+        wide = self._node if self._room >= _ROOMY else _NODE
+        node = one_line(safe_text(info.node, multiline=False), wide)
+        return f"{node}{' ' * (wide - cell_width(node))} "
 
 
 class StepsTable(GraphTable):
     """A team's own steps, one a row, which are one line."""
 
     def _text(self, number: int) -> Text:
-        info = self._checkpoints[number]
+        info = self._rows_shown[number]
         sign = "A" if "A" in self._marks.get(info.checkpoint_id, "") else " "
         node = one_line(safe_text(translate(info.node) if info.node in ("start", "ended") else info.node), _STEPS_NODE)
         gap = " " * (_STEPS_NODE - cell_width(node))
@@ -327,7 +338,10 @@ class StepsTable(GraphTable):
 
 
 class HistoryTable(GraphTable):
-    """The history pane: further pages are asked for when the cursor comes to the end."""
+    """The history pane: further pages are asked for when the cursor comes to the end.
+
+    Checkpoints at which only the engine went on are folded, until somebody wants to see them.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.HISTORY)]
 
@@ -344,10 +358,31 @@ class HistoryTable(GraphTable):
     class Left(Message):
         """Back to the prompt."""
 
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._loaded: list[CheckpointInfo] = []
+        self._count = 0
+        self._with_nodes = False
+
+    @property
+    def loaded(self) -> Sequence[CheckpointInfo]:
+        """The checkpoints that were read, newest first, folded ones too."""
+        return tuple(self._loaded)
+
+    @property
+    def folded(self) -> bool:
+        """Checkpoints at which only the engine went on aren't shown."""
+        return not self._with_nodes
+
+    @property
+    def choices(self) -> list[CheckpointChoice]:
+        """The checkpoints that can be gone back to, newest first."""
+        return checkpoint_choices(self._loaded, self._count, self.causes)
+
     def reset(self) -> None:
         """Show nothing: another session comes."""
-        self._checkpoints, self.causes = [], {}
-        self._fill()
+        self._loaded, self.causes, self._count = [], {}, 0
+        self._show()
 
     def newest(
         self,
@@ -362,29 +397,53 @@ class HistoryTable(GraphTable):
             count: how many checkpoints there are; 0 to show supersteps.
             causes: what led to these, by id.
         """
-        self.causes = {**self.causes, **causes}
-        if list(page) == self._checkpoints[: len(page)]:
+        fresh = {**self.causes, **causes}
+        if list(page) == self._loaded[: len(page)] and fresh == self.causes:
             return
-        self._first = count
-        known = {c.checkpoint_id: number for number, c in enumerate(self._checkpoints)}
+        self.causes, self._count = fresh, count
+        known = {c.checkpoint_id: number for number, c in enumerate(self._loaded)}
         last = known.get(page[-1].checkpoint_id) if page else None
-        self._keep([*page, *(self._checkpoints[last + 1 :] if last is not None else [])])
+        self._loaded = [*page, *(self._loaded[last + 1 :] if last is not None else [])]
+        self._show()
 
     def older(
         self, page: Sequence[CheckpointInfo], causes: Mapping[str, CheckpointCause] = MappingProxyType({})
     ) -> None:
         """Add the page that comes before what is shown, with what led to its checkpoints."""
         self.causes = {**self.causes, **causes}
-        known = {c.checkpoint_id for c in self._checkpoints}
-        self._keep([*self._checkpoints, *(c for c in page if c.checkpoint_id not in known)])
+        known = {c.checkpoint_id for c in self._loaded}
+        self._loaded += [c for c in page if c.checkpoint_id not in known]
+        self._show()
 
-    def _keep(self, checkpoints: list[CheckpointInfo]) -> None:
+    def _show(self) -> None:
         here = self.selected.checkpoint_id if self.selected and self.cursor_row else ""
-        self._checkpoints = checkpoints
-        self._fill(next((n for n, c in enumerate(checkpoints) if c.checkpoint_id == here), 0))
+        shown = [n for n, info in enumerate(self._loaded) if self._with_nodes or not self._is_quiet(info)]
+        self._rows_shown, self._drawn = [self._loaded[n] for n in shown], contracted(self._loaded, shown)
+        self._numbers = {self._loaded[n].checkpoint_id: self._count - n for n in shown} if self._count else {}
+        self._head = self._loaded[0].checkpoint_id if self._loaded else ""
+        self._fill(next((n for n, c in enumerate(self._rows_shown) if c.checkpoint_id == here), 0))
+        self._foot()
+
+    def _is_quiet(self, info: CheckpointInfo) -> bool:
+        cause = self.causes.get(info.checkpoint_id)
+        return cause.quiet if cause is not None else not (info.waiting or info.outcome)
+
+    def _foot(self) -> None:
+        """Say in the frame how many checkpoints are folded, and what shows them."""
+        n = sum(map(self._is_quiet, self._loaded))
+        if self.folded:
+            said = ngettext("{n} engine step · {key} shows it", "{n} engine steps · {key} shows them", n)
+        else:
+            said = ngettext("{n} engine step · {key} hides it", "{n} engine steps · {key} hides them", n)
+        key = keymap_of(self.app).named("{history.fold}") if n else ""
+        self.border_subtitle = Content(said.format(n=n, key=key)) if n else Content("")
+
+    def action_fold(self) -> None:
+        self._with_nodes = not self._with_nodes
+        self._show()
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        if self.has_focus and event.cursor_row >= len(self._checkpoints) - 1:
+        if self.has_focus and event.cursor_row >= len(self._rows_shown) - 1:
             self.post_message(self.Older())
 
     def action_restore(self) -> None:

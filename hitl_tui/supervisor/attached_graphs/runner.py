@@ -33,6 +33,7 @@ from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.graphs.json_values import plain, said
 from hitl_tui.graphs.state_text import answer_of
 from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.activity import started_words
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView, check_update, view_of
 from hitl_tui.supervisor.attached_graphs.node_containment import contained, printed_to
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, Ended, GraphFailure, failure_text, in_doubt
@@ -513,7 +514,7 @@ class GraphRunner:
             activity.write(todo.id, "line", line)
 
         how = (
-            Message("{} attempt {}", team.name, todo.attempt)
+            started_words(team.name, todo.attempt)
             if leg.stretch.name.startswith("start ")
             else Message("{} goes on", team.name)
         )

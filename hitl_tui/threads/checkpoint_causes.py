@@ -1,0 +1,167 @@
+"""What led to the checkpoints of a session: decisions, orders, reports, refusals, and what asks since."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any
+
+from hitl_tui.core.json_types import Json
+from hitl_tui.core.requests import Request
+from hitl_tui.ledger.records import Posted
+from hitl_tui.threads.thread_model import CheckpointInfo, Waiting
+from hitl_tui.threads.thread_reader import ThreadReader, is_decision
+
+_ENGINE = frozenset({"restored", "bound", "configured"})
+"""Kinds of events that tell an operator nothing: what they led to does."""
+_ASKS = frozenset({"interrupted"})
+_TOLD = ("kind", "todo_id", "verdict", "action", "asked", "outcome", "value")
+_ORDERED = ("status", "priority", "mode", "where", "anchor")
+_KNOWN_AT = attrgetter("seq")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointCause:
+    """What led to a checkpoint.
+
+    Args:
+        events: what took effect, in order.
+        refused: what somebody ordered and had no effect.
+        answered: the questions that were decided, by id, as far as they are on record.
+        asked: what asks since; ids of TODOs, `plan`, ids of proposals.
+        planned: the plan was made.
+        restored: number of the checkpoint that it is a copy of; 0 when it is none.
+        elsewhere: what led there is on record in the session that this one was forked from.
+        outcome: how the session ended; empty where it goes on.
+    """
+
+    events: tuple[Posted, ...] = ()
+    refused: tuple[Posted, ...] = ()
+    answered: Mapping[str, Request] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
+    planned: bool = False
+    restored: int = 0
+    elsewhere: bool = False
+    outcome: str = ""
+
+    @property
+    def quiet(self) -> bool:
+        """Only the engine went on: nothing happened that an operator would tell."""
+        happened = self.events or self.refused or self.asked or self.outcome
+        return not (happened or self.planned or self.restored or self.elsewhere)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON, of events and questions no more than says what they were."""
+        return {
+            "events": [_told(e) for e in self.events],
+            "refused": [_told(e) for e in self.refused],
+            "asked": list(self.asked),
+            "planned": self.planned,
+            "restored_from": self.restored or None,
+            "outcome": self.outcome or None,
+            "elsewhere": self.elsewhere,
+            "engine_only": self.quiet,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CheckpointCause:
+        """Return what `to_dict` wrote, as far as that tells it."""
+        events, refused = ([Posted(0, "", 0, e) for e in data[name]] for name in ("events", "refused"))
+        return cls(
+            events=tuple(events),
+            refused=tuple(refused),
+            asked=tuple(data["asked"]),
+            planned=bool(data["planned"]),
+            restored=int(data["restored_from"] or 0),
+            outcome=str(data["outcome"] or ""),
+            elsewhere=bool(data["elsewhere"]),
+        )
+
+
+async def copied_from(past: ThreadReader, info: CheckpointInfo) -> CheckpointInfo | None:
+    """Return the checkpoint that a restore made a copy of: LangGraph gives a copy the parent of what it copies."""
+    after = await past.newer(1, info.parent_id)
+    beside = [c for c in after if c.parent_id == info.parent_id and c.checkpoint_id != info.checkpoint_id]
+    return beside[0] if beside else await past.info(info.parent_id)
+
+
+def event_data(posted: Posted) -> Mapping[str, Any]:
+    """Return what an event carries, wherever it stands in it."""
+    inner = posted.event.get("data")
+    return inner if isinstance(inner, Mapping) else posted.event
+
+
+def _told(posted: Posted) -> dict[str, Json]:
+    data = event_data(posted)
+    found: dict[str, Json] = {k: data[k] for k in (*_TOLD, *_ORDERED) if data.get(k) not in (None, "")}
+    for name, part in (("todo", "name"), ("proposal", "reason")):
+        inner = data.get(name)
+        if isinstance(inner, Mapping):
+            found[name] = {part: str(inner.get(part, ""))}
+    found["kind"] = str(posted.event.get("kind", ""))
+    found["by"] = str(data.get("by") or posted.event.get("by") or "")
+    return found
+
+
+class CheckpointCauses:
+    """What led to the checkpoints of one session, as far as it was asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, CheckpointCause] = {}
+        self._events: dict[int, list[Posted]] = {}
+        self._read_from: dict[int, int] = {}
+
+    async def of(self, past: ThreadReader, infos: Sequence[CheckpointInfo]) -> Mapping[str, CheckpointCause]:
+        """Return what led to checkpoints, by id.
+
+        Args:
+            past: where the session's events are read; only those that aren't known yet are.
+            infos: newest first, none left out between them; of the last one nothing is known, unless it was before or
+                is the first of all.
+        """
+        for info, before in pairwise(infos):
+            if info.checkpoint_id not in self._known:
+                self._known[info.checkpoint_id] = await self._between(past, before, info)
+        if infos and not infos[-1].parent_id:
+            self._known.setdefault(infos[-1].checkpoint_id, CheckpointCause())
+        return {i.checkpoint_id: self._known[i.checkpoint_id] for i in infos if i.checkpoint_id in self._known}
+
+    async def _between(self, past: ThreadReader, before: CheckpointInfo, info: CheckpointInfo) -> CheckpointCause:
+        if info.source == "fork":
+            origin = await copied_from(past, info)
+            return CheckpointCause(restored=await past.place(origin.checkpoint_id) if origin is not None else 0)
+        came = await self._came(past, info.branch, before.cursor, info.cursor)
+        refused = [e for e in came if e.event_id in info.refused]
+        events = tuple(e for e in came if e not in refused and str(e.event.get("kind", "")) not in _ENGINE)
+        here, then = Waiting.at(info) or Waiting(), Waiting.at(before) or Waiting()
+        asked = here.since(then) if info.waiting else ()
+        inside = [str(event_data(e).get("todo_id", "")) for e in events if e.event.get("kind") in _ASKS]
+        ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")
+        found = {name: await past.request(name) for name in ids if name}
+        return CheckpointCause(
+            events=tuple(e for e in events if e.event.get("kind") not in _ASKS),
+            refused=tuple(e for e in refused if is_decision(e)),
+            answered={name: request for name, request in found.items() if request is not None},
+            asked=tuple(dict.fromkeys([*inside, *asked])),
+            planned=info.node == "plan_review" and before.node == "planning",
+            elsewhere=info.cursor > before.cursor and not came,
+            outcome=info.outcome if not before.outcome else "",
+        )
+
+    async def _came(self, past: ThreadReader, branch: int, after: int, upto: int) -> list[Posted]:
+        """Return the events of a branch with numbers above `after`, up to `upto`; what was read once is kept."""
+        if upto <= after:
+            return []
+        known = self._events.get(branch)
+        if known is None or after < self._read_from[branch]:
+            # The newest page needs only its own; once older ones are asked for, all are.
+            start = after if known is None else 0
+            known = self._events[branch] = await past.events(branch, start)
+            self._read_from[branch] = start
+        elif not known or known[-1].seq < upto:
+            known += await past.events(branch, known[-1].seq if known else self._read_from[branch])
+        first = bisect_right(known, after, key=_KNOWN_AT)
+        return known[first : bisect_left(known, upto + 1, key=_KNOWN_AT)]
