@@ -28,6 +28,9 @@ from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot, as_questions
+from hitl_tui.threads.checkpoint_causes import CheckpointCauses
+from hitl_tui.threads.session_thread import SessionThread
+from hitl_tui.wording.history_rows import checkpoint_choices
 
 LEASE = Path(__file__).resolve().parents[2] / "examples" / "lease"
 QUESTION = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
@@ -48,8 +51,10 @@ class Scene:
         await self.session.settled()
 
     async def offer(self, line: str) -> list[Completion]:
-        pages = await self.session.checkpoints(5)
-        return complete(line, len(line), self.session.snapshot, self.agents, pages, self.commands)
+        past, infos = SessionThread(self.session), await self.session.checkpoints(50)
+        causes = await CheckpointCauses().of(past, infos)
+        offered = checkpoint_choices(infos, await past.place(infos[0].checkpoint_id), causes)
+        return complete(line, len(line), self.session.snapshot, self.agents, offered, self.commands)
 
     async def texts(self, line: str) -> list[str]:
         return [c.text for c in await self.offer(line)]
@@ -140,9 +145,12 @@ async def test_declared_commands_and_their_parameters(scene: Scene) -> None:
 
 
 async def test_checkpoints_and_proposals(scene: Scene) -> None:
-    newest = (await scene.session.checkpoints(1))[0].checkpoint_id
-    assert (await scene.texts("/checkpoint restore "))[0] == newest
-    assert await scene.texts(f"/checkpoint restore {newest}") == [newest]
+    asked, planned = await scene.offer("/checkpoint restore ")
+    assert asked.help.startswith("asked 001 · ") and planned.help.startswith("planned · ")
+    assert asked.text == asked.display == str(int(planned.text) + 1)
+    assert await scene.texts(f"/checkpoint restore {asked.text}") == [asked.text]
+    named = await scene.session.find_checkpoint(asked.text)
+    assert await scene.texts(f"/checkpoint restore {named[:20]}") == [named]
     await scene.give("보고서도 작성해줘.")
     (proposal,) = await scene.texts("/proposal accept ")
     assert proposal in scene.session.snapshot.proposals
