@@ -178,6 +178,9 @@ def palette(app: SessionConsole) -> Iterable[SystemCommand]:
     for spec in app.keymap.of(keys.SESSION):
         name = f"{_capital(_(spec.label))} ({spec.shown})"
         yield _entry(app, name, _(spec.help), f"screen.{spec.action}", "" if session else _(_NEEDS_SESSION))
+    whole = next(spec for spec in app.keymap.of(keys.PLAN) if spec.id == "plan.maximise")
+    name = f"{_capital(_(whole.label))} ({whole.shown})"
+    yield _entry(app, name, _(whole.help), whole.action, "" if session else _(_NEEDS_SESSION))
     chosen = app.sessions.chosen
     for spec in app.keymap.of(keys.SESSIONS):
         if spec.action.startswith("want("):

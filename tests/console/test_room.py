@@ -30,6 +30,6 @@ def test_a_question_never_gets_fewer_rows_than_usual() -> None:
 
 def test_where_all_panes_are_seen_they_keep_some_rows() -> None:
     assert question_room(Size(120, 40), 2) == 19  # a preview of a dozen lines finds room in one piece
-    assert question_room(Size(120, 40), 4) == 17
-    assert (question_room(Size(120, 40), 9), question_room(Size(120, 30), 2)) == (15, 0)
+    assert question_room(Size(120, 40), 4) == 18
+    assert (question_room(Size(120, 40), 9), question_room(Size(120, 30), 2)) == (17, 0)
     assert question_room(Size(120, 48), 2) == 27

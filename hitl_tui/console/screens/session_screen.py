@@ -66,6 +66,8 @@ class SessionScreen(PromptScreen):
         "../widgets/rows.tcss",
     ]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SESSION)]
+    ALLOW_IN_MAXIMIZED_VIEW = "HeaderBar, MessageLine, KeyLine"
+    ESCAPE_TO_MINIMIZE = False
 
     class Seen(Message):
         """The session looks otherwise."""
@@ -260,6 +262,7 @@ class SessionScreen(PromptScreen):
         header.followed = not handle.session.owned
         header.read_only = handle.setup.read_only
         self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
+        self.query_one(Panes).share_room()
         self._ask(snapshot)
         self.query_one(Panes).entitle()
         self.hitl.sessions.seen(snapshot)
@@ -326,7 +329,7 @@ class SessionScreen(PromptScreen):
         self._arrange()
 
     def _arrange(self) -> None:
-        fold(self)
+        fold(self, whole=self.maximized is not None)
         self.query_one(Panes).stand(beside=self.has_class("-vast"))
         self.show_pane(self.query_one(Panes).chosen)
         self._make_room()
@@ -352,7 +355,36 @@ class SessionScreen(PromptScreen):
 
     def action_next_pane(self) -> None:
         panes = self.query_one(Panes)
-        self.show_pane(panes.following(panes.pane(self.focused)), focus=True)
+        here = panes.pane(self.focused)
+        self.show_pane(panes.following(here) if here or not self._rests_on_results else "stream", focus=True)
+
+    @property
+    def _rests_on_results(self) -> bool:
+        """The step that is asked about goes on from what another one did, which isn't on the screen."""
+        todo = self.snapshot.todo(self.question.todo_id) if self.snapshot and self.question else None
+        return todo is not None and bool(todo.dependencies) and not self.has_class("-wide")
+
+    def action_maximise(self) -> None:
+        """Give the pane that has the focus, or that was chosen last, all the room; or give it its place again."""
+        panes = self.query_one(Panes)
+        self._maximise(self.maximized is None)
+        if self.maximized is not None:
+            self.show_pane(panes.pane(self.focused) or panes.chosen, focus=True)
+
+    def _maximise(self, whole: bool) -> None:
+        if whole is (self.maximized is not None):
+            return
+        self.maximized = self.query_one(Panes) if whole else None
+        self._arrange()
+        if not whole:
+            self.query_one(QuestionPanel).uncovered()
+
+    def _leave_pane(self) -> None:
+        """Give a pane its place again, or else go to the prompt."""
+        if self.maximized is not None:
+            self._maximise(False)
+        else:
+            self.to_prompt()
 
     def action_replay(self) -> None:
         """Step through the past, from the checkpoint at the cursor when the history has the focus."""
@@ -384,8 +416,16 @@ class SessionScreen(PromptScreen):
 
     def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
         event.stop()
+        if self.maximized is not None:  # it lies behind a pane, and is drawn again once that has its place again
+            return
+        self._follow()
         if self.handle is not None:
             self.handle.session.writer.showing.note([event.question_id], self.hitl.options.by, "console")
+
+    def _follow(self, *, anew: bool = False) -> None:
+        """Let the plan's cursor stand at what is asked about, unless a person moved it."""
+        if self.question is not None and self.question.todo_id:
+            self.query_one(PlanTable).follow(self.question.todo_id, anew=anew)
 
     # Messages --------------------------------------------------------------------------------------------------
 
@@ -401,12 +441,16 @@ class SessionScreen(PromptScreen):
         if event.widget is not self.focused:  # the focus went on before this came here
             return
         panel = self.query_one(QuestionPanel)
-        if event.widget is not panel:
+        if event.widget is panel:
+            self._follow(anew=True)
+        else:
             self.decided_here = False
             if not panel.questions:
                 panel.display = False
         if pane := self.query_one(Panes).pane(event.widget):
             self.show_pane(pane)
+        else:
+            self._maximise(False)
         self._show_keys()
         self._make_room()
 
@@ -579,7 +623,7 @@ class SessionScreen(PromptScreen):
     def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
         event.stop()
         if event.what == "leave":
-            self.to_prompt()
+            self._leave_pane()
         elif event.what == "filter":
             self.query_one(Panes).filter(event.todo_id)
         elif event.what == "undo":
@@ -609,12 +653,16 @@ class SessionScreen(PromptScreen):
 
     def on_history_table_left(self, event: HistoryTable.Left) -> None:
         event.stop()
-        self.to_prompt()
+        self._leave_pane()
+
+    def on_stream_pane_left(self, event: StreamPane.Left) -> None:
+        event.stop()
+        self._leave_pane()
 
     def on_answer_pane_wanted(self, event: AnswerPane.Wanted) -> None:
         event.stop()
         if event.what == "leave":
-            self.to_prompt()
+            self._leave_pane()
         elif event.what == "export":
             self.hitl.sessions.keep("export")
         elif text := self.query_one(AnswerPane).text:

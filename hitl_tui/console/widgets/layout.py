@@ -25,10 +25,16 @@ _USUAL = 9
 """Rows of a question as the stylesheet has it, which knows how many of them its actions take."""
 _USUAL_WIDE, _USUAL_TALL = 14, 22
 """The same where all panes are seen at once."""
-_PANES = 14
-"""Rows that all panes keep together where all are seen."""
+_FRAME = 2
+"""Rows of a pane's frame."""
 _STEPS = 5
-"""Steps of a plan that are seen there at least: its pane has two fifths of the rows."""
+"""Steps of a plan that are seen at least where all panes are."""
+FEW = 3
+"""Lines of a stream that hasn't begun, or of an answer that isn't there: they get no more rows than that."""
+_LAST = 6
+"""Lines of a stream that are seen at least once it has begun, whatever a question needs."""
+_HISTORY = 6
+"""Moments of the past that are seen where there is room, however short the plan is."""
 
 
 def is_wide(size: Size) -> bool:
@@ -58,16 +64,42 @@ def question_room(size: Size, steps: int) -> int:
     if size.height < _SHORT:
         return 0
     if is_wide(size):
-        rows = size.height - _AROUND - max(_PANES, 1 + (min(steps, _STEPS) + 2) * 5 // 2)
+        rows = size.height - _AROUND - (min(max(steps, FEW), _STEPS) + _FRAME + 1 + _LAST + _FRAME)
         return rows if rows > (_USUAL_TALL if size.height >= _TALL else _USUAL_WIDE) else 0
     rows = size.height - _AROUND - max(_LEAST, min(steps, _MOST))
     return rows if rows > _USUAL else 0
 
 
-def fold(screen: Widget) -> None:
-    """Give a screen the classes that its stylesheet folds it by: `-wide`, `-vast`, `-short` and `-tall`."""
+def upper_rows(rows: int, steps: int, lines: int) -> int:
+    """Return how many rows plan and history get, of those that they share with the stream or the answer below them.
+
+    Args:
+        rows: what there is for both.
+        steps: rows of the plan.
+        lines: what the lower one has to show.
+    """
+    wanted = max(steps, _HISTORY) + _FRAME
+    if lines <= FEW:
+        return max(rows - FEW - _FRAME, min(wanted, rows // 2))
+    least = min(max(steps, FEW), _STEPS) + _FRAME
+    return max(min(wanted, rows * 2 // 5), min(least, rows - _LAST - _FRAME), 1)
+
+
+def plan_rows(rows: int, steps: int) -> int:
+    """Return how many rows the plan gets, of those that it shares with the history below it."""
+    return max(1, min(max(steps, _HISTORY) + _FRAME, rows * 3 // 5))
+
+
+def fold(screen: Widget, *, whole: bool = False) -> None:
+    """Give a screen the classes that its stylesheet folds it by: `-wide`, `-vast`, `-short` and `-tall`.
+
+    Args:
+        screen: the screen.
+        whole: one pane has all the room, in a terminal of any size.
+    """
     size = screen.app.size
-    screen.set_class(is_wide(size), "-wide")
-    screen.set_class(is_wide(size) and size.width >= _VAST, "-vast")
+    wide = is_wide(size) and not whole
+    screen.set_class(wide, "-wide")
+    screen.set_class(wide and size.width >= _VAST, "-vast")
     screen.set_class(size.height < _SHORT, "-short")
     screen.set_class(size.height >= _TALL, "-tall")

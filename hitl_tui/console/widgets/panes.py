@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.events import Click
+from textual.events import Click, Resize
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.layout import FEW, plan_rows, upper_rows
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.stream_pane import Line, StreamPane, stream_line
 from hitl_tui.core.safe_text import safe_text
@@ -57,6 +58,7 @@ class TabStrip(Horizontal):
 
 
 _TITLES = {"plan": mark("Plan"), "history": mark("History"), "stream": mark("Stream"), "answer": mark("Answer")}
+_MANY = 1_000
 _UPPER, _LOWER = ("plan", "history"), ("stream", "answer")
 """Where all have room the upper ones are seen, and beneath them, or beside them, one of the lower ones."""
 
@@ -68,6 +70,8 @@ class Panes(Container):
         super().__init__(id=id)
         self._lower = _LOWER[0]
         self._shares: dict[str, float] = {}
+        self._begun = False
+        self._divided = ""
         self.chosen = _UPPER[0]
         """The pane that was brought to the front last."""
 
@@ -88,13 +92,44 @@ class Panes(Container):
         self.query_one(PlanTable).update_rows([])
         self.query_one(HistoryTable).reset()
         self.query_one(StreamPane).reset()
-        self._shares, self._lower = {}, _LOWER[0]
+        self._shares, self._lower, self._begun = {}, _LOWER[0], False
+        self.share_room()
 
     def stand(self, *, beside: bool) -> None:
         """Let the lower panes stand beside the upper ones instead of beneath them: a grid takes them in turn."""
         history, tabs = self.query_one(HistoryTable), self.query_one(TabStrip)
         if beside is not (self.children.index(tabs) < self.children.index(history)):
             self.move_child(history, **({"after": len(self.children) - 1} if beside else {"before": tabs}))
+        self.share_room()
+
+    def on_resize(self, event: Resize) -> None:
+        self.share_room()
+
+    def share_room(self) -> None:
+        """Divide the rows by what there is to see: a stream that hasn't begun gets few, an answer what the plan leaves.
+
+        Lines that are added change it once, when there are more than few.
+        """
+        tabs, rows, steps = 1, self.size.height, self.query_one(PlanTable).steps
+        if not self._all or rows <= 2 * tabs:
+            return
+        if self.screen.has_class("-vast"):
+            upper = max(tabs + 1, plan_rows(rows, steps)) - tabs
+            shares = f"{tabs} {upper}fr {max(1, rows - tabs - upper)}fr"
+        else:
+            upper = upper_rows(rows - tabs, steps, self._lines)
+            shares = f"{upper}fr {tabs} {max(1, rows - tabs - upper)}fr"
+        if shares != self._divided:
+            self._divided = shares
+            self.styles.grid_rows = shares
+
+    @property
+    def _lines(self) -> int:
+        """How many lines the lower pane that is seen has to show; as good as endless for an answer."""
+        if self._lower == "answer":
+            return _MANY if self.query_one(AnswerPane).text else 1
+        self._begun = self._begun or len(self.query_one(StreamPane).lines) > FEW
+        return _MANY if self._begun else 1
 
     # Which are seen --------------------------------------------------------------------------------------------
 
@@ -111,6 +146,7 @@ class Panes(Container):
         for name in _TITLES:
             self.query_one(f"#{name}").set_class(self.seen(name), "-seen")
         self.query_one(TabStrip).mark(self._lower if self._all else pane)
+        self.share_room()
 
     @property
     def _all(self) -> bool:
@@ -140,6 +176,7 @@ class Panes(Container):
     def recall(self, entries: Iterable[Activity]) -> None:
         """Add to the stream what teams said before."""
         self.query_one(StreamPane).add(line for entry in entries if (line := stream_line(entry)))
+        self.share_room()
 
     def note(self, when: str, text: str) -> None:
         """Add to the stream a command, or what it answered, at a time of day."""
@@ -147,6 +184,7 @@ class Panes(Container):
         for row in safe_text(text).split("\n"):
             self.query_one(StreamPane).add([Line("", head, row)])
             head = " " * len(head)
+        self.share_room()
 
     def filter(self, todo_id: str) -> None:
         """Show only the lines of one TODO in the stream, or all again."""

@@ -14,6 +14,7 @@ from rich.text import Text
 from textual.binding import BindingType
 from textual.events import Resize
 from textual.strip import Strip
+from textual.widgets import DataTable
 from textual.widgets.data_table import ColumnKey
 
 from hitl_tui.console import keys
@@ -28,7 +29,7 @@ _WIDTHS = {"status": 10, "number": 3, "risk": 1, "priority": 2, "team": 8, "need
 _COLUMNS = ("status", "number", "risk", "priority", "team", "title", "needs", "attempts", "time")
 _PADDING = 2
 _NARROWEST_TITLE = 24
-"""What is left to the title whatever else has to go."""
+"""What is left to a title that long whatever else has to go."""
 _LONGEST_TITLE = 44
 """What is left to a title that long before anything else is shown beside it."""
 _NARROWEST_TIME = 6
@@ -63,11 +64,9 @@ def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
         "needs": min(needs, _WIDTHS["needs"]),
     }
     wanted = _title_wanted(rows)
-    for name, least in (
-        *((name, wanted) for name in _DISPENSABLE[:1]),
-        *((name, _NARROWEST_TITLE) for name in _DISPENSABLE),
-    ):
-        if name in shown and _title_room(width, shown, widths) < least:
+    least = {"needs": wanted}
+    for name in _DISPENSABLE:
+        if name in shown and _title_room(width, shown, widths) < least.get(name, min(wanted, _NARROWEST_TITLE)):
             shown.remove(name)
     time = _widest({r.time or ("" if "needs" in shown else r.needs) for r in rows})
     widths["time"] = _NARROWEST_TIME if time <= _NARROWEST_TIME else _WIDTHS["time"]
@@ -116,7 +115,7 @@ def _widest(texts: Collection[str]) -> int:
 
 def _title_wanted(rows: Sequence[PlanRow]) -> int:
     """Return how many cells titles should have: what the longest takes, within bounds."""
-    found = _NARROWEST_TITLE
+    found = 4
     for row in rows:
         if len(row.title) * 2 > found:  # else it is shorter whatever its characters
             found = max(found, cell_width(title_words(row, beside_team=True)))
@@ -182,6 +181,7 @@ class PlanList(OneLineTable[Cell], SearchInput):
         self._rows: list[PlanRow] = []
         self._widths: dict[str, int] = {}
         self._ids: list[str] = []
+        self._followed, self._moved = "", False
         self.finding = TextSearch()
 
     def on_mount(self) -> None:
@@ -219,6 +219,28 @@ class PlanList(OneLineTable[Cell], SearchInput):
             self.update_cell(todo_id, "time", Cell(self._all[self._places[todo_id]], "time", self))
         self._times.clear()
         self.redraw_cells()
+
+    @property
+    def steps(self) -> int:
+        """How many TODOs the plan has, shown or not."""
+        return len(self._all)
+
+    def follow(self, todo_id: str, *, anew: bool = False) -> None:
+        """Go to a TODO, unless a person moved the cursor.
+
+        Args:
+            todo_id: the one that is asked about.
+            anew: what a person did with the cursor before doesn't count any more.
+        """
+        self._moved = self._moved and not anew
+        if self._moved or todo_id not in self._ids:
+            return
+        self._followed = todo_id
+        if todo_id != self.selected:
+            self.move_cursor(row=self._ids.index(todo_id), animate=False)
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        self._moved = self._moved or (self.has_focus and event.row_key.value != self._followed)
 
     @property
     def selected(self) -> str:

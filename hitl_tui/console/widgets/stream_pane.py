@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -101,6 +102,9 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
     ALLOW_SELECT = True
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.STREAM)]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"stream--head", "stream--found", "stream--here"}
+
+    class Left(Message):
+        """Back to the prompt."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -296,7 +300,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
 
     def action_leave(self) -> None:
         if not self.stop_finding():
-            self.screen.query_one("#prompt").focus()
+            self.post_message(self.Left())
 
     # Its frame -------------------------------------------------------------------------------------------------
 
