@@ -40,7 +40,7 @@ async def keep(app: SessionConsole, what: str, session_id: str, given: str = "")
     if what == "import":
         await _import(app, given)
     elif not session_id:
-        raise BadInput(Message("There is no session at the cursor."))
+        raise BadInput(Message("No session at the cursor."))
     elif what == "rename":
         await _rename(app, session_id, given)
     elif what == "fork":
@@ -69,8 +69,8 @@ async def _fork(app: SessionConsole, session_id: str) -> None:
     said = "\n".join(
         [
             _("Another session starts from where {session} is now; it asks the same questions.").format(session=name),
-            _("What was done to the world is known there, and asked about before it is done again."),
-            _("Nothing is executed by forking.") + " " + _("Its title:"),
+            _("You'll be asked before any side effect is repeated."),
+            _("Nothing runs by forking.") + " " + _("Its title:"),
         ]
     )
     before = one_line((await admin.summary(session_id)).title, _LONGEST)
@@ -85,13 +85,13 @@ async def _export(app: SessionConsole, session_id: str, given: str) -> None:
     suffix = _TO_READ if isinstance(app.screen.focused, AnswerPane) else SUFFIX
     whole = [
         _("One file with checkpoints, results and decisions, that opens on another machine."),
-        _("A name that ends with .md or .json takes the answer and the plan, to read."),
+        _("Ending in .md or .json: the answer and the plan, to read."),
     ]
     to_read = [
         _("The answer and the plan, to read; .json has them for a program."),
-        _("A name that ends with .hitl takes the whole session, which opens on another machine."),
+        _("Ending in .hitl: the whole session, to open on any machine."),
     ]
-    said = "\n".join([*(to_read if suffix == _TO_READ else whole), _("No file is written over.")])
+    said = "\n".join([*(to_read if suffix == _TO_READ else whole), _("Existing files are never overwritten.")])
     free = str(_free_name(session_id, suffix))
     text = given or await _asked(
         app, LineDialog(_("Export {name}").format(name=name), Content(said), _("writes it"), free)
@@ -105,9 +105,7 @@ async def _export(app: SessionConsole, session_id: str, given: str) -> None:
 
 
 async def _import(app: SessionConsole, given: str) -> None:
-    said = _(
-        "A file that an export wrote, here or on another machine. All of it is checked first; nothing is executed."
-    )
+    said = _("A file that an export wrote, here or on another machine. It is checked first; nothing is executed.")
     text = given or await _asked(
         app, LineDialog(_("Import a session"), Content(said), _("imports it"), f"{Path.cwd()}/")
     )

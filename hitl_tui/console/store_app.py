@@ -78,10 +78,10 @@ class StoreApp(ConsoleApp):
             self.pop_screen()
 
     def action_mode(self) -> None:
-        self.say(_("A store is only read: there is no mode in which something runs."))
+        self.say(_("A store is read-only, so it has no mode."))
 
     def action_inbox(self) -> None:
-        self.say(_("A store is only read: its questions are answered where its graph runs."))
+        self.say(_("A store is read-only: its questions are answered where its graph runs."))
 
     def help(self) -> list[Row]:
         rows = [text_row(safe_text(problem, multiline=False), "$text-warning") for problem in self.problems]
@@ -113,10 +113,10 @@ def _in_store(spec: keys.KeySpec) -> str:
     instead = {
         "replay.leave": _("Back to the list of threads"),
         "replay.pane": _("Next pane: Graph, Moment, Subgraphs, State"),
-        "replay.decision_before": _("Back to where something was asked"),
-        "replay.decision_after": _("Forward to where something was asked"),
+        "replay.decision_before": _("Previous question here"),
+        "replay.decision_after": _("Next question here"),
         "replay.show": _("Graph: the moment whole; state: the value whole; subgraphs: its history"),
-        "replay.3": _("With --graph: begin a session that goes on with a copy from here"),
+        "replay.3": _("With --graph: start a session that continues a copy from here"),
         "replay.2": _("What differs: from where it came from, from the mark, or between two marks"),
     }
     return instead.get(spec.id, _(spec.help))

@@ -65,7 +65,7 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
                 theme = _theme(path.stem, read_table(path))
             except (OSError, ValueError) as error:
                 problems.append(
-                    _("The theme {name} was left out: {error}.").format(name=path.name, error=str(error).rstrip("."))
+                    _("Theme {name} ignored: {error}.").format(name=path.name, error=str(error).rstrip("."))
                 )
                 continue
             found[theme.name] = theme
@@ -134,7 +134,7 @@ def _theme(name: str, table: Mapping[str, Any]) -> Theme:
     variables, dark, ansi = table.get("variables", {}), table.get("dark", True), table.get("ansi", False)
     well_formed = isinstance(variables, dict) and isinstance(dark, bool) and isinstance(ansi, bool)
     if not well_formed:
-        raise ValueError(_('"variables" has to be a table, "dark" and "ansi" true or false'))
+        raise ValueError(_('"variables" must be a table, "dark" and "ansi" true or false'))
     colours: dict[str, Any] = {key: _colour(key, table[key]) for key in _COLOURS}
     texts = {str(key): _variable(str(key), value) for key, value in variables.items()}
     usual = _ANSI_VARIABLES if ansi else _quiet(colours)
@@ -154,7 +154,7 @@ def _colour(key: str, value: object) -> str:
     try:
         Color.parse(str(value))
     except ColorParseError as error:
-        raise ValueError(_('"{key}" is "{value}", which is no colour').format(key=key, value=value)) from error
+        raise ValueError(_('"{key}" is "{value}", which isn\'t a colour').format(key=key, value=value)) from error
     return str(value)
 
 
@@ -167,10 +167,10 @@ def _variable(key: str, value: object) -> str:
     text = str(value)
     if key.endswith("-style"):
         if not set(text.split()) <= {"none", "bold", "dim", "italic", "underline", "reverse", "strike", "not"}:
-            raise ValueError(_('"{key}" is "{text}", which is no text style').format(key=key, text=text))
+            raise ValueError(_('"{key}" is "{text}", which isn\'t a text style').format(key=key, text=text))
         return text
     first, __, share = text.partition(" ")
     if share and not (share.endswith("%") and share[:-1].isdigit()):
-        raise ValueError(_('"{key}" is "{text}", which is no colour').format(key=key, text=text))
+        raise ValueError(_('"{key}" is "{text}", which isn\'t a colour').format(key=key, text=text))
     _colour(key, first)
     return text

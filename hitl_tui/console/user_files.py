@@ -151,7 +151,7 @@ def read_table(path: Path) -> dict[str, Json]:
     try:
         if not path.is_file():
             path.stat()
-            raise ValueError(_("it is no file"))
+            raise ValueError(_("it isn't a file"))
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except FileNotFoundError:
@@ -163,7 +163,7 @@ def read_table(path: Path) -> dict[str, Json]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(_("it is no text in UTF-8")) from error
+        raise ValueError(_("it isn't UTF-8 text")) from error
     try:
         return tomllib.loads(text)
     except RecursionError as error:
@@ -176,10 +176,10 @@ def _plainly(text: str, said: str) -> str:
     """Return in plain words what the standard library's parser says: the line, and what is expected there."""
     place = _PLACE.fullmatch(said)
     if place is None:
-        return _("a number in it is too long")
+        return _("it has a number that is too long")
     line = place["line"] or text.rstrip().count("\n") + 1
     if said.startswith(_TWICE):
-        return _("line {line} gives again what was given before; each name may be given once").format(line=line)
+        return _("line {line} repeats a name; each may be given once").format(line=line)
     if place["line"] is None:
         return _('it ends in line {line} before a value is complete; a line is expected to read name = "value"').format(
             line=line

@@ -207,7 +207,7 @@ class Draft:
             return todo
         raw = None if todo_id in self.changed else self.board.todos.get(todo_id)
         if raw is None:
-            raise UnknownName(Message('There is no TODO "{}".', todo_id))
+            raise UnknownName(Message('No step "{}".', todo_id))
         return SupervisorTodo.from_state(raw)
 
     def put(self, todo: SupervisorTodo) -> None:

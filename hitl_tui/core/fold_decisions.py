@@ -55,14 +55,14 @@ def decided(draft: Draft, event: Event) -> None:
 
 
 def _stale(todo: SupervisorTodo) -> Refused:
-    return Refused(Message("{} isn't asked this any more.", step_name(todo.id)), reason="stale")
+    return Refused(Message("{} no longer asks this.", step_name(todo.id)), reason="stale")
 
 
 def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
     if draft.control.plan != board.PLAN_DRAFT:
-        raise Refused(Message("The plan was decided already."), reason="late")
+        raise Refused(Message("The plan was already decided."), reason="late")
     if event.data["request_id"] != plan_question(draft).id:
-        raise Refused(Message("The plan isn't the one that was shown."), reason="stale")
+        raise Refused(Message("The plan isn't the one that was shown; look at it again."), reason="stale")
     if verdict is Verdict.APPROVE:
         draft.control = replace(draft.control, plan=board.PLAN_ACCEPTED)
     elif str(event.data.get("reason", "")).strip() and event.data.get("outcome") != "expired":
@@ -83,7 +83,7 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposals = dict(draft.control.proposals)
     found = [k for k, p in proposals.items() if proposal_question(draft, p).id == event.data["request_id"]]
     if not found:
-        raise Refused(Message("This proposal isn't open any more."), reason="stale")
+        raise Refused(Message("This proposal is no longer open."), reason="stale")
     proposal = proposals.pop(found[0])
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:

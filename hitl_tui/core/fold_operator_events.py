@@ -94,7 +94,7 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
         BadInput: the plan isn't accepted; UnknownName: a dependency doesn't exist.
     """
     if draft.control.plan in (b.PLAN_REVISE, b.PLAN_REJECTED):
-        raise BadInput(Message("The plan isn't accepted, so nothing can be added to it."))
+        raise BadInput(Message("The plan isn't approved, so nothing can be added to it."))
     for dependency in todo.dependencies:
         draft.get(dependency)
     if not _is_next(draft, todo.id):
@@ -152,7 +152,7 @@ def new_todo(data: Mapping[str, object]) -> SupervisorTodo:
     if not isinstance(todo.timeout, int | float) or not 0 <= todo.timeout < inf:
         wrong.append("timeout")
     if wrong:
-        raise BadInput(Message("A new TODO can't have this {}.", ", ".join(wrong)))
+        raise BadInput(Message("A new step can't have this {}.", ", ".join(wrong)))
     canonical([dict(todo.arguments), dict(todo.metadata)])
     todo = replace(todo, optional=bool(todo.optional), timeout=float(todo.timeout))
     return SupervisorTodo(**{name: getattr(todo, name) for name in _PLANNED})
@@ -175,7 +175,7 @@ def remove(draft: Draft, event: Event) -> None:
     if todo.attempt or todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED):
         raise BadInput(
             Message(
-                "{} is {} and can't be removed; only a TODO that never started can.", step_name(todo.id), todo.status
+                "{} is {} and can't be removed; only a step that never started can.", step_name(todo.id), todo.status
             )
         )
     users = [t for t in draft if todo.id in draft.dependencies(t)]
@@ -256,7 +256,7 @@ def move(draft: Draft, event: Event) -> None:
         raise BadInput(why)
     where = str(event.data["where"])
     if where not in ("before", "after") or todo.id == anchor.id:
-        raise BadInput(Message('A TODO moves "before" or "after" another one.'))
+        raise BadInput(Message('A step moves "before" or "after" another one.'))
     others = sorted(rank for todo_id, rank in draft.ranks().items() if todo_id != todo.id)
     index = others.index(anchor.rank)
     low, high = (index - 1, index) if where == "before" else (index, index + 1)
@@ -279,7 +279,7 @@ def edit(draft: Draft, event: Event) -> None:
     """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
     todo = target(draft, event)
     if todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED):
-        raise BadInput(Message("{} is {} and its input can't be changed any more.", step_name(todo.id), todo.status))
+        raise BadInput(Message("{} is {}; its input can no longer be changed.", step_name(todo.id), todo.status))
     if todo.status is Status.FAILED:
         todo = _again(todo, Status.PENDING)
     if todo.status is Status.WAITING_APPROVAL:

@@ -34,7 +34,7 @@ class TodoManager:
             BadInput: the id is taken, or a dependency doesn't exist.
         """
         if todo.id in self._todos:
-            raise BadInput(Message("There is a TODO {} already.", todo.id))
+            raise BadInput(Message("Step {} already exists.", todo.id))
         for dependency in todo.dependencies:
             self.get(dependency)
         if todo.rank == 0.0:
@@ -52,7 +52,7 @@ class TodoManager:
         try:
             return self._todos[todo_id]
         except KeyError:
-            raise UnknownName(Message('There is no TODO "{}".', todo_id)) from None
+            raise UnknownName(Message('No step "{}".', todo_id)) from None
 
     def find_next_executable(self) -> SupervisorTodo | None:
         """Return the pending TODO to run next: dependencies met, then priority, then order."""

@@ -338,7 +338,7 @@ class ExecutionPlanConverter:
         if facts is None:
             known = ", ".join(sorted(self.agents)) or "none"
             raise PlanError(
-                Message('The plan uses the agent "{}", which doesn\'t exist; there are {}.', step.agent, known)
+                Message('The plan uses the agent "{}", which doesn\'t exist; known: {}.', step.agent, known)
             )
         if not facts.enabled:
             raise PlanError(Message('The plan uses the agent "{}", which is disabled.', step.agent))

@@ -491,7 +491,7 @@ def check_decision(
         Refused: with reason `unknown`, `superseded`, `late`, `repeated`, `stale`, `unshown` or `not_allowed`.
     """
     if request is None:
-        raise Refused(Message("There is no request {}.", decision.request_id), reason="unknown")
+        raise Refused(Message("No request {}.", decision.request_id), reason="unknown")
     if resolution is None:
         resolution = resolve(request, earlier, now)
     if resolution.outcome is Outcome.SUPERSEDED:
@@ -500,7 +500,7 @@ def check_decision(
         raise Refused(closed_words(request, resolution, now), reason="late")
     if resolution.decided:
         if not resolution.decisions:
-            raise Refused(Message("This was decided already."), reason="late")
+            raise Refused(Message("This was already decided."), reason="late")
         last = resolution.decisions[-1]
         own = last.voter == decision.voter
         reason = "repeated" if own and last.verdict == decision.verdict else "late"
@@ -513,9 +513,7 @@ def check_decision(
     who = decision.voter
     if any(d.voter == who and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
         raise Refused(
-            Message(
-                "{} has said {} already; this takes another person.", decision.person or decision.by, decision.verdict
-            ),
+            Message("{} already said {}; this needs another person.", decision.person or decision.by, decision.verdict),
             reason="repeated",
         )
 
@@ -574,7 +572,7 @@ def check_ending(
     if verdict in REFUSING:
         raise Refused(
             Message(
-                "{} takes {} people to be refused, so nobody ends it alone; each of them rejects it.",
+                "Rejecting {} needs {} people; each of them must reject it.",
                 name,
                 terms.quorum,
             ),
@@ -583,7 +581,7 @@ def check_ending(
         )
     raise Refused(
         Message(
-            "{} takes {} people, so nobody sets it to completed alone; they approve it, or reject it.",
+            "{} needs {} people, so one alone can't set it to completed; approve or reject it.",
             name,
             terms.quorum,
         ),
@@ -614,7 +612,7 @@ def _barred(terms: Terms, requester: str, decision: Decision, *, by_name: bool =
         return (
             "not_allowed",
             Message(
-                "This takes verified approvers, and {} isn't one; add them with: hitl-tui approver add NAME",
+                "This needs verified approvers, and {} isn't one; to add one: hitl-tui approver add NAME",
                 decision.by,
             ),
         )
@@ -622,6 +620,6 @@ def _barred(terms: Terms, requester: str, decision: Decision, *, by_name: bool =
     if decision.level < terms.level and not refuses:
         return (
             "not_allowed",
-            Message("This takes an approver of level {}; {} has level {}.", terms.level, decision.by, decision.level),
+            Message("This needs an approver of level {}; {} has level {}.", terms.level, decision.by, decision.level),
         )
     return None

@@ -106,7 +106,7 @@ def parse_status(text: str) -> Status:
         return Status(text.strip().lower().replace("-", "_"))
     except ValueError:
         known = ", ".join(Status)
-        raise UnknownName(Message('There is no status "{}"; a status is one of {}.', text, known)) from None
+        raise UnknownName(Message('Unknown status "{}"; use one of {}.', text, known)) from None
 
 
 def parse_priority(text: str) -> Priority:
@@ -119,7 +119,7 @@ def parse_priority(text: str) -> Priority:
         return Priority(text.strip().lower())
     except ValueError:
         known = ", ".join(Priority)
-        raise UnknownName(Message('There is no priority "{}"; a priority is one of {}.', text, known)) from None
+        raise UnknownName(Message('Unknown priority "{}"; use one of {}.', text, known)) from None
 
 
 def without(metadata: TodoMetadata, *names: str) -> TodoMetadata:
@@ -192,7 +192,7 @@ class SupervisorTodo:
         What failed or was skipped may come again, so it has a place.
         """
         if self.status in (Status.IN_PROGRESS, Status.COMPLETED):
-            return Message("{} is {}; only what is still to come has a place in the order.", self.id, self.status)
+            return Message("{} is {}; only steps that haven't run can be moved.", step_name(self.id), self.status)
         return ""
 
     @property
@@ -239,14 +239,14 @@ class SupervisorTodo:
         data.pop(MESSAGES, None)
         unknown = data.keys() - _FIELD_SET
         if unknown:
-            raise BadInput(Message("A TODO has no field {}.", ", ".join(sorted(unknown))))
+            raise BadInput(Message("A step has no field {}.", ", ".join(sorted(unknown))))
         for required in _REQUIRED:
             if required not in data:
-                raise BadInput(Message('A TODO needs the field "{}".', required))
+                raise BadInput(Message('A step needs the field "{}".', required))
         values: dict[str, Any] = {k: v for k, v in data.items() if v is not None or k in _REQUIRED}
         for name, kind in _KINDS.items():
             if name in values and not isinstance(values[name], kind):
-                raise BadInput(Message('The field "{}" of a TODO can\'t be {}.', name, clip(repr(values[name]), 40)))
+                raise BadInput(Message('The field "{}" of a step can\'t be {}.', name, clip(repr(values[name]), 40)))
         if "status" in values:
             values["status"] = parse_status(values["status"])
         if "priority" in values:
@@ -255,9 +255,7 @@ class SupervisorTodo:
             try:
                 values["risk"] = Risk(values["risk"])
             except ValueError:
-                raise UnknownName(
-                    Message('There is no risk "{}"; it is low, medium or high.', values["risk"])
-                ) from None
+                raise UnknownName(Message('Unknown risk "{}"; use low, medium or high.', values["risk"])) from None
         for name in ("dependencies", "missing"):
             if name in values:
                 values[name] = tuple(values[name])
@@ -390,8 +388,8 @@ def check_known(states: Iterable[Mapping[str, object]]) -> None:
         names = clip(", ".join(sorted(map(str, found))))
         raise StorageError(
             Message(
-                "This session was made by a newer version of hitl-tui: its TODOs have {}, which this "
-                "version doesn't know; nothing was changed.",
+                "This session was made by a newer version of hitl-tui: its steps have {}, which "
+                "this version doesn't know; nothing was changed.",
                 names,
             ),
             help=Message("Open it with that version."),

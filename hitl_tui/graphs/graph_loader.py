@@ -95,7 +95,9 @@ async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitSta
             raise
         except (Exception, SystemExit) as error:
             raise raised(error) from error
-    raise GraphError(Message("{} is a {}, no LangGraph graph and nothing that makes one.", shown, type(found).__name__))
+    raise GraphError(
+        Message("{} is a {}, not a LangGraph graph or something that makes one.", shown, type(found).__name__)
+    )
 
 
 def _called(factory: Any, declaration: GraphDeclaration) -> Any:
@@ -249,10 +251,10 @@ def _types(names: tuple[str, ...]) -> set[tuple[str, ...]]:
         module, _, kind = name.partition(":")
         try:
             if not isinstance(getattr(importlib.import_module(module), kind), type):
-                raise GraphError(Message('state_types: "{}" is not a class.', one_line(name, 100)))
+                raise GraphError(Message('state_types: "{}" isn\'t a class.', one_line(name, 100)))
         except (ImportError, AttributeError, ValueError) as error:
             raise GraphError(
-                Message('state_types: there is no class "{}"; expected module:Class.', one_line(name, 100))
+                Message('state_types: no class "{}"; expected module:Class.', one_line(name, 100))
             ) from error
         found.add((module, kind))
     return found

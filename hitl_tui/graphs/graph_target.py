@@ -213,9 +213,7 @@ def _module(place: str, folder: Path) -> ModuleType:
             return importlib.import_module(place)
         except ModuleNotFoundError as error:
             if error.name and (place == error.name or place.startswith(f"{error.name}.")):
-                raise GraphError(
-                    Message('There is no module "{}" here or in {}.', one_line(place, 200), folder)
-                ) from error
+                raise GraphError(Message('No module "{}" here or in {}.', one_line(place, 200), folder)) from error
             raise raised(error) from error
         except (Exception, SystemExit) as error:
             raise raised(error) from error
@@ -291,7 +289,7 @@ def raised(error: BaseException, path: Path | None = None) -> GraphError:
                 "{} line {}: {}.",
                 file,
                 error.lineno or 0,
-                one_line(error.msg, 200) if error.msg else Message("this is no Python"),
+                one_line(error.msg, 200) if error.msg else Message("this isn't Python"),
             )
         )
     file, line = where(error)

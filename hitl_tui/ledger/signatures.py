@@ -190,7 +190,7 @@ def _decoded(text: str, where: str) -> bytes:
     except (binascii.Error, ValueError):
         seed = b""
     if len(seed) != _BYTES:
-        raise BadInput(Message("{} is no key for signing: it takes 32 random bytes in base64 (44 characters).", where))
+        raise BadInput(Message("{} isn't a signing key: it takes 32 random bytes in base64 (44 characters).", where))
     return seed
 
 

@@ -197,11 +197,11 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
         StorageError: it can't be used; it is left as it was.
     """
     if path.is_symlink():  # what is known of its signatures is known by its path
-        raise StorageError(Message("{} is a link; the ledger has to be a file of its own.", path))
+        raise StorageError(Message("{} is a link; the ledger must be a file of its own.", path))
     try:
         if not path.exists():
             if read_only:
-                raise StorageError(Message("There is no ledger at {}.", path))
+                raise StorageError(Message("No ledger at {}.", path))
             _create(path)
         db = _checked(path)
         if read_only:
@@ -352,7 +352,8 @@ def explain(path: Path, error: Exception) -> HitlError:
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return StorageError(
             Message(
-                "There is no room for the ledger {}. Make room; what was recorded before counts; look at it first.",
+                "Disk full: the ledger {} can't be written. Make room, then look first: what was "
+                "recorded before counts.",
                 path,
             )
         )

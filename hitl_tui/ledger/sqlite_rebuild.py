@@ -83,11 +83,11 @@ def _triggers(db: sqlite3.Connection) -> Iterator[Problem]:
     found = dict(db.execute(query).fetchall())
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
-            yield Problem("", 0, Message("The trigger {} is gone, which keeps entries as they are.", name))
+            yield Problem("", 0, Message("The trigger {}, which protects entries, is gone.", name))
         elif name not in expected:
             yield Problem("", 0, Message("The trigger {} was added by another program.", name))
         elif found[name] != expected[name]:
-            yield Problem("", 0, Message("The trigger {} was changed, which keeps entries as they are.", name))
+            yield Problem("", 0, Message("The trigger {}, which protects entries, was changed.", name))
 
 
 def _rewritten(db: sqlite3.Connection, stream: str | None) -> Iterator[Problem]:

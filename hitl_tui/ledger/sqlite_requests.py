@@ -255,7 +255,7 @@ def attach_evidence(db: sqlite3.Connection, request_id: str, evidence: Mapping[s
     """Replace a request's evidence."""
     row = db.execute("SELECT session FROM requests WHERE id = ?", (request_id,)).fetchone()
     if row is None:
-        raise Refused(Message("There is no request {}.", request_id), reason="unknown")
+        raise Refused(Message("No request {}.", request_id), reason="unknown")
     write_entry(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
 
 

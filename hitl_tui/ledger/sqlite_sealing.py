@@ -85,7 +85,7 @@ class Sealing:
         try:
             signer.remember(self._ledger, _now(), heads)
         except OSError as error:
-            self._tell(Message("It can't be kept in mind that this record is signed: {}.", error.strerror))
+            self._tell(Message("The note that this record is signed can't be saved: {}.", error.strerror))
 
     def close(self) -> None:
         """Keep the heads that weren't kept elsewhere yet."""

@@ -99,7 +99,7 @@ def signed_streams(
     began = db.execute("SELECT min(id) FROM entries WHERE stream = ?", (KEYS,)).fetchone()[0]
     problems = _cut_off(db, known.heads_of(ledger).values(), only)
     if since and (not there or began is None):
-        what = Message("This record is signed since {}, and its signatures are gone.", since)
+        what = Message("This record is signed since {}, but its signatures are gone.", since)
         return [], [Problem("", 0, what), *problems]
     if not there:
         return [], problems
@@ -126,7 +126,7 @@ def _cut_off(db: sqlite3.Connection, heads: Iterable[Head], only: str | None) ->
     for last in heads:
         row = db.execute("SELECT hash FROM entries WHERE stream = ? AND n = ?", (last.stream, last.n)).fetchone()
         if only in (None, last.stream) and (row is None or row[0] != last.hash):
-            what = Message("Entry {} was written here and isn't there any more, or says otherwise.", last.n)
+            what = Message("Entry {} was written here and is now missing or different.", last.n)
             found.append(Problem(last.stream, last.n, what))
     return found
 

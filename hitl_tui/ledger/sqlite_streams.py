@@ -85,7 +85,7 @@ def append(
     found = head(db, stream).n
     if expected_n is not None and found != expected_n:
         raise Conflict(
-            Message('The stream "{}" has {} entries, not {}; read them and decide anew.', stream, found, expected_n)
+            Message('The stream "{}" has {} entries, not {}; read them, then decide again.', stream, found, expected_n)
         )
     return write_entry(db, stream, kind, data, at).entry
 
@@ -226,7 +226,7 @@ def is_stopped(db: sqlite3.Connection, session: str, run_id: str) -> bool:
 def begin_copy(db: sqlite3.Connection, copy: SessionCopy, now: str) -> None:
     """Begin a copy's stream; see `Branches.begin_copy`."""
     if head(db, copy.session).n:
-        raise Conflict(Message("There is a record of a session {} already.", copy.session))
+        raise Conflict(Message("A record of session {} already exists.", copy.session))
     write_entry(db, copy.session, "session_copied", {"origin": copy.origin, "by": copy.by}, now)
     for effect in copy.effects:
         if not db.execute("SELECT 1 FROM effects WHERE key = ?", (effect.key,)).fetchone():

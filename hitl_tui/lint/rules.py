@@ -307,7 +307,7 @@ def _checkpointer_off(seen: GraphBuilt) -> Iterator[Problem]:
     for place, off in graph.compiled:
         if off:
             name = graph.name or Message("This graph")
-            yield place, Message("{graph} asks, and is told to keep nothing.", graph=name)
+            yield place, Message("{graph} asks, but is set to keep nothing.", graph=name)
 
 
 def _elsewhere(seen: AskedElsewhere) -> Iterator[Problem]:
@@ -460,7 +460,7 @@ _ALL: Final = (
         _WARNING,
         "InterruptedError instead of GraphInterrupt",
         Message(
-            "InterruptedError is about system calls; interrupt() raises GraphInterrupt, which is nobody's to catch."
+            "InterruptedError is about system calls; interrupt() raises GraphInterrupt, which code must not catch."
         ),
         Message("Remove it; to go on after a refusal look at the answer that interrupt() returns."),
         {QuestionAsked: _missed, ErrorRaised: _wrong_error},

@@ -71,7 +71,7 @@ def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
         else:
             raise _wrong(Message('"{}" in "{}" is not the name of an attribute.', _shown(attribute), _shown(text)))
     if not head:
-        raise _wrong(Message("A module or a file is needed, and before the colon where there is one."))
+        raise _wrong(Message("Name a module or a file (before the colon, if there is one)."))
     if head.endswith(".ipynb"):
         raise _wrong(Message('"{}" is a notebook; export it first: jupyter nbconvert --to script', _shown(head)))
     if head.endswith(".py") or "/" in head or head in (".", ".."):
@@ -98,7 +98,7 @@ def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str
             if _is_file(path):
                 return Target(path.absolute(), name, attribute, place.absolute(), siblings=place.name not in _INSTALLED)
     raise BadInput(
-        Message('There is no Python source of a module "{}" here, in src, or where Python looks.', _shown(name)),
+        Message('No Python source of a module "{}" here, in src, or where Python looks.', _shown(name)),
         help=Message("Run it in the folder that has the package, or name the file: hitl-tui lint folder/file.py"),
     )
 
@@ -113,8 +113,8 @@ def _check_file(path: Path, said: str) -> None:
     if folder:
         raise _wrong(Message('"{}" is a folder; name a file in it.', _shown(said)))
     if there:
-        raise _wrong(Message('"{}" is not a readable file.', _shown(said)))
-    raise _wrong(Message('The file "{}" does not exist.', _shown(said)))
+        raise _wrong(Message('"{}" isn\'t a readable file.', _shown(said)))
+    raise _wrong(Message('The file "{}" doesn\'t exist.', _shown(said)))
 
 
 def _root_of(path: Path) -> Path:
@@ -212,7 +212,11 @@ def _bytes_of(path: Path, shown: str) -> bytes:
         raise BadInput(Message("The file {} can't be read: {}.", shown, error.strerror or error)) from error
     if len(data) > LARGEST:
         raise BadInput(
-            Message("The file {} is larger than {} MB; no source is, so it isn't checked.", shown, LARGEST // 1000000)
+            Message(
+                "The file {} is larger than {} MB, too large for source, so it isn't checked.",
+                shown,
+                LARGEST // 1000000,
+            )
         )
     return data
 
@@ -222,12 +226,12 @@ def _parsed(data: bytes, shown: str) -> ast.Module:
         return parse_source(data)
     except SyntaxError as error:
         if error.lineno is None:
-            raise BadInput(Message("{}: this is not Python: {}.", shown, _shown(error.msg))) from error
+            raise BadInput(Message("{}: this isn't Python: {}.", shown, _shown(error.msg))) from error
         raise BadInput(
-            Message("{}, line {}: this is not Python: {}.", shown, error.lineno, _shown(error.msg))
+            Message("{}, line {}: this isn't Python: {}.", shown, error.lineno, _shown(error.msg))
         ) from error
     except ValueError as error:
-        raise BadInput(Message("{}: this is not Python: {}.", shown, _shown(str(error)))) from error
+        raise BadInput(Message("{}: this isn't Python: {}.", shown, _shown(str(error)))) from error
     except (RecursionError, MemoryError) as error:
         raise BadInput(Message("{}: this is nested too deeply to be checked.", shown)) from error
 

@@ -146,7 +146,7 @@ class AttachedPlanner:
         done = [todo for todo in mine if todo.status is Status.COMPLETED]
         more = {"thread": done[-1].id} if done else {}
         step = await asyncio.to_thread(self._step, text, agents, more)
-        return Proposed(Message("Goes on with {}.", self.agent), (AddStep(step),))
+        return Proposed(Message("Continues with {}.", self.agent), (AddStep(step),))
 
     async def follow_up(
         self,

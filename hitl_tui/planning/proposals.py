@@ -122,7 +122,7 @@ def build_proposal(
     known = {todo.id: todo for todo in todos}
     for change in proposed.changes:
         if not isinstance(change, AddStep) and change.todo_id not in known:
-            raise UnknownName(Message('The proposal changes the TODO "{}", which doesn\'t exist.', change.todo_id))
+            raise UnknownName(Message('The proposal changes the step "{}", which doesn\'t exist.', change.todo_id))
     added = _added(proposed, known, converter, [*known, *taken], user=origin == "operator")
     fresh = iter(added)
     changes = tuple(_change(change, fresh) for change in proposed.changes)
@@ -153,7 +153,7 @@ def _added(
         outer = tuple(d for d in addition.step.dependencies if d in known)
         unknown = [f for f in addition.feeds if f not in known]
         if unknown:
-            raise UnknownName(Message('The proposal feeds the TODO "{}", which doesn\'t exist.', unknown[0]))
+            raise UnknownName(Message('The proposal feeds the step "{}", which doesn\'t exist.', unknown[0]))
         metadata: TodoMetadata = {**todo.metadata, **addition.metadata, "added_by": "user" if user else "planner"}
         if user:
             metadata["manual"] = True

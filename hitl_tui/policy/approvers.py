@@ -241,7 +241,7 @@ class ApproverFile:
             raise ConfigError(Message("{} can't be read: {}.", self.path, error.strerror)) from error
         if len(content) > _LARGEST:
             raise ConfigError(
-                Message("{} is larger than {} bytes, so it is no list of approvers.", self.path, f"{_LARGEST:,}")
+                Message("{} is larger than {} bytes, too large for a list of approvers.", self.path, f"{_LARGEST:,}")
             )
         return content
 
@@ -358,7 +358,7 @@ def checked_approver(approver: Approver, others: Sequence[Approver], owner: str 
         )
     for other in others:
         if person(other.name) == person(name):
-            raise BadInput(Message("There is an approver {} already.", shown))
+            raise BadInput(Message("Approver {} already exists.", shown))
         if alike(other.name, name):
             raise BadInput(
                 Message('"{}" can\'t be told from {}, an approver here; use another name.', shown, other.name)

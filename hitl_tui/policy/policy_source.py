@@ -107,7 +107,7 @@ class WatchedConfig:
         except ConfigError as error:
             files, config, problem = self.files, self.config, error.message
         if files.hitl is None and self.files.hitl is not None:
-            files, config, problem = self.files, self.config, Message("The file {} is not there any more.", FILE_NAME)
+            files, config, problem = self.files, self.config, Message("The file {} no longer exists.", FILE_NAME)
         if {path: stamp_of(path) for path in seen} != seen:  # written meanwhile: the next look sees it whole
             return False
         self.config, self.files, self.problem = config, files, problem
@@ -296,7 +296,7 @@ class FilePolicy:
     def why_not(self, todo: SupervisorTodo) -> str:
         team, name, now = todo.agent_name, todo.command, self.trust.declared
         if not now.enabled(team) or (self.edited and self.trust.record and team in self.trust.record.disabled):
-            return Message("{} doesn't let {} run any more, so this step did not begin.", FILE_NAME, team)
+            return Message("{} no longer lets {} run, so this step didn't begin.", FILE_NAME, team)
         if why := self.why_withheld(team):
             return why
         same = team != "command_team" or now.commands.get(name) == self.obeyed_config.commands.get(name)
@@ -304,7 +304,9 @@ class FilePolicy:
             return ""
         what = name if not same else team
         return Message(
-            "{} declares {} otherwise since this session was opened; open it again to run it so.", FILE_NAME, what
+            "{} changed what it declares for {} since this session was opened; open it again to run it so.",
+            FILE_NAME,
+            what,
         )
 
     def why_withheld(self, team: str) -> str:

@@ -144,17 +144,17 @@ def objection(request: Request) -> str:
     if request.kind is not Kind.TODO:
         return Message("Only the question whether a step may run can be always allowed.")
     if rule:
-        return Message("Rule {} of hitl.toml speaks about this and comes first; change it there.", rule)
+        return Message("Rule {} of hitl.toml covers this and comes first; change it there.", rule)
     if request.terms != Terms():
         return Message("This needs more than one person's decision, so no rule can replace it.")
     if about.get("missing"):
         return Message("A part of its input is missing this time, so it is no example for a rule.")
     if about.get("ran_before"):
-        return Message("It ran before on a branch that was left, so a person has to say whether it may run again.")
+        return Message("It ran before on a branch that was left, so a person must decide whether it may run again.")
     if about.get("ahead"):
         return Message("Its input isn't known yet, so no rule can name it.")
     if "from_step" in request.subject:
-        return Message("It would go on from the middle of an earlier run, so a person has to say.")
+        return Message("It would continue from the middle of an earlier run, so a person must decide.")
     return ""
 
 
@@ -221,7 +221,7 @@ def _end(text: str, now: str) -> str:
     """Return when a rule ends, ISO 8601, UTC; empty for never."""
     plain, wrong = (
         text.strip(),
-        Message('"{}" is not an end for a rule; write 8h, 7d, 2030-01-31, or never.', one_line(text, 40)),
+        Message('"{}" can\'t end a rule; write 8h, 7d, 2030-01-31, or never.', one_line(text, 40)),
     )
     if plain in ("", NEVER):
         return ""
@@ -289,7 +289,7 @@ def load_rules(path: Path) -> tuple[StandingRule, ...]:
         raise ConfigError(Message("{} can't be read: {}.", path.name, error.strerror or error)) from error
     if len(content) > _LARGEST:
         raise ConfigError(
-            Message("{} is larger than {} bytes, so it is surely no list of rules.", path.name, f"{_LARGEST:,}")
+            Message("{} is larger than {} bytes, too large for a list of rules.", path.name, f"{_LARGEST:,}")
         )
     try:
         return parse_rules(content.decode("utf-8"))

@@ -267,13 +267,12 @@ def check_digest(found: WorkspaceTrust, digest: str) -> None:
     given = digest.strip().lower()
     if len(given) != _FULL or set(given) - set("0123456789abcdef"):
         raise BadInput(
-            Message('"{}" is no digest of a workspace: it has {} hexadecimal digits.', one_line(digest, 80), _FULL)
+            Message('"{}" isn\'t a workspace digest: one has {} hexadecimal digits.', one_line(digest, 80), _FULL)
         )
     if given != found.digest:
         raise BadInput(
             Message(
-                "{} isn't what this digest stands for: it is another folder, or its files changed. Look "
-                "again: {} --show",
+                "{} doesn't match this digest: it is another folder, or its files changed. Look again: {} --show",
                 one_line(found.folder, 300),
                 found.command,
             )

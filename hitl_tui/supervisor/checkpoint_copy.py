@@ -70,7 +70,7 @@ def copy_checkpoints(source: Path, target: Path) -> None:
             db.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:
         raise StorageError(
-            Message("The checkpoints {} can't be copied: {}; nothing was changed.", source, error)
+            Message("The checkpoints {} can't be copied: {}. Nothing was changed.", source, error)
         ) from error
 
 
@@ -156,7 +156,7 @@ def _copy_rows(source: Path, target: Path, renaming: _RenamedRows) -> Checkpoint
             write.execute("COMMIT")
             write.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.Error as error:
-        raise StorageError(Message("The copy can't be written: {}; nothing was changed.", error)) from error
+        raise StorageError(Message("The copy can't be written: {}. Nothing was changed.", error)) from error
     except _UNREADABLE as error:
         raise StorageError(Message("The checkpoints of {} can't be read: {}.", renaming.old, error)) from error
     return renaming.place
@@ -290,7 +290,7 @@ async def head_before_restore(history: SessionHistory, session: str) -> str:
             if info.source != "fork":
                 return info.checkpoint_id
         before = page[-1].checkpoint_id
-    raise Refused(Message("Session {} has no checkpoint to leave.", session), reason="unknown")
+    raise Refused(Message("Session {} has no checkpoint to copy.", session), reason="unknown")
 
 
 def _what_ran(board: Board) -> dict[str, RunBefore]:

@@ -504,7 +504,7 @@ def make_durable(db_path: Path) -> None:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise StorageError(Message("{} can't be brought to the disk: {}.", db_path, error)) from error
+        raise StorageError(Message("{} can't be written to disk: {}.", db_path, error)) from error
 
 
 @asynccontextmanager
@@ -537,7 +537,7 @@ def _prepare(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         existed = path.exists()
     except OSError as error:
-        raise StorageError(Message("{} can't be made: {}.", path.parent, error.strerror)) from error
+        raise StorageError(Message("{} can't be created: {}.", path.parent, error.strerror)) from error
     if existed:
         _roll_back(path)
         check_file(path)

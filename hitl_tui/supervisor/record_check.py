@@ -42,10 +42,10 @@ class _NoPlanner:
     agents: ClassVar[Mapping[str, AgentFacts]] = {}
 
     async def create_execution_plan(self, query: str, feedback: str = "") -> Planned:
-        raise BadInput(Message("Nothing is planned where a session is only read."))
+        raise BadInput(Message("A read-only session plans nothing."))
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
-        raise BadInput(Message("Nothing is planned where a session is only read."))
+        raise BadInput(Message("A read-only session plans nothing."))
 
 
 async def board_of(saver: BaseCheckpointSaver[str], session: str, folder: SessionFolder) -> Board:
@@ -150,7 +150,7 @@ def _answered(session: str, todo_id: str, todo: TodoState, views: Mapping[str, R
         view = views.get(str(answer.get("request_id") or ""))
         given = view.resolution.decisions[-1].value if view is not None and view.resolution.decisions else None
         if view is not None and given != answer.get("value"):
-            what = Message("The answer to {} is another one in the checkpoints than in the record.", todo_id)
+            what = Message("The answer to {} differs between the checkpoints and the record.", todo_id)
             found.append(Problem(session, 0, what))
     return found
 
@@ -212,8 +212,7 @@ async def check_record(ledger: Mailbox, session_id: str, history: SessionHistory
         raise StorageError(
             found,
             help=Message(
-                "Nothing that is said to it could be kept. Put back the ledger that belongs to it; to "
-                "look at it as it is: hitl-tui open {}",
+                "Commands to it couldn't be recorded. Put back its ledger; to look at it as it is: hitl-tui open {}",
                 location,
             ),
         )
@@ -245,7 +244,7 @@ async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str,
         what = contrary[0].what if contrary else ""
     if not what:
         return ""
-    said = Message("The record of {} isn't as it was written, so the session is only shown.", session_id)
+    said = Message("The record of {} is damaged or was changed, so the session is read-only.", session_id)
     return Message("{} {} See: hitl-tui audit verify", said, what)
 
 

@@ -176,7 +176,7 @@ class Session(SessionView):
             log.exception("session %s stopped", self.id)
             known = isinstance(error, HitlError)
             await self._watched.fail(
-                error if known else HitlError(Message("Session {} can't go on: {}.", self.id, error))
+                error if known else HitlError(Message("Session {} can't continue: {}.", self.id, error))
             )
 
     async def advance(self) -> bool:

@@ -128,16 +128,16 @@ def check_target(path: Path) -> None:
     if not path.parent.is_dir():
         raise BadInput(Message("The folder {} doesn't exist.", path.parent))
     if path.is_dir():
-        raise BadInput(Message("{} is a folder; name the file to write.", path))
+        raise BadInput(Message("{} is a folder; name a file to write.", path))
     if os.path.lexists(path):
-        raise BadInput(Message("{} exists already; nothing is written over.", path))
+        raise BadInput(Message("{} already exists; existing files are never overwritten.", path))
 
 
 def _link(draft: Path, path: Path) -> None:
     try:
         os.link(draft, path)
     except FileExistsError:
-        raise BadInput(Message("{} exists already; nothing is written over.", path)) from None
+        raise BadInput(Message("{} already exists; existing files are never overwritten.", path)) from None
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP):
             raise
@@ -264,11 +264,11 @@ def _opened(path: Path) -> IO[bytes]:
         os.close(handle)
         if stat.S_ISDIR(found.st_mode):
             raise BadInput(Message("{} is a folder; name the file that an export wrote.", path))
-        raise BadInput(Message("{} is no regular file; name the file that an export wrote.", path))
+        raise BadInput(Message("{} isn't a regular file; name the file that an export wrote.", path))
     file = os.fdopen(handle, "rb")
     if _directory_size(file, found.st_size) > _LARGEST_DIRECTORY:
         file.close()
-        raise BadInput(Message("{} would grow beyond all measure when it is unpacked; it was not used.", path))
+        raise BadInput(Message("{} would unpack to an enormous size; it was not used.", path))
     return file
 
 
@@ -328,7 +328,7 @@ def _check_entries(path: Path, archive: zipfile.ZipFile, manifest: Manifest, siz
     if len(set(names)) != len(names) or len(names) > _MOST_MEMBERS:
         raise BadInput(Message("{} contains the same file twice, or far too many; it was not used.", path))
     if set(names) - {MANIFEST} != manifest.members.keys() or not manifest.members.keys() >= {LEDGER, EFFECTS}:
-        raise BadInput(Message("{} is damaged or was changed: it doesn't hold what its manifest says.", path))
+        raise BadInput(Message("{} is damaged or was changed: it doesn't match its manifest.", path))
     for entry in entries:
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if kind not in (0, stat.S_IFREG) or entry.flag_bits & 1:
@@ -345,7 +345,7 @@ def _check_entries(path: Path, archive: zipfile.ZipFile, manifest: Manifest, siz
                 Message("{} is damaged or was changed: the result {} isn't what its name says.", path, name[-64:-52])
             )
     if sum(entry.file_size for entry in entries) > max(_HARMLESS, _MOST_TIMES * size):
-        raise BadInput(Message("{} would grow beyond all measure when it is unpacked; it was not used.", path))
+        raise BadInput(Message("{} would unpack to an enormous size; it was not used.", path))
 
 
 def _is_ours(name: str) -> bool:

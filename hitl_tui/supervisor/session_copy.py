@@ -347,12 +347,12 @@ def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> 
         check_session_id(info.id)
         query = check_query(info.query or info.title)
     except (KeyError, BadInput) as error:
-        raise BadInput(Message("This export can't be used: what it says of its session is damaged.")) from error
+        raise BadInput(Message("This export can't be used: its session data is damaged.")) from error
     if not 0 < len(info.lineage) <= _LONGEST_ID or safe_text(info.lineage, multiline=False) != info.lineage:
-        raise BadInput(Message("This export can't be used: what it says of its session is damaged."))
+        raise BadInput(Message("This export can't be used: its session data is damaged."))
     if workspace is None and not Path(info.workspace).is_absolute():
         raise BadInput(
-            Message("This export can't be used: its workspace isn't a whole path; name one with --workspace.")
+            Message("This export can't be used: its workspace isn't an absolute path; name one with --workspace.")
         )
     try:
         real = check_workspace(Path(info.workspace) if workspace is None else workspace)
@@ -369,7 +369,7 @@ def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> 
 
 
 def _effects_of(packed: session_archive.SessionArchive) -> list[Effect]:
-    damaged = BadInput(Message("This export can't be used: what it says of effects is damaged."))
+    damaged = BadInput(Message("This export can't be used: its effects are damaged."))
     try:
         data = json.loads(packed.read(session_archive.EFFECTS, _LARGEST_JSON))
         found = [Effect(**item) for item in data]

@@ -209,8 +209,8 @@ def is_for_reading(path: Path) -> bool:
     if suffix not in (SESSION, ""):
         raise BadInput(
             Message(
-                '"{}" isn\'t written: a name ends with .hitl, or has no ending, for the whole session, '
-                "and with .md or .json for its answer and plan.",
+                '"{}" can\'t be exported to: use .hitl or no ending for the whole session, .md or '
+                ".json for its answer and plan.",
                 one_line(path.name, 60),
             )
         )
@@ -246,7 +246,7 @@ def write_for_reading(snapshot: Snapshot, path: Path, decided: Sequence[LoggedDe
     try:
         _write_new(target, text)
     except FileExistsError as error:
-        raise BadInput(Message("{} exists already; choose another name.", target)) from error
+        raise BadInput(Message("{} already exists; choose another name.", target)) from error
     except (FileNotFoundError, NotADirectoryError) as error:
         raise BadInput(Message("The folder {} doesn't exist.", target.parent)) from error
     except OSError as error:

@@ -169,7 +169,7 @@ class SessionFollower(SessionView):
         seen = await self.refresh()
         while seen == since:
             if await asyncio.to_thread(lambda: self.alone):
-                raise OwnerGone(Message("No process has {} open any more.", self.id))
+                raise OwnerGone(Message("No process has {} open any longer.", self.id))
             tick: asyncio.Future[None] = loop.create_future()
             loop.call_later(_POLL, tick.set_result, None)
             await tick
@@ -190,5 +190,5 @@ class SessionFollower(SessionView):
 
     async def graph(self, todo_id: str, update: JsonObject | None = None, at: str = "") -> GraphView:
         if self.setup.read_only:
-            raise BadInput(Message("Who can't write to {} can't load its graphs.", self.id))
+            raise BadInput(Message("Only an account that can write to {} can load its graphs.", self.id))
         raise BadInput(Message("Another process has {} open; look at its graphs there.", self.id))

@@ -39,7 +39,7 @@ def check_query(query: str) -> str:
         raise BadInput(Message("The question is empty; write what you want to know or have done."))
     if len(text) > LONGEST_QUERY:
         raise BadInput(
-            Message("The question has {} characters; at most {} can be used.", f"{len(text):,}", f"{LONGEST_QUERY:,}")
+            Message("The question has {} characters; the limit is {}.", f"{len(text):,}", f"{LONGEST_QUERY:,}")
         )
     strange = sum(1 for c in text if c == "\0" or "\ud800" <= c <= "\udfff" or (c < " " and c not in "\n\r\t"))
     if strange:
@@ -55,9 +55,9 @@ def check_title(title: str, secrets: Mapping[str, str]) -> str:
     """
     text = safe_text(mask(" ".join(title.split()), secrets), multiline=False)
     if not text:
-        raise BadInput(Message("The title is empty; write what the session is to be called."))
+        raise BadInput(Message("The title is empty; write a title."))
     if len(text) > LONGEST_TITLE:
-        raise BadInput(Message("The title has {} characters; at most {} can be used.", f"{len(text):,}", LONGEST_TITLE))
+        raise BadInput(Message("The title has {} characters; the limit is {}.", f"{len(text):,}", LONGEST_TITLE))
     return text
 
 

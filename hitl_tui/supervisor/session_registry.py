@@ -172,7 +172,7 @@ class SessionRegistry:
             if held := named_in(mask(session_id, secrets), secrets):
                 raise BadInput(Message("The id of the session holds the secret {}; choose another id.", min(held)))
             if session_id in self.data.ids():
-                raise BadInput(Message("There is a session {} already; choose another id.", session_id))
+                raise BadInput(Message("Session {} already exists; choose another id.", session_id))
         text = mask(text, secrets)
         graphs = (graph,) if graph is not None else ()
         await asyncio.to_thread(check_pins, trust.config, real)
@@ -184,7 +184,7 @@ class SessionRegistry:
         heads = {head.stream: head.n for head in await self.ledger.streams()}
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
-            raise BadInput(Message("There was a session {} before, and its record remains; choose another id.", name))
+            raise BadInput(Message("Session {} existed before and its record remains; choose another id.", name))
         named = graph_title(graph.name, text) if graph is not None else short_title(text)
         title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
         chosen = mode or trust.config.mode

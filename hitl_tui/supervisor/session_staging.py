@@ -36,7 +36,7 @@ def room_for(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = Message("there is no room left") if full else error.strerror or str(error)
+        why = Message("no space left") if full else error.strerror or str(error)
         raise StorageError(Message("{} can't be written: {}; nothing was changed.", what, why)) from error
     except sqlite3.Error as error:
         raise StorageError(Message("{} can't be written: {}; nothing was changed.", what, error)) from error
@@ -111,7 +111,7 @@ class SessionStaging:
         """
         target = self._sessions / check_session_id(session_id)
         if (target / "session.json").exists():
-            raise BadInput(Message("There is a session {} already.", session_id))
+            raise BadInput(Message("Session {} already exists.", session_id))
         with room_for(f"Session {session_id}"):
             for path in (*(p for p in folder.rglob("*") if p.is_dir()), folder):
                 sync_folder(path)

@@ -233,7 +233,7 @@ class SessionFolder:
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise StorageError(Message("{} can't be read: it isn't what this program wrote there.", path)) from error
         if info.id != self.path.name and not self.path.name.startswith("."):  # of one that is being made
-            raise StorageError(Message("{} is of session {}, so it was put there; nothing was changed.", path, info.id))
+            raise StorageError(Message("{} belongs to session {}; nothing was changed.", path, info.id))
         return info
 
     def write_info(self, info: SessionInfo) -> None:
@@ -390,7 +390,7 @@ class DataFolder:
                 make_private(self.sessions)
             except OSError as error:
                 raise StorageError(
-                    Message("The data folder {} can't be made: {}.", self.root, error.strerror)
+                    Message("The data folder {} can't be created: {}.", self.root, error.strerror)
                 ) from error
             if not self._can_be_written():
                 raise StorageError(Message("The data folder {} can't be written to.", self.root))
@@ -423,8 +423,8 @@ class DataFolder:
         folder = self.sessions / session_id
         if not (folder / "session.json").exists():
             known = self.ids()
-            hint = Message("known: {}", ", ".join(known[-6:])) if known else Message("there is none yet")
-            raise UnknownName(Message('There is no session "{}"; {}.', session_id, hint))
+            hint = Message("known: {}", ", ".join(known[-6:])) if known else Message("none exist yet")
+            raise UnknownName(Message('No session "{}"; {}.', session_id, hint))
         return SessionFolder(folder)
 
     def fresh_id(self, used: Iterable[str]) -> str:

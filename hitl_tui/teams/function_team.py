@@ -79,11 +79,11 @@ class FunctionTeam(Team):
             raise BadInput(Message('A team\'s name is lower-case letters, digits, "_" and "-", not "{}".', name))
         if not _is_async(function):
             raise BadInput(
-                Message('The function of team "{}" has to be "async def": a synchronous one can\'t be stopped.', name)
+                Message('The function of team "{}" must be "async def": a synchronous one can\'t be stopped.', name)
             )
         refuse_schema(input_schema)
         if input_schema.get("type", "object") != "object":
-            raise BadInput(Message('The input schema of the team "{}" has to describe an object.', name))
+            raise BadInput(Message('The input schema of the team "{}" must describe an object.', name))
         if text_argument and text_argument not in input_schema.get("properties", {}):
             raise BadInput(
                 Message(
@@ -134,7 +134,7 @@ class FunctionTeam(Team):
         try:
             return {"result": json.loads(canonical(_as_result(self.name, returned).to_dict()))}
         except BadInput as error:
-            raise TeamFailure(Message('The team "{}" returned something that is not JSON.', self.name)) from error
+            raise TeamFailure(Message('The team "{}" returned something that isn\'t JSON.', self.name)) from error
 
 
 def _as_result(name: str, returned: object) -> TeamResult:
@@ -147,7 +147,7 @@ def _as_result(name: str, returned: object) -> TeamResult:
         pretty = json.dumps(json.loads(shown), ensure_ascii=False, indent=2)
         return TeamResult(text=f"```json\n{pretty}\n```\n", data=returned)
     raise TeamFailure(
-        Message('The team "{}" has to return a TeamResult, a text or a dict, not {}.', name, type(returned).__name__)
+        Message('The team "{}" must return a TeamResult, a text or a dict, not {}.', name, type(returned).__name__)
     )
 
 
@@ -165,25 +165,25 @@ def refuse_schema(schema: object, where: str = "input schema") -> None:
         BadInput: it does, or it is no schema.
     """
     if not isinstance(schema, Mapping):
-        raise BadInput(Message("The {} has to be a JSON object.", where))
+        raise BadInput(Message("The {} must be a JSON object.", where))
     for key in schema:
         if key not in _CHECKED | _NOTES:
             raise BadInput(
-                Message('The {} uses "{}", which is not checked here; check it in the function.', where, key)
+                Message('The {} uses "{}", which isn\'t checked here; check it in the function.', where, key)
             )
     for kind in _kinds(schema):
         if kind not in _TYPES:
-            raise BadInput(Message('The {} has the unknown type "{}"; there are {}.', where, kind, ", ".join(_TYPES)))
+            raise BadInput(Message('The {} has the unknown type "{}"; known: {}.', where, kind, ", ".join(_TYPES)))
     if not isinstance(schema.get("additionalProperties", True), bool):
-        raise BadInput(Message('"additionalProperties" of the {} has to be true or false.', where))
+        raise BadInput(Message('"additionalProperties" of the {} must be true or false.', where))
     if not isinstance(schema.get("enum", []), list | tuple) or not isinstance(schema.get("required", []), list | tuple):
-        raise BadInput(Message('"enum" and "required" of the {} have to be lists.', where))
+        raise BadInput(Message('"enum" and "required" of the {} must be lists.', where))
     for bound in ("minimum", "maximum"):
         if bound in schema and not _is(schema[bound], "number"):
-            raise BadInput(Message('"{}" of the {} has to be a number.', bound, where))
+            raise BadInput(Message('"{}" of the {} must be a number.', bound, where))
     properties = schema.get("properties", {})
     if not isinstance(properties, Mapping):
-        raise BadInput(Message('"properties" of the {} have to be a JSON object.', where))
+        raise BadInput(Message('"properties" of the {} must be a JSON object.', where))
     for name, part in properties.items():
         refuse_schema(part, f'{where} of "{name}"')
     if "items" in schema:
@@ -198,15 +198,15 @@ def refuse_misfit(value: Json, schema: JsonSchema, where: str = "the input") -> 
     """
     kinds = _kinds(schema)
     if kinds and not any(_is(value, kind) for kind in kinds):
-        raise BadInput(Message("{} has to be {}, not {}.", _capital(where), _either(kinds), _shown(value)))
+        raise BadInput(Message("{} must be {}, not {}.", _capital(where), _either(kinds), _shown(value)))
     if "enum" in schema and not any(_same(value, choice) for choice in schema["enum"]):
         choices = ", ".join(_shown(choice) for choice in schema["enum"])
-        raise BadInput(Message("{} has to be one of {}, not {}.", _capital(where), choices, _shown(value)))
+        raise BadInput(Message("{} must be one of {}, not {}.", _capital(where), choices, _shown(value)))
     if _is(value, "number"):
         if "minimum" in schema and value < schema["minimum"]:
-            raise BadInput(Message("{} has to be at least {}, not {}.", _capital(where), schema["minimum"], value))
+            raise BadInput(Message("{} must be at least {}, not {}.", _capital(where), schema["minimum"], value))
         if "maximum" in schema and value > schema["maximum"]:
-            raise BadInput(Message("{} has to be at most {}, not {}.", _capital(where), schema["maximum"], value))
+            raise BadInput(Message("{} must be at most {}, not {}.", _capital(where), schema["maximum"], value))
     if isinstance(value, Mapping):
         _refuse_misfit_object(value, schema, where)
     if isinstance(value, list) and "items" in schema:

@@ -301,7 +301,7 @@ def check_input(value: Json, schema: JsonSchema, name: str) -> None:
     for key, part in properties.items():
         wanted = part.get("type") if isinstance(part, Mapping) else None
         if key in value and isinstance(wanted, str) and value[key] is not None and not _is(value[key], wanted):
-            raise BadInput(Message('"{}" of {} has to be {}, not {}.', key, name, _article(wanted), _kind(value[key])))
+            raise BadInput(Message('"{}" of {} must be {}, not {}.', key, name, _article(wanted), _kind(value[key])))
 
 
 _KINDS: Mapping[str, tuple[type, ...]] = {

@@ -127,6 +127,6 @@ def _by_name(teams: Iterable[Team]) -> dict[str, Team]:
     found: dict[str, Team] = {}
     for team in teams:
         if team.name in found:
-            raise BadInput(Message('There are two teams named "{}"; give one of them another name.', team.name))
+            raise BadInput(Message('Two teams are named "{}"; rename one of them.', team.name))
         found[team.name] = team
     return found

@@ -138,10 +138,10 @@ class PostgresDatabase:
             columns.setdefault(_text(name), set()).add(_text(column))
         if missing := [n for n in ("checkpoints", "checkpoint_blobs", "checkpoint_writes") if n not in columns]:
             raise BadInput(
-                Message("{} has no table {}: it is no checkpoint store of LangGraph.", where, ", ".join(missing))
+                Message("{} has no table {}: it isn't a LangGraph checkpoint store.", where, ", ".join(missing))
             )
         if "checkpoint_id" not in columns["checkpoints"]:
-            raise BadInput(Message("{} was written by the shallow saver, which keeps no history to show.", where))
+            raise BadInput(Message("{} was written by the shallow saver, which keeps no history.", where))
         wanted = {"checkpoint_blobs": {"version", "type", "blob"}, "checkpoint_writes": {"task_id", "channel", "blob"}}
         for table, names in wanted.items():
             if lacking := names - columns[table]:
@@ -228,7 +228,7 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         urlsplit(uri).port  # noqa: B018 - it is looked at to be checked
     except (psycopg.Error, ValueError):
         raise BadInput(
-            Message("{} is no address of a PostgreSQL server.", where),
+            Message("{} isn't the address of a PostgreSQL server.", where),
             help=Message("It looks like postgresql://user@host:5432/database."),
         ) from None
     try:

@@ -91,7 +91,7 @@ class SessionHistory:
         values = {"thread": self._thread, "ns": "", "id": checkpoint_id}
         rows = self._checked(await self._saver.rows(self._sql.one, values))
         if not rows:
-            raise UnknownName(Message('There is no checkpoint "{}"; /checkpoint list shows them.', clip(checkpoint_id)))
+            raise UnknownName(Message('No checkpoint "{}"; /checkpoint list shows them.', clip(checkpoint_id)))
         try:
             stored = value_decoder.load(str(rows[0][2]), rows[0][3])
         except value_decoder.Unreadable as error:
@@ -164,7 +164,7 @@ class SessionHistory:
             return found
         if found := await self._queries.matching(self._thread, "", text, f'"{clip(text)}"'):
             return found
-        raise UnknownName(Message('There is no checkpoint "{}"; /checkpoint list shows them.', clip(text)))
+        raise UnknownName(Message('No checkpoint "{}"; /checkpoint list shows them.', clip(text)))
 
     async def find_step(self, text: str) -> tuple[str, str]:
         """Return thread and checkpoint id of a team's own step; empty texts when none or several match."""

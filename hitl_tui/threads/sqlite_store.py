@@ -129,13 +129,13 @@ def _open(path: Path) -> tuple[sqlite3.Connection, StoreInfo, Dialect]:
     shown = _shown(path)
     try:
         if not path.exists():
-            raise BadInput(Message("{} does not exist.", shown))
+            raise BadInput(Message("{} doesn't exist.", shown))
         if path.is_dir():
             inside = path / "checkpoints.db"
             near = Message("Did you mean {}?", _shown(inside)) if inside.is_file() else ""
             raise BadInput(Message("{} is a folder; a checkpoint database is a file in one.", shown), help=near)
         if not path.is_file():
-            raise BadInput(Message("{} is no ordinary file.", shown))
+            raise BadInput(Message("{} isn't a regular file.", shown))
         if path.stat().st_size == 0 and not Path(f"{path}-wal").exists():
             raise BadInput(Message("{} is empty.", shown))
         target = path.resolve()
@@ -248,14 +248,15 @@ def _explained(path: Path, error: sqlite3.Error) -> StorageError:
     """Return one sentence for what SQLite says."""
     shown, name = _shown(path), getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_NOTADB"):
-        return StorageError(Message("{} is no SQLite database, or it is encrypted.", shown))
+        return StorageError(Message("{} isn't a SQLite database, or it is encrypted.", shown))
     if name.startswith("SQLITE_CORRUPT"):
-        return StorageError(Message("{} is damaged or cut off: SQLite can't follow its pages.", shown))
+        return StorageError(Message("{} is damaged or cut off: SQLite can't read its pages.", shown))
     if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         return StorageError(
             Message(
-                "{} can't be opened for reading: if it is in WAL mode, its folder must be writable or "
-                "its -shm file there; copy it with its -wal file to a folder of yours and open that.",
+                "{} can't be opened for reading. In WAL mode its folder must be writable or its "
+                "-shm file present; or copy it with its -wal file to a folder of yours and open "
+                "that.",
                 shown,
             )
         )

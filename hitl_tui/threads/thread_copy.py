@@ -49,7 +49,7 @@ async def copy_thread(database: StoreDatabase, thread: str, checkpoint_id: str, 
     try:
         connection = await asyncio.to_thread(_created, target)
     except (sqlite3.Error, OSError) as error:
-        raise StorageError(Message("{} can't be made: {}.", _shown(str(target)), error)) from error
+        raise StorageError(Message("{} can't be created: {}.", _shown(str(target)), error)) from error
     try:
         return await copier.copy(connection, chain, "" if not goes_on else checkpoint_id)
     except sqlite3.Error as error:
@@ -73,9 +73,7 @@ class _Copier:
         found = [checkpoint_id]
         place = {"thread": self._thread, "ns": "", "id": checkpoint_id, "most": 0, "steps": _BATCH}
         if not await self._database.rows(self._sql.one, place):
-            raise UnknownName(
-                Message("There is no checkpoint {} in thread {}.", _shown(checkpoint_id), _shown(self._thread))
-            )
+            raise UnknownName(Message("No checkpoint {} in thread {}.", _shown(checkpoint_id), _shown(self._thread)))
         seen = {checkpoint_id}
         while len(found) <= MOST:
             rows = await self._database.rows(self._sql.walk, {**place, "id": found[-1]})
@@ -188,7 +186,7 @@ def _raw(channel: str, stored: StoredCheckpoint) -> bytes:
         except ValueError as error:
             raise StorageError(Message("{} can't be copied: {}.", _shown(channel), error)) from error
     raise StorageError(
-        Message("{} can't be copied: its format {} stays closed.", _shown(channel), _shown(str(stored.kind)))
+        Message("{} can't be copied: its format {} is never opened.", _shown(channel), _shown(str(stored.kind)))
     )
 
 

@@ -172,7 +172,7 @@ class ThreadStore(ThreadQueries):
         shown = _quoted(text)
         if found:
             raise UnknownName(Message("{} could be {}; write more of it.", shown, ", ".join(map(_quoted, found[:4]))))
-        raise UnknownName(Message("There is no thread {} in {}.", shown, self.info.name))
+        raise UnknownName(Message("No thread {} in {}.", shown, self.info.name))
 
     async def namespaces(self, thread: str) -> list[Namespace]:
         """Return a thread's graph and the subgraphs that ran in it, in the order in which they began."""
@@ -215,7 +215,7 @@ class ThreadStore(ThreadQueries):
         """
         if found := await self.matching(thread, ns, text, _quoted(text)):
             return found
-        raise UnknownName(Message("There is no checkpoint {} in thread {}.", _quoted(text), _quoted(thread)))
+        raise UnknownName(Message("No checkpoint {} in thread {}.", _quoted(text), _quoted(thread)))
 
     async def _listed(self, thread: str, ns: str, rows: Sequence[Row]) -> list[CheckpointInfo]:
         if not rows:
@@ -264,9 +264,7 @@ class ThreadStore(ThreadQueries):
         """
         found, beside = await self._database.whole(thread, ns, checkpoint_id)
         if found is None:
-            raise UnknownName(
-                Message("There is no checkpoint {} in thread {}.", _quoted(checkpoint_id), _quoted(thread))
-            )
+            raise UnknownName(Message("No checkpoint {} in thread {}.", _quoted(checkpoint_id), _quoted(thread)))
         notes: list[str] = []
         try:
             checkpoint = await asyncio.to_thread(value_decoder.load, found.kind, found.data)
@@ -315,7 +313,7 @@ class ThreadStore(ThreadQueries):
         rows = await self._database.rows(self._sql.writes, values)
         if len(rows) > _MOST_WRITES:
             notes.append(
-                Message("More than {} writes of its tasks are there; the others are left out.", f"{_MOST_WRITES:,}")
+                Message("It has more than {} writes of its tasks; the others are left out.", f"{_MOST_WRITES:,}")
             )
         return [write_of(row) for row in rows[:_MOST_WRITES]]
 
@@ -370,7 +368,7 @@ def file_of(address: str) -> Path:
         address = rest.removeprefix("/")
     elif rest and scheme.isalnum():
         shown = one_line(safe_text(scheme, multiline=False), 40)
-        raise BadInput(Message('There is no way to read "{}://": give a SQLite file or postgresql://….', shown))
+        raise BadInput(Message('Can\'t read "{}://"; give a SQLite file or postgresql://….', shown))
     return given_path(address)
 
 

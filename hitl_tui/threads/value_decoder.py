@@ -81,7 +81,7 @@ def load(kind: str | None, data: bytes | str | None) -> Any:
             return reader(raw)
     except (ValueError, RecursionError) as error:
         raise Unreadable(Message("it is broken: {}", error)) from error
-    raise Unreadable(Message('its format "{}" is not known', kind))
+    raise Unreadable(Message('unknown format "{}"', kind))
 
 
 def object_name(value: object) -> str:

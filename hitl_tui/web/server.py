@@ -80,7 +80,7 @@ def console_page(socket: str, size: int) -> str:
         "index.html",
         socket=socket,
         size=str(size),
-        ended=_("The console has ended; its session goes on when it is opened again."),
+        ended=_("The console has ended; its session continues when opened again."),
         again=_("Open it again"),
         noscript=_("The console needs JavaScript."),
     )
@@ -156,11 +156,11 @@ def listening(address: str, port: int) -> socket.socket:
         found.close()
         if error.errno == errno.EADDRINUSE:
             raise BadInput(
-                Message("Port {} of {} is in use by another program; --port 0 takes one that is free.", port, address)
+                Message("Port {} of {} is in use by another program; --port 0 picks a free one.", port, address)
             ) from error
         why = error.strerror or error
         raise BadInput(
-            Message("Port {} of {} can't be used ({}); --port 0 takes one that is free.", port, address, why)
+            Message("Port {} of {} can't be used ({}); --port 0 picks a free one.", port, address, why)
         ) from error
     return found
 
@@ -212,7 +212,7 @@ class Site:
         """Refuse what another page, another name of this machine or somebody without the cookie asks for."""
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         if host != self._gate.authority:
-            return self._refused(_("This is not the address that was printed."))
+            return self._refused(_("This isn't the address that was printed."))
         if origin is not None and origin != self._gate.origin:
             return self._refused(_("Another page asked for this."))
         if request.path != "/" and not self._gate.knows(request.cookies.get(COOKIE, "")):
@@ -235,9 +235,7 @@ class Site:
         """Exchange the token for the cookie, once."""
         token = request.query.get("token", "")
         if self._gate.spent(token):
-            return self._refused(
-                _("This address has let a browser in already. For another, press Enter where hitl-tui web runs.")
-            )
+            return self._refused(_("This address was already used. For another, press Enter where hitl-tui web runs."))
         ahead = "prefetch" in request.headers.get("Sec-Purpose", "")  # nobody went there yet
         if request.method != "GET" or ahead or not self._gate.enter(token):
             return self._refused(_("Only the address that hitl-tui web prints lets a browser in."))

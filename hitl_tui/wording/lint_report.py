@@ -60,7 +60,7 @@ def summary(report: Report) -> Message:
     nodes = len({(row.graph, row.node) for row in report.rows})
     asking = len({(row.graph, row.node) for row in report.rows if row.interrupts})
     return Message(
-        "{findings}: {nodes}, {asking} of which may ask. Nothing of it was imported or run.",
+        "{findings}: {nodes}, {asking} of which may ask. Nothing was imported or run.",
         findings=_findings(len(report.findings)),
         nodes=_nodes(nodes),
         asking=asking,
@@ -85,7 +85,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield f"{one_line(place.file, 300)}:{place.line}:{place.column}: {rule.id} {rule.name} ({severity})"
     yield from _filled(translate(finding.message), "  ")
     yield from _filled(translate(rule.meaning), "  ")
-    yield from _filled(translate(rule.remedy), _("  mend: "))
+    yield from _filled(translate(rule.remedy), _("  fix: "))
 
 
 def _table(report: Report) -> Iterator[str]:

@@ -44,7 +44,7 @@ def failure_words(error: BaseException) -> str:
     """Return what a person is told of an error that ended something."""
     if isinstance(error, HitlError):
         return error.message
-    return _("Something unexpected happened ({name}); the log file has the details.").format(name=type(error).__name__)
+    return _("Unexpected error ({name}); the log file has the details.").format(name=type(error).__name__)
 
 
 def next_mode(mode: str) -> str:

@@ -36,7 +36,7 @@ def trust_rows(trust: Mapping[str, Any]) -> list[Row]:
     """
     rows = [text_row(in_line(str(trust["workspace"])), "bold")]
     if trust["changed"]:
-        rows.append(text_row(_("Changed since you trusted it. Until you do, the stricter rules count.")))
+        rows.append(text_row(_("Changed since you trusted it. Until you trust it again, the stricter rules count.")))
     for risk, wants in groupby(trust["wants"], key=itemgetter("risk")):
         rows += [text_row(""), text_row(_(RISK_WORDS[risk]), "$text-warning")]
         rows += [labelled(w["name"], f"{_(_KINDS[WantKind(w['kind'])])}: {w['text']}", exact=True) for w in wants]

@@ -185,7 +185,7 @@ def test_answers_of_the_wrong_kind_change_nothing(place: Place) -> None:
 def test_answers_to_another_question_or_given_twice_are_refused_by_name(place: Place) -> None:
     document = attach(place, f"{MISBEHAVES}:twice")
     first = question(document)["id"]
-    assert "There is no todo_001.7" in do(place, "/answer todo_001.7 a")["error"]
+    assert "No question 001.7" in do(place, "/answer todo_001.7 a")["error"]
     assert do(place, "/answer req-0000000000000000 a")["error"]
     assert do(place, "/answer 2 a")["error"]
     assert do(place, "/answer 1 e")["error"]  # no option
@@ -288,7 +288,7 @@ def test_what_becomes_of_its_own_saver_is_said(place: Place, attribute: str, say
 @pytest.mark.parametrize(
     ("attribute", "says"),
     [
-        ("makes_nothing", "is a int, no LangGraph graph and nothing that makes one."),
+        ("makes_nothing", "is a int, not a LangGraph graph or something that makes one."),
         ("fails", "raised ConnectionError: the database is away."),
         ("wants_more", "needs the arguments config, other; a factory takes none, or the config."),
         ("factorie", 'savers.py has no "factorie"; did you mean "factory"?'),

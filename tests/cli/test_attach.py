@@ -42,7 +42,7 @@ def test_an_input_given_is_the_word_to_run_and_no_input_asks_for_one(shell: Shel
     [
         (["nowhere.py:graph"], "File nowhere.py not found."),
         ([f"{GRAPHS}:mial"], 'did you mean "mail"?'),
-        (["nowhere:graph"], 'There is no module "nowhere"'),
+        (["nowhere:graph"], 'No module "nowhere"'),
         (["words"], "names no graph"),
         ([f"{GRAPHS}:chat", "--thread", "t"], "say which store with --saver"),
         ([f"{GRAPHS}:chat", "--saver", "none.db"], "No checkpoint database at none.db."),

@@ -59,7 +59,7 @@ def test_one_account_is_one_person_whatever_it_calls_itself(shell: Shell) -> Non
         "proof": "account",
     }
     for changes in ({"HITL_USER": "eve"}, {"HITL_USER": "", "LOGNAME": "eve", "USER": "eve"}):
-        assert "has said approve already; this takes another person" in refused(
+        assert "already said approve; this needs another person" in refused(
             shell, "do", "s1", "/todo approve", **changes
         )
     assert "another person" in refused(shell, "do", "s1", "/todo approve", "--as", "eve")
@@ -137,7 +137,7 @@ def test_approvers_are_added_listed_and_removed_on_record(shell: Shell) -> None:
     ("arguments", "says"),
     [
         (("add", "b0b"), "can't be told from bob"),
-        (("add", "bob"), "There is an approver bob already"),
+        (("add", "bob"), "Approver bob already exists"),
         (("add", "policy rule 1"), "the record calls something else"),
         (("add", "b\u043eb"), "mixes Cyrillic and Latin"),
         (("add", "kim", "--account", "no-such-account"), 'no account "no-such-account"'),

@@ -36,7 +36,7 @@ def complaint(ran: Ran, code: int = 2) -> str:
         (b"", "The question is empty"),
         (b"  \n\t ", "The question is empty"),
         (b"a" * 1_048_576, "Standard input is too long"),
-        (b"x" * 10_001, "The question has 10,001 characters; at most 10,000"),
+        (b"x" * 10_001, "The question has 10,001 characters; the limit is 10,000"),
         (b"\xff\xfe\x00binary", "Standard input isn't UTF-8 text."),
         (b"find\0this", "The question holds binary data"),
         (b"\x1b]0;title\x07 find", "The question holds binary data"),
@@ -79,15 +79,15 @@ def test_an_argument_that_is_no_text(shell: Shell) -> None:
         ("/todo skip", "/todo skip needs a step id"),
         ("/todo approve 7", 'No step "7"'),
         ("/todo approve todo_00", '"todo_00" could be todo_001, todo_002'),
-        ("/todo update 1 gone", 'There is no status "gone"'),
+        ("/todo update 1 gone", 'Unknown status "gone"'),
         ("/todo update 1 in_progress", "001 is"),
-        ("/todo priority 1 urgent", 'There is no priority "urgent"'),
+        ("/todo priority 1 urgent", 'Unknown priority "urgent"'),
         ("/todo add nobody find it", 'No agent "nobody"'),
         ("/todo add command_team no-such-command", None),
         ("/todo move 1 beside 2", '"beside" must be before or after.'),
         ("/todo remove 1", None),
         ("/todo edit 1 {broken", "The new input isn't valid JSON"),
-        ("/checkpoint restore nowhere", 'There is no checkpoint "nowhere"'),
+        ("/checkpoint restore nowhere", 'No checkpoint "nowhere"'),
         ("/checkpoint restore 99999", None),
         ("/mode fast", 'Unknown mode "fast"'),
         ("/new another", "/new works in the console and the line mode only."),
@@ -163,7 +163,7 @@ def test_a_workspace_that_vanished_is_named(shell: Shell) -> None:
 
 def test_session_ids_that_cannot_be_used(shell: Shell) -> None:
     shell.run("run", QUESTION, "--session", "mine")
-    assert complaint(shell.run("run", QUESTION, "--session", "mine")).startswith("There is a session mine already")
+    assert complaint(shell.run("run", QUESTION, "--session", "mine")).startswith("Session mine already exists")
     for bad in ("../up", "a b", "-x", "é" * 3, "a" * 65):
         assert "can't be a session id" in complaint(shell.run("run", QUESTION, f"--session={bad}"))
     assert complaint(shell.run("do", "s7", "/todos")) == 'No session "s7"; known: mine.'
@@ -175,7 +175,7 @@ def test_data_folders_that_cannot_be_used(shell: Shell, tmp_path: Path) -> None:
     taken = tmp_path / "file"
     taken.write_text("not a folder")
     said = complaint(shell.run("run", QUESTION, "--data", str(taken / "below")), code=1)
-    assert said == f"The data folder {taken / 'below'} can't be made: Not a directory."
+    assert said == f"The data folder {taken / 'below'} can't be created: Not a directory."
     assert complaint(shell.run("sessions", "--data", "")) == "--data needs a folder."
 
 

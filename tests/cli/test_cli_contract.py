@@ -134,7 +134,7 @@ def test_a_refused_command_changes_nothing_and_says_so_once(shell: Shell) -> Non
     before = shell.run("run", QUESTION, "--json").json
     plain = shell.run("do", "s1", "/todo update 1 completd")
     assert (plain.code, plain.out) == (2, "")
-    assert plain.err.startswith('Error: There is no status "completd"')
+    assert plain.err.startswith('Error: Unknown status "completd"')
     told = shell.run("do", "s1", "/todo cancel 1", "--json")
     assert told.code == 2
     assert told.err == ""

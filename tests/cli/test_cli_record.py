@@ -139,7 +139,7 @@ def test_a_trigger_that_went_or_came_is_named(shell: Shell) -> None:
         db.execute("DROP TRIGGER entries_stay")
         db.execute("CREATE TRIGGER extra AFTER INSERT ON entries BEGIN SELECT 1; END")
     assert problems(shell) == [
-        "The trigger entries_stay is gone, which keeps entries as they are.",
+        "The trigger entries_stay, which protects entries, is gone.",
         "The trigger extra was added by another program.",
     ]
 

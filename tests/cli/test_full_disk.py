@@ -81,7 +81,7 @@ def test_a_full_disk_shows_everything_and_takes_nothing_by_half(small: Path) -> 
 
 def test_what_is_recorded_is_told_so_when_the_session_cannot_go_on() -> None:
     told = stopped_result(
-        StorageError("There is no room."), CommandResult("resumed", "Approved 001", {"todo_id": "todo_001"})
+        StorageError("There is no room."), CommandResult("resumed", "Approved 001.", {"todo_id": "todo_001"})
     )
     assert not told.failed
     assert told.to_dict()["status"] == "recorded"

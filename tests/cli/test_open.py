@@ -93,10 +93,10 @@ def test_without_a_terminal_lines_are_printed(shell: Shell, store_file: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["missing.db"], "missing.db does not exist."),
+        (["missing.db"], "missing.db doesn't exist."),
         (["."], "is a folder"),
-        (["{store}", "--thread", "nobody"], 'There is no thread "nobody" in'),
-        (["{store}", "--thread", "done", "--checkpoint", "zz"], 'There is no checkpoint "zz"'),
+        (["{store}", "--thread", "nobody"], 'No thread "nobody" in'),
+        (["{store}", "--thread", "done", "--checkpoint", "zz"], 'No checkpoint "zz"'),
         (["{store}", "--thread", "done", "--ns", "zz"], 'No subgraph of this thread begins with "zz".'),
         (["{store}", "--checkpoint", "zz"], "--checkpoint needs --thread"),
         (["{store}", "--thread", "done", "--against", "zz"], "--against needs --checkpoint"),
@@ -189,8 +189,8 @@ def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str
     ("arguments", "why"),
     [
         (["--thread", "asks", "--graph", "none.py:graph"], "File none not found.py"),
-        (["--thread", "zz", "--graph", "pay.py:graph"], 'There is no thread "zz"'),
-        (["--thread", "asks", "--checkpoint", "zz", "--graph", "pay.py:graph"], 'There is no checkpoint "zz"'),
+        (["--thread", "zz", "--graph", "pay.py:graph"], 'No thread "zz"'),
+        (["--thread", "asks", "--checkpoint", "zz", "--graph", "pay.py:graph"], 'No checkpoint "zz"'),
         (["--graph", "pay.py:graph"], "--graph needs --thread"),
         (["--thread", "asks", "--ns", "check", "--graph", "pay.py:graph"], "neither --ns nor --against"),
     ],
@@ -220,7 +220,7 @@ def test_at_a_terminal_bad_input_is_a_sentence_without_a_screen(shell: Shell) ->
     with shell.terminal("open", "missing.db") as terminal:
         terminal.expect(pexpect.EOF, timeout=DEADLINE)
         assert terminal.before is not None
-        assert terminal.before.strip() == "hitl-tui: missing.db does not exist."
+        assert terminal.before.strip() == "hitl-tui: missing.db doesn't exist."
     terminal.close()
     assert terminal.exitstatus == 2
 

@@ -108,7 +108,7 @@ async def test_a_number_and_a_text_are_told_apart(tmp_path: Path) -> None:
     [
         ("booking", "guests=40", "maximum of 12"),
         ("booking", '{"guests": "4"}', "a whole number"),
-        ("approval", "30", "has to be an object"),
+        ("approval", "30", "must be an object"),
         ("approval", '{"type": "reject", "type": "approve"}', 'names "type" twice in one object'),
         ("approval", 'edit {"to": "a@b.c", "to": "d@e.f"}', 'names "to" twice in one object'),
         ("other", '{"a": [{"b": 1, "b": 2}]}', 'names "b" twice in one object'),
@@ -140,7 +140,7 @@ async def test_several_are_answered_singly_in_any_order_by_number_or_id(tmp_path
         left = {node: q.name for node, q in by_node.items() if node != "prompt"}
         assert {q.name for q in d.questions} == set(left.values()), "the others keep their names"
         told = await d.say(f"/answer {gone} 31")
-        assert told["reason"] == "repeated" and f"Answered already: {gone} was answered by ops at " in told["error"]
+        assert told["reason"] == "repeated" and f"Answered already: {gone[5:]} was answered by ops at " in told["error"]
         await d.say(f"/answer {left['yes_no']} yes")
         assert [q.name for q in d.questions] == [left["options"]], "the last one, too"
         told = await d.say("/answer 1 red")

@@ -178,7 +178,7 @@ async def test_commands_of_the_first_screen_need_no_session(tmp_path: Path) -> N
         await c.send(f"/open {fresh}")
         await c.asked()
         await c.send("/open nowhere")
-        await c.until(lambda: "There is no session" in c.message, "an error")
+        await c.until(lambda: "No session" in c.message, "an error")
         assert c.snapshot.session_id == fresh
 
 

@@ -165,7 +165,7 @@ def test_what_is_pressed_by_habit_or_arrives_as_such_a_key_never_decides(tmp_pat
         (b'"question.1" = ' + b"[" * 200 + b"]" * 200, "is no key"),
         (b'"' + b"x" * 40_000 + b'" = "y"', "there is no binding"),
         (b"#" * 60_000, "it is larger than 50,000 bytes"),
-        (b"\x7fELF\x02\xff\x00", "it is no text in UTF-8"),
+        (b"\x7fELF\x02\xff\x00", "it isn't UTF-8 text"),
     ],
     ids=["nested", "dotted", "list", "name", "huge", "binary"],
 )

@@ -127,7 +127,7 @@ async def test_what_ran_keeps_its_place_by_key_and_by_command_and_says_so_alike(
         c.session.query_one(PlanTable).focus()
         await c.press("home", "shift+down")
         await c.until(lambda: c.message == by_command, "the same sentence")
-        assert by_command == "todo_001 is completed; only what is still to come has a place in the order."
+        assert by_command == "001 is completed; only steps that haven't run can be moved."
         assert [t.id for t in c.snapshot.todos] == ["todo_001", "todo_002"]
 
 

@@ -113,13 +113,13 @@ def test_ones_own_folder_adds_and_replaces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ('primary = "no colour"', '"primary" is "no colour", which is no colour'),
-        ('[variables]\nborder = "loud"', '"border" is "loud", which is no colour'),
-        ('[variables]\nborder = "red; width: 9"', "which is no colour"),
-        ('[variables]\nblock-cursor-text-style = "huge"', "which is no text style"),
+        ('primary = "no colour"', '"primary" is "no colour", which isn\'t a colour'),
+        ('[variables]\nborder = "loud"', '"border" is "loud", which isn\'t a colour'),
+        ('[variables]\nborder = "red; width: 9"', "which isn't a colour"),
+        ('[variables]\nblock-cursor-text-style = "huge"', "which isn't a text style"),
         ("size = 3", "it has unknown keys: size"),
         ('dark = "yes"', '"dark" and "ansi" true or false'),
-        ("primary = ", "The theme broken.toml was left out"),
+        ("primary = ", "Theme broken.toml ignored"),
     ],
 )
 def test_a_broken_file_is_told_in_one_sentence_and_left_out(tmp_path: Path, change: str, said: str) -> None:
@@ -143,15 +143,15 @@ def test_a_broken_file_is_told_in_one_sentence_and_left_out(tmp_path: Path, chan
         ("dark = true\nprimary =\n", "line 2 can't be read"),
         ("dark = true\nprimary =", "it ends in line 2 before a value is complete"),
         ('dark = true\nprimary = """\n', "it ends in line 2 before a value is complete"),
-        ("dark = true\n\ndark = false\n\n", "line 3 gives again what was given before; each name may be given once"),
+        ("dark = true\n\ndark = false\n\n", "line 3 repeats a name; each may be given once"),
         ("[variables]\n[variables]\n", "line 2 gives again what was given before"),
-        (f"primary = {'9' * 5000}\n", "a number in it is too long"),
+        (f"primary = {'9' * 5000}\n", "it has a number that is too long"),
     ],
 )
 def test_what_is_no_toml_is_told_by_its_line_and_what_is_expected(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "broken.toml").write_text(text, encoding="utf-8")
     (problem,) = load_themes([tmp_path]).problems
-    assert problem.startswith(f"The theme broken.toml was left out: {said}") and problem.endswith(".")
+    assert problem.startswith(f"Theme broken.toml ignored: {said}") and problem.endswith(".")
     assert "column" not in problem and "(at " not in problem
 
 
@@ -294,6 +294,6 @@ def test_a_theme_file_that_is_nested_too_deeply_or_no_file_is_left_out(tmp_path:
     assert found.themes == {}
     assert [said.split(": ")[1] for said in found.problems] == [
         "it is nested too deeply.",
-        "it is no file.",
+        "it isn't a file.",
         "it is larger than 50,000 bytes.",
     ]

@@ -300,7 +300,7 @@ def test_only_verified_people_make_a_quorum_and_two_names_of_one_are_one() -> No
     claim, bob = replace(decision("bob"), person=""), decision("bob")
     assert resolve(request, [ann, eve, claim], "").needed == 1
     assert resolve(request, [ann, bob], "").outcome is Outcome.APPROVED
-    with pytest.raises(Refused, match="ops has said approve already; this takes another person") as refused:
+    with pytest.raises(Refused, match="ops already said approve; this needs another person") as refused:
         check_decision(request, [ann], eve, "")
     assert refused.value.reason == "repeated"
     with pytest.raises(Refused, match="This takes verified approvers, and bob isn't one") as refused:

@@ -99,7 +99,7 @@ def test_an_edit_that_changes_an_arguments_type_sends_nothing(value: dict[str, A
     if edit == "to=[1]":  # a text stays a text, whatever it looks like
         assert "[1]" in str(read(shape, text).value)
         return
-    with pytest.raises(BadInput, match="amount has to be a number"):
+    with pytest.raises(BadInput, match="amount must be a number"):
         read(shape, text)
 
 

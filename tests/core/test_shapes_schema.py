@@ -118,7 +118,7 @@ def test_an_edit_is_checked_against_the_tools_schema() -> None:
     assert shape.kind is ShapeKind.TOOL_APPROVAL
     assert {a.name for a in shape.actions if not a.why_not} == {"approve", "edit"}
     assert read(shape, "edit amount=7").value["edited_action"]["args"] == {"amount": 7}
-    with pytest.raises(BadInput, match="amount has to be a whole number"):
+    with pytest.raises(BadInput, match="amount must be a whole number"):
         read(shape, "edit amount=much")
 
 

@@ -32,14 +32,14 @@ def test_the_exit_code_tells_findings_from_none_and_from_bad_input(capsys: pytes
     assert main(["lint", "seeds/none.py"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert "does not exist" in said.err
+    assert "doesn't exist" in said.err
 
 
 def test_a_finding_is_told_with_file_line_rule_and_how_to_mend_it(capsys: pytest.CaptureFixture[str]) -> None:
     main(["lint", FAULTY])
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == f"{FAULTY}:23:16: HT006 effect-before-interrupt (error)"
-    assert any(line.startswith("  mend: ") for line in rest)
+    assert any(line.startswith("  fix: ") for line in rest)
     assert max(map(len, rest)) <= 80
 
 

@@ -51,4 +51,4 @@ def test_a_whole_report_in_korean(tmp_path: Path) -> None:
         text = "\n".join(report_lines(report))
     for english in ("comes before", "catches", "contains", "mend", "node", "before", "AGAIN", "finding", "a set"):
         assert english not in text.replace("interrupt-before", "").replace("effect-before-interrupt", "")
-    assert str(summary(report)) == "3 findings: 1 node checked, 1 of which may ask. Nothing of it was imported or run."
+    assert str(summary(report)) == "3 findings: 1 node checked, 1 of which may ask. Nothing was imported or run."

@@ -130,14 +130,14 @@ BAD_TARGETS = {
     ":graph": "module or a file is needed",
     "nowhere": "no Python source",
     "nowhere.mod:graph": "no Python source",
-    "nowhere.py:graph": "does not exist",
+    "nowhere.py:graph": "doesn't exist",
     "folder.py": "is a folder",
     "agent.py:nothing": 'no "nothing"; its graphs are graph',
     "agent:nothing": 'no "nothing"',
     "agent.py:1": "not the name of an attribute",
     "a b:graph": "neither a module nor a path",
     "agent.py\0:graph": "neither a module nor a path",
-    "./agent\0.py:graph": "does not exist",
+    "./agent\0.py:graph": "doesn't exist",
     f"{'x' * 5000}.py": "can't be looked at",
 }
 

@@ -251,10 +251,10 @@ async def test_the_examples_are_understood(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("분석도 추가해줘", "002 plans this analysis already"),
-        ("remove todo_009", 'no TODO "todo_009"; there are todo_001, todo_002, todo_003'),
+        ("분석도 추가해줘", "002 already plans this analysis"),
+        ("remove todo_009", "No step 009; known: todo_001, todo_002, todo_003"),
         ("skip clean-logs", 'no "clean-logs" TODO'),
-        ("보고서는 나중에", "003 has the priority low already"),
+        ("보고서는 나중에", "003 already has the priority low"),
         ("명령 실행 추가해줘", "Name the declared command"),
         ("run backup-database", "needs target"),
     ],

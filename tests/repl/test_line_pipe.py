@@ -91,7 +91,7 @@ def test_a_starter_works_at_once(line: Line) -> None:
 def test_what_it_cannot_begin_with(line: Line) -> None:
     code, out, err = line.pipe("/todos\n", "--line", "--session", "none")
     assert (code, out) == (2, "")
-    assert err.startswith('hitl-tui: There is no session "none"')
+    assert err.startswith('hitl-tui: No session "none"')
 
 
 @pytest.mark.long

@@ -278,7 +278,7 @@ async def test_a_module_that_is_gone_is_one_sentence_and_the_session_stays(tmp_p
         ("mial", '{"to": "a"}', 'did you mean "mail"?'),
         ("Mail", '{"to": "a"}', "no LangGraph graph"),
         ("mail", '{"too": "a"}', 'has no input "too"; did you mean "to"?'),
-        ("mail", '{"to": 5}', '"to" of graph has to be a string, not an integer.'),
+        ("mail", '{"to": 5}', '"to" of graph must be a string, not an integer.'),
         ("nested", "some words", "takes"),
         ("COUNT", "{}", "no LangGraph graph"),
     ],

@@ -105,7 +105,7 @@ async def test_arguments_that_an_answer_changes_are_judged_again(tmp_path: Path)
         asked = op.questions[0].id
         denied = await op.say("/answer 1 edit amount=5000")
         assert denied.data["reason"] == "not_allowed"
-        assert denied.message == "Rule 1 of the policy denies pay with these arguments; it can only be refused."
+        assert denied.message == "Rule 1 of the policy denies pay with these arguments; it can only be rejected."
         more = await op.say("/answer 1 edit amount=500")
         assert more.message.startswith("Rule 2 of the policy wants 2 people of level 0 for pay with these arguments")
         assert [q.id for q in op.questions] == [asked]
@@ -199,12 +199,12 @@ async def test_text_of_an_answer_may_hold_what_looks_like_an_option(tmp_path: Pa
 @pytest.mark.parametrize(
     ("rule", "says"),
     [
-        ('tool = "pay"\ndecision = "allow"', '"decision" in [[policy]] has to be "ask" or "deny" for a tool'),
+        ('tool = "pay"\ndecision = "allow"', '"decision" in [[policy]] must be "ask" or "deny" for a tool'),
         ('tool = "pay"\ncommand = "c"\ndecision = "ask"', '"tool" in [[policy]] is for what graphs call'),
         ('arguments = {}\ndecision = "ask"', '"arguments" in [[policy]] apply to a tool, but no tool is given'),
         (
             'tool = "pay"\narguments = { type = "nothing" }\ndecision = "ask"',
-            "has to be a JSON Schema that can be used",
+            "must be a usable JSON Schema",
         ),
         ('tool = ""\ndecision = "ask"', '"tool" in [[policy]] must not be empty'),
     ],

@@ -231,7 +231,7 @@ async def test_a_file_that_is_removed_takes_no_rule_away(tmp_path: Path) -> None
         question = await o.asked(await o.add("make file=a"))
         (o.workspace / "hitl.toml").unlink()
         seen = await o.until(lambda s: s.problem)
-        assert seen.problem.endswith("hitl.toml is not there any more.")
+        assert seen.problem.endswith("hitl.toml no longer exists.")
         with pytest.raises(Refused):
             await o.person("ann").decide(question, Verdict.APPROVE)
         assert (await o.person("ann").decide(question, Verdict.REJECT)).status == "rejected", "refusing is always free"

@@ -21,7 +21,7 @@ async def test_what_a_newer_version_made_is_left_alone(tmp_path: Path, monkeypat
             async with place.open():
                 pass
         assert refused.value.message == (
-            "This session was made by a newer version of hitl-tui: its TODOs have priority, which this version "
+            "This session was made by a newer version of hitl-tui: its steps have priority, which this version "
             "doesn't know; nothing was changed."
         )
     async with place.open() as op:

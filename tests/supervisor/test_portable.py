@@ -183,9 +183,9 @@ async def test_a_restore_that_was_only_begun_is_where_a_fork_begins(ann: Person)
 
 
 async def test_a_fork_that_cannot_be_leaves_nothing(ann: Person, workspace: Path) -> None:
-    with pytest.raises(UnknownName, match='There is no checkpoint "zz"'):
+    with pytest.raises(UnknownName, match='No checkpoint "zz"'):
         await ann.bench.admin.fork("s1", "zz")
-    with pytest.raises(UnknownName, match="There is no session"):
+    with pytest.raises(UnknownName, match="No session"):
         await ann.bench.admin.fork("s7")
     with pytest.raises(BadInput, match="title"):
         await ann.bench.admin.fork("s1", title=" \n")

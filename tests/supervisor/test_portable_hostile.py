@@ -231,7 +231,7 @@ async def test_a_file_that_was_cut_off_is_refused(kept: float, ann: Person, memb
 
 
 async def test_what_isnt_a_file_is_refused(ann: Person, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="There is no file"):
+    with pytest.raises(BadInput, match="not found"):
         await ann.bench.admin.import_(tmp_path / "nix.hitl")
     with pytest.raises(HitlError, match="is a folder"):
         await ann.bench.admin.import_(tmp_path)
@@ -262,9 +262,9 @@ async def test_only_regular_files_are_opened(ann: Person, tmp_path: Path) -> Non
     async with asyncio.timeout(10):  # a pipe that nobody writes into would be waited for
         said = [await refused(ann, path) for path in (pipe, folder, link)]
     assert said == [
-        f"{pipe} is no regular file; name the file that an export wrote.",
+        f"{pipe} isn't a regular file; name the file that an export wrote.",
         f"{folder} is a folder; name the file that an export wrote.",
-        f"{link} is no regular file; name the file that an export wrote.",
+        f"{link} isn't a regular file; name the file that an export wrote.",
     ]
 
 

@@ -282,7 +282,7 @@ def test_unknown_arguments_are_refused(arguments: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("folder", ["/tmp", "..", "../x", "a/../../x", "~", "~me/x", "a\nb"])
 def test_a_folder_outside_the_workspace_is_refused(folder: str) -> None:
-    with pytest.raises(BadInput, match="has to be in the workspace"):
+    with pytest.raises(BadInput, match="must be in the workspace"):
         DocumentTeam(folder)
 
 

@@ -56,7 +56,7 @@ def test_the_source_is_the_file_and_what_it_imports_from_the_workspace(tmp_path:
         pkg_x__in__inner__init="__all__ = ['star']\nfrom ..near import thing\n",
         pkg_x__in__inner__in__star="import lxml_x",
         pkg_x__in__near="from . import beside\n",
-        pkg_x__in__beside="this is no Python",
+        pkg_x__in__beside="this isn't Python",
         lazy_x="import agent_x\n",
         named_x="",
         src__in__deep_x="",

@@ -318,7 +318,7 @@ def test_what_is_no_port(tmp_path: Path, capsys: pytest.CaptureFixture[str], por
 
 def test_a_workspace_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(capsys, "--data", str(tmp_path), "--workspace", str(tmp_path / "no"))
-    assert "does not exist" in said
+    assert "doesn't exist" in said
 
 
 def test_what_is_missing_is_named_with_its_command(

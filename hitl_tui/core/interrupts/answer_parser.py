@@ -132,7 +132,7 @@ def _parts(shape: Shape, text: str) -> list[tuple[str, Json]] | None:
             used.add(number)
             kept.append(match)
         elif match is found[0]:
-            raise BadInput(Message("There is no call {}; they are 1 to {}.", number, count))
+            raise BadInput(Message("No call {}; calls are 1 to {}.", number, count))
     missing = [str(n) for n in range(1, count + 1) if n not in used]
     if missing:
         raise BadInput(
@@ -174,7 +174,7 @@ def _payload(shape: Shape, action: Action, rest: str) -> Json:
     if wants.form is Form.PARTS:
         raise BadInput(Message("Write a decision for each, as in: 1 approve 2 reject too expensive."))
     if not rest:
-        raise BadInput(Message('"{}" needs what is to be sent.', action.name))
+        raise BadInput(Message('"{}" needs what to send.', action.name))
     if isinstance(wants.present, str):
         return rest  # a text is edited: `30` is the text, whatever it looks like
     return declared_value(action, rest)
@@ -221,7 +221,7 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
     if rest.startswith("{"):
         found = _json(rest)
         if not isinstance(found, dict):
-            raise BadInput(Message('What follows "{}" has to be one valid JSON object.', action.name))
+            raise BadInput(Message('What follows "{}" must be one valid JSON object.', action.name))
         return found
     try:
         words = shlex.split(rest)
@@ -233,15 +233,15 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
     for word in words:
         name, mark, value = word.partition("=")
         if not mark or not name:
-            raise BadInput(Message('"{}" has to be name=value, or all of it one JSON object.', one_line(word, 40)))
+            raise BadInput(Message('"{}" must be name=value, or all of it one JSON object.', one_line(word, 40)))
         known, added = _names(action), name.startswith("+")
         name = name.removeprefix("+")
         if known and name not in known and not added:
             listed, shown = ", ".join(one_line(k, 40) for k in known), one_line(name, 40)
-            raise BadInput(Message('There is no "{0}"; there are {1}, and +{0}=… adds it.', shown, listed))
+            raise BadInput(Message('No field "{0}"; known: {1}; +{0}=… adds it.', shown, listed))
         changed[name] = _as_declared(action, name, value)
     if not changed and action.name == EDIT and present:
-        raise BadInput(Message('"{}" needs what shall be different: name=value or a JSON object.', action.name))
+        raise BadInput(Message('"{}" needs the change: name=value or a JSON object.', action.name))
     return {**present, **changed}
 
 
@@ -285,7 +285,7 @@ def _option(action: Action, text: str) -> Json:
         return options[int(number[:6]) - 1].value
     listed = ", ".join(f"{n} {one_line(o.text, 30)}" for n, o in enumerate(options[:8], start=1))
     more = ", …" if len(options) > 8 else ""
-    raise BadInput(Message('There is no option "{}"; there are {}{}.', one_line(text, 40), listed, more))
+    raise BadInput(Message('No option "{}"; options: {}{}.', one_line(text, 40), listed, more))
 
 
 # Without an action's word ------------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ class ActionShape(Shape):
         changed = {key: given for key, given in value.items() if key != "action"}
         for key in changed.keys() - present.keys():
             known = ", ".join(one_line(str(k), 40) for k in present) or "none"
-            raise BadInput(Message('There is no field "{}" to change; there are {}.', one_line(str(key), 40), known))
+            raise BadInput(Message('No field "{}" to change; known: {}.', one_line(str(key), 40), known))
         check_types(present, changed)
 
 
@@ -215,12 +215,12 @@ def action_shape(value: object) -> ActionShape | None:
             "Edit",
             edit,
             Message("Approves with other fields."),
-            "" if fields else Message("There are no fields to change."),
+            "" if fields else Message("No fields to change."),
         ),
         Action(
             REJECT,
             "Reject",
-            Wants(Form.TEXT, hint=Message("Why not? The reason is sent along; it may stay empty.")),
+            Wants(Form.TEXT, hint=Message("Reason (optional, sent along)")),
             Message('Sends {"action": "reject"}.'),
         ),
         Action(
@@ -317,7 +317,7 @@ def listed_action_shape(value: object) -> ListedActionShape | None:
 _LISTED_WANTS: Mapping[str, Wants] = {
     APPROVE: Wants(),
     EDIT: Wants(),
-    REJECT: Wants(Form.TEXT, hint=Message("Why not? The reason is sent along; it may stay empty.")),
+    REJECT: Wants(Form.TEXT, hint=Message("Reason (optional, sent along)")),
     IGNORE: Wants(),
     RESPOND: Wants(Form.TEXT, required=True, hint=Message("Your words are sent as the message.")),
 }
@@ -464,7 +464,7 @@ class ElicitationShape(Shape):
         if kind == "accept":
             content = value.get("content")
             if not isinstance(content, Mapping):
-                raise BadInput(Message("The answer has to have an object as content."))
+                raise BadInput(Message("The answer's content must be an object."))
             check_against(self.fields, content)
 
 
@@ -482,7 +482,7 @@ def elicitation_shape(value: object) -> ElicitationShape | None:
     wants = Wants(Form.FIELDS, fields, defaults(fields or {}), hint=Message("What is asked for."))
     actions = (
         Action(EDIT, Message("Fill in"), wants, Message("Sends what you fill in.")),
-        Action(REJECT, "Decline", Wants(), Message("Says no to it.")),
+        Action(REJECT, "Decline", Wants(), Message("Says no.")),
         Action(IGNORE, "Cancel", Wants(), Message("Leaves it without an answer.")),
     )
     details = (*whole(asked["message"]), *details_of(asked, "message", "requestedSchema", "mode"))

@@ -46,7 +46,7 @@ class _Endless(Exception):
 def why_unusable(schema: Json) -> str:
     """Return why a schema can't be used, in words that follow `it`; empty when it can."""
     if not isinstance(schema, Mapping):
-        return Message("has to be an object and is {}", typed(schema))
+        return Message("must be an object and is {}", typed(schema))
     if (why := _why_refused(schema)) or not schema:
         return why
     try:
@@ -178,7 +178,7 @@ def _pattern(validator: Validator, pattern: Json, instance: Json, schema: Json) 
     from jsonschema.exceptions import ValidationError
 
     if isinstance(instance, str) and found_in(pattern, instance) is False:
-        yield ValidationError(Message("has to match the pattern {}", pattern))
+        yield ValidationError(Message("must match the pattern {}", pattern))
 
 
 def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Json) -> Iterator[Json]:
@@ -273,20 +273,20 @@ def _sentence(error: Any) -> str:
     if what == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
         words = " or ".join(_TYPE_WORDS.get(str(k), str(k)) for k in kinds)
-        return Message("{} has to be {}, but it is {}.", subject, words, said(error.instance, 60))
+        return Message("{} must be {}, but it is {}.", subject, words, said(error.instance, 60))
     if what == "enum":
-        return Message("{} has to be one of {}, but it is {}.", subject, _listed(wanted), said(error.instance, 60))
+        return Message("{} must be one of {}, but it is {}.", subject, _listed(wanted), said(error.instance, 60))
     if what == "const":
-        return Message("{} has to be {}, but it is {}.", subject, said(wanted, 60), said(error.instance, 60))
+        return Message("{} must be {}, but it is {}.", subject, said(wanted, 60), said(error.instance, 60))
     if what == "required":
         missing = [str(name) for name in wanted if name not in error.instance]
         return Message("{} lacks {}.", subject, one_line(", ".join(missing), 120))
     if what == "format":
         return Message(
-            "{} has to be of the form {}, but it is {}.", subject, one_line(str(wanted), 30), said(error.instance, 60)
+            "{} must be of the form {}, but it is {}.", subject, one_line(str(wanted), 30), said(error.instance, 60)
         )
     if what in ("anyOf", "oneOf"):
-        return Message("{} has to be {}, but it is {}.", subject, expects(error.schema), said(error.instance, 60))
+        return Message("{} must be {}, but it is {}.", subject, expects(error.schema), said(error.instance, 60))
     return Message("{} can't be used: {}.", subject, one_line(error.message, 160))
 
 

@@ -105,7 +105,7 @@ def declared_shape(value: Json, schema: JsonSchema) -> Shape:
         fields = fields_schema(schema)
         consent = _consent(fields)
         return replace(shape, actions=_object_actions(fields, value, consent), consent=consent)
-    wants = Wants(Form.VALUE, schema, top.get("default"), hint=Message("The answer has to be {}.", expects(top)))
+    wants = Wants(Form.VALUE, schema, top.get("default"), hint=Message("The answer must be {}.", expects(top)))
     return replace(shape, actions=(Action(RESPOND, "Answer", wants, Message("Sends what you write.")),))
 
 

@@ -314,7 +314,7 @@ def _in_order(value: Json) -> str:
 
 def refuse(expected: str, found: Json) -> BadInput:
     """Return the error for a value that isn't what was expected."""
-    return BadInput(Message("The answer has to be {}, but it is {}.", expected, said(found, 80)))
+    return BadInput(Message("The answer must be {}, but it is {}.", expected, said(found, 80)))
 
 
 def check_types(present: JsonObject, given: JsonObject) -> None:
@@ -326,7 +326,7 @@ def check_types(present: JsonObject, given: JsonObject) -> None:
     for key, value in given.items():
         now = present.get(key)
         if now is not None and typed(value) != typed(now):
-            raise BadInput(Message("{} has to be {}, but it is {}.", one_line(key, 40), typed(now), typed(value)))
+            raise BadInput(Message("{} must be {}, but it is {}.", one_line(key, 40), typed(now), typed(value)))
 
 
 def words_of(payload: Json, action: Action) -> str:
@@ -339,7 +339,7 @@ def words_of(payload: Json, action: Action) -> str:
     if not isinstance(text, str):
         raise refuse("words", payload)
     if action.wants.required and not text.strip():
-        raise BadInput(Message('"{}" needs words that say what is to be sent.', action.name))
+        raise BadInput(Message('"{}" needs words to send.', action.name))
     return text
 
 

@@ -339,22 +339,22 @@ def why_refused(policy: Policy, risk: Risk, request: Request, answer: Json) -> s
         denying = next((number for number, rule in found if rule.decision is Ruling.DENY), 0)
         if denying and call[1] is None:
             return Message(
-                "Rule {} of the policy denies {}, which this answer may let run; refuse it plainly (a "
-                "rejection, or false), or stop the step.",
+                "Rule {} of the policy denies {}, which this answer may let run; reject it "
+                "plainly (a rejection, or false), or stop the step.",
                 denying,
                 name,
             )
         if denying:
             return Message(
-                "Rule {} of the policy denies {} with these arguments; it can only be refused.", denying, name
+                "Rule {} of the policy denies {} with these arguments; it can only be rejected.", denying, name
             )
         for number, rule in found:
             needs = _stricter(terms, rule.terms)
             if (needs.quorum, needs.level) != (terms.quorum, terms.level):
                 people = Message("1 person") if needs.quorum == 1 else Message("{} people", needs.quorum)
                 return Message(
-                    "Rule {} of the policy wants {} of level {} for {} with these arguments, and this "
-                    "question was asked for less; refuse it, or answer it with others.",
+                    "Rule {} of the policy wants {} of level {} for {} with these arguments, and "
+                    "this question was asked for less; reject it, or answer it with others.",
                     number,
                     people,
                     needs.level,

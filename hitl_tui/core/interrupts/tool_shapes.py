@@ -50,7 +50,7 @@ _MEANING: Mapping[str, str] = {
     APPROVE: Message("The tool runs exactly as shown."),
     EDIT: Message("The tool runs with the arguments you give."),
     REJECT: Message("The tool doesn't run; the agent is told so, with your message."),
-    RESPOND: Message("The tool doesn't run; your text becomes its successful result, so don't refuse with it."),
+    RESPOND: Message("The tool doesn't run; your text becomes its successful result, so don't reject with it."),
 }
 _INBOX_MEANING: Mapping[str, str] = {
     **_MEANING,
@@ -63,7 +63,7 @@ _TOGETHER: Mapping[str, Message] = {
     IGNORE: Message("None of the {} is done; the agent goes on without them."),
 }
 _TEXT: Mapping[str, Wants] = {
-    REJECT: Wants(Form.TEXT, hint=Message("Why not? The agent reads it; it may stay empty.")),
+    REJECT: Wants(Form.TEXT, hint=Message("Reason (optional, the agent reads it)")),
     RESPOND: Wants(Form.TEXT, required=True),
 }
 _INBOX_TEXT = Wants(Form.TEXT, required=True)
@@ -142,13 +142,11 @@ class ToolCall:
             BadInput: it is malformed, or isn't allowed for this tool.
         """
         if not isinstance(decision, Mapping):
-            raise BadInput(Message("{} has to be an object with a type, but it is {}.", subject, said(decision, 60)))
+            raise BadInput(Message("{} must be an object with a type, but it is {}.", subject, said(decision, 60)))
         kinds = {word: name for name, word in self.words.items() if name in self.allowed}
         kind = decision.get("type")
         if not isinstance(kind, str) or kind not in kinds:
-            raise BadInput(
-                Message("{} has to have one of the types {}, not {}.", subject, ", ".join(kinds), said(kind, 40))
-            )
+            raise BadInput(Message("{} needs one of the types {}, not {}.", subject, ", ".join(kinds), said(kind, 40)))
         name = kinds[kind]
         if self.inbox:
             self._check_inbox(name, decision, subject)
@@ -159,38 +157,34 @@ class ToolCall:
         if name == EDIT:
             edited = decision.get("edited_action")
             if not isinstance(edited, Mapping):
-                raise BadInput(Message("{} has to have an edited_action with name and args.", subject))
+                raise BadInput(Message("{} needs an edited_action with name and args.", subject))
             self._check_call(edited, "name", Message("{}'s edited_action", subject))
         elif name == RESPOND and not isinstance(decision.get("message"), str):
-            raise BadInput(
-                Message("{} has to have a text as message: it becomes the tool's successful result.", subject)
-            )
+            raise BadInput(Message("{} needs a text as message: it becomes the tool's successful result.", subject))
         elif name == REJECT and not isinstance(decision.get("message", ""), str):
-            raise BadInput(Message("{} has to have a text as message, or none.", subject))
+            raise BadInput(Message("{} needs a text as message, or none.", subject))
 
     def _check_inbox(self, name: str, decision: JsonObject, subject: str) -> None:
         args = decision.get("args")
         if name == EDIT:
             if not isinstance(args, Mapping):
-                raise BadInput(Message("{} has to have args with action and args.", subject))
+                raise BadInput(Message("{} needs args with action and args.", subject))
             self._check_call(args, "action", Message("{}'s args", subject))
         elif name == RESPOND:
             if not isinstance(args, str):
-                raise BadInput(Message("{} has to have a text as args, but it is {}.", subject, said(args, 60)))
+                raise BadInput(Message("{} needs a text as args, but it is {}.", subject, said(args, 60)))
         elif args is not None and not (name == APPROVE and same(args, {"action": self.name, "args": self.args})):
             raise BadInput(
-                Message("{} changes nothing, so its args have to be null; to change them it has to be edit.", subject)
+                Message("{} changes nothing, so its args must be null; to change them it must be edit.", subject)
             )
 
     def _check_call(self, call: JsonObject, key: str, subject: str) -> None:
         name, args = call.get(key), call.get("args")
         if name != self.name and name not in self.others:
             wanted = said(self.name, 60)
-            raise BadInput(
-                Message("{} has to keep the tool's name, {}, but it has {}.", subject, wanted, said(name, 60))
-            )
+            raise BadInput(Message("{} must keep the tool's name, {}, but it has {}.", subject, wanted, said(name, 60)))
         if not isinstance(args, Mapping):
-            raise BadInput(Message("{} has to have an object as args, but it is {}.", subject, typed(args)))
+            raise BadInput(Message("{} needs an object as args, but it is {}.", subject, typed(args)))
         check_against(self.args_schema, args)
         if self.args_schema is None and name == self.name:
             check_types(self.args, args)
@@ -336,7 +330,7 @@ def _decisions(value: Json, count: int, expected: str) -> Sequence[Json]:
     if not isinstance(value, list | tuple):
         raise refuse(expected, value)
     if len(value) != count:
-        raise BadInput(Message("The answer has to be {}, but it has {}.", expected, len(value)))
+        raise BadInput(Message("The answer must be {}, but it has {}.", expected, len(value)))
     return value
 
 

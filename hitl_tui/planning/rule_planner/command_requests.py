@@ -387,4 +387,4 @@ def _refuse_undeclared(clause: str, commands: Mapping[str, CommandFacts], rules:
             near = difflib.get_close_matches(match["name"], commands, n=1)
             known = ", ".join(sorted(commands)) or "none"
             hint = Message('; did you mean "{}"?', near[0]) if near else Message("; declared are: {}.", known)
-            raise PlanError(Message('There is no declared command "{}"{}', match["name"], hint))
+            raise PlanError(Message('No declared command "{}"{}', match["name"], hint))

@@ -139,7 +139,7 @@ def _refuse_repeated(order: Order, need: Need, dependencies: Sequence[str | int]
     for todo in scene.of(need):
         waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in draft.gone
         if waiting and drawn <= set(todo.dependencies):
-            raise BadInput(Message("{} plans this {} already.", step_name(todo.id), NAMES[need]))
+            raise BadInput(Message("{} already plans this {}.", step_name(todo.id), NAMES[need]))
 
 
 def _step(order: Order, need: Need, scene: Scene, draft: Draft) -> ExecutionStep:
@@ -169,7 +169,7 @@ def _search(order: Order, scene: Scene, draft: Draft) -> ExecutionStep:
         return step
     broader = broader_query(query, scene.rules)
     if not broader or broader in asked:
-        raise BadInput(Message("The plan has this search already; say what else to search for."), help=HELP)
+        raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
     return find_step(broader, scene.language, scene.rules)
 
 

@@ -15,9 +15,8 @@ from hitl_tui.planning.rule_planner.query_reader import language_of, shown
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
 HELP = Message(
-    "Understood are adding a search, an analysis, a report or a declared command, and "
-    'skipping, removing or prioritising TODOs, for example "add an analysis" or "skip the '
-    'report".'
+    "You can add a search, an analysis, a report or a declared command, and skip, "
+    'remove or prioritise steps: for example "add an analysis" or "skip the report".'
 )
 NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
 
@@ -101,7 +100,7 @@ def named_todos(order: Order, scene: Scene) -> list[SupervisorTodo]:
         found = [t for t in scene.todos if t.id == f"todo_{order.number:03d}"]
         if not found:
             known = ", ".join(t.id for t in scene.todos[:6]) or "none"
-            raise BadInput(Message('There is no TODO "todo_{}"; there are {}.', f"{order.number:03d}", known))
+            raise BadInput(Message("No step {}; known: {}.", f"{order.number:03d}", known))
         return found
     if order.command:
         return [t for t in scene.todos if t.arguments.get("command") == order.command]

@@ -114,7 +114,7 @@ def revise_text(scene: Scene) -> Proposed:
     if not changes:
         if draft.refusals:
             raise draft.refusals[0]
-        raise NoChange(Message('No change of the plan was recognised in "{}".', cut(scene.text, 60)), help=HELP)
+        raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
     said = left_out(_only_of_commands(asked, scene.rules), scene.language, scene.rules)
     return Proposed(" ".join([_reason(changes, draft, scene), *said]), tuple(changes))
 
@@ -164,7 +164,7 @@ def _can_leave(todo: SupervisorTodo) -> bool:
 def _cannot_leave(order: Order, scene: Scene) -> BadInput:
     named = named_todos(order, scene)
     if not named:
-        return BadInput(Message("The plan has no {} TODO that could be taken out.", spoken(order)), help=HELP)
+        return BadInput(Message("The plan has no {} step to remove.", spoken(order)), help=HELP)
     states = ", ".join(f"{t.id} is {t.status}" for t in named[:4])
     return BadInput(Message("Nothing can be skipped or removed: {}.", states))
 
@@ -180,7 +180,7 @@ def _prioritise(orders: Sequence[Order], scene: Scene, draft: Draft) -> None:
         if not named or ("add" in order.kinds and not order.number):
             if not order.kinds & ADDING:
                 draft.refusals.append(
-                    BadInput(Message("The plan has no {} TODO that still waits.", spoken(order)), help=HELP)
+                    BadInput(Message("The plan has no {} step still waiting.", spoken(order)), help=HELP)
                 )
             continue
         ours = {t.id for t in named}
@@ -188,7 +188,7 @@ def _prioritise(orders: Sequence[Order], scene: Scene, draft: Draft) -> None:
         level = _level(order.level, others)
         for todo in named:
             if todo.priority is level:
-                draft.refusals.append(BadInput(Message("{} has the priority {} already.", step_name(todo.id), level)))
+                draft.refusals.append(BadInput(Message("{} already has the priority {}.", step_name(todo.id), level)))
             else:
                 draft.priorities[todo.id] = level
 

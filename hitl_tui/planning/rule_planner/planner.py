@@ -116,9 +116,7 @@ def apply_feedback(
     """
     lines = [line for line in shown(feedback, rules.limits).splitlines() if line.strip()]
     if len(lines) > rules.limits.clauses:
-        raise BadInput(
-            Message("The feedback has {} lines; at most {} are worked in.", len(lines), rules.limits.clauses)
-        )
+        raise BadInput(Message("The feedback has {} lines; at most {} are used.", len(lines), rules.limits.clauses))
     for line in lines:
         plan = _apply_line(plan, line, query, agents, commands, rules)
     return plan

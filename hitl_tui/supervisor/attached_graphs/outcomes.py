@@ -113,9 +113,7 @@ def failure_text(error: BaseException) -> str:
             else Message("A node ended the program (SystemExit)")
         )
     elif isinstance(error, GraphRecursionError):
-        text = Message(
-            "It never came to an end: {}. A recursion_limit in its config sets another", said.partition(". ")[0]
-        )
+        text = Message("It never ended: {}. A recursion_limit in its config changes the limit", said.partition(". ")[0])
     else:
         text = _unstorable(error) or (f"{type(error).__name__}: {said}" if said else type(error).__name__)
     file, line = where(error)

@@ -122,7 +122,7 @@ async def _postgres(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         from psycopg import OperationalError
     except ImportError as error:
         raise StorageError(
-            Message("PostgreSQL stores need an extra; install it with: uv pip install 'hitl-tui[postgres]'.")
+            Message("PostgreSQL stores need an extra; to install it: uv pip install 'hitl-tui[postgres]'.")
         ) from error
     try:
         async with AsyncPostgresSaver.from_conn_string(uri, serde=serializer()) as saver:

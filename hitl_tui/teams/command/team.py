@@ -181,7 +181,7 @@ class CommandTeam(Team):
                 raise BadInput(Message('A command takes "command" and "parameters", not "{}".', one(str(key))))
         given = arguments.get("parameters") or {}
         if not isinstance(given, Mapping):
-            raise BadInput(Message('"parameters" has to be a table of names and values.'))
+            raise BadInput(Message('"parameters" must be a table of names and values.'))
         if "command" in arguments:
             name, parameters = arguments["command"], dict(given)
         else:
@@ -308,7 +308,7 @@ class CommandTeam(Team):
 
     def _declared(self, name: object) -> CommandDeclaration:
         if not isinstance(name, str) or not name:
-            raise BadInput(Message('"command" has to be the name of a declared command.'))
+            raise BadInput(Message('"command" must be the name of a declared command.'))
         declared = self.commands.get(name)
         if declared is None:
             raise unknown_name(Message("declared command"), name, self.commands)

@@ -71,7 +71,7 @@ class DocumentTeam(Team):
         self.folder = checked_folder(folder)
         self.name = "document_team"
         self.description = Message(
-            "Writes a Markdown report of what was found into {}/, never over a file.", self.folder
+            "Writes a Markdown report of what was found into {}/; never overwrites a file.", self.folder
         )
         self.risk = Risk.HIGH
         self.timeout = 60.0
@@ -107,9 +107,9 @@ class DocumentTeam(Team):
             if key not in ("title", "path", "date", "if_exists"):
                 raise BadInput(Message('A report takes "title", "path" and "date", not "{}".', one(str(key))))
             if not isinstance(value, str):
-                raise BadInput(Message('"{}" of a report has to be a text.', key))
+                raise BadInput(Message('"{}" of a report must be a text.', key))
         if arguments.get("if_exists", IF_EXISTS) != IF_EXISTS:
-            raise BadInput(Message("A report is never written over another file; if_exists can't be changed."))
+            raise BadInput(Message("Reports never overwrite a file; if_exists can't be changed."))
         first = next((line for line in str(arguments.get("title") or text).splitlines() if line.strip()), "")
         title = " ".join(first.split())[:_TITLE] or "Report"
         path = arguments.get("path")
@@ -121,7 +121,7 @@ class DocumentTeam(Team):
     def _checked(self, path: str) -> str:
         folder, name = posixpath.split(path)
         if posixpath.normpath(folder or ".") != posixpath.normpath(self.folder):
-            raise BadInput(Message('A report has to be in {}/; "{}" isn\'t.', self.folder, one(path)))
+            raise BadInput(Message('A report must be in {}/; "{}" isn\'t.', self.folder, one(path)))
         stem = name.removesuffix(".md")
         if stem == name or not stem or stem.startswith(".") or not _writable(stem):
             raise BadInput(
@@ -240,7 +240,7 @@ def checked_folder(folder: str) -> str:
     """
     plain = posixpath.normpath(folder.strip() or ".")
     if plain == ".." or plain.startswith(("/", "~", "../")) or not _writable(plain):
-        raise BadInput(Message('The folder for reports has to be in the workspace, unlike "{}".', one(folder)))
+        raise BadInput(Message('The folder for reports must be in the workspace, unlike "{}".', one(folder)))
     return plain
 
 
@@ -337,9 +337,7 @@ def _write_new(folder: int, name: str, content: bytes) -> str:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
-    raise TeamFailure(
-        Message("There are {} reports named like {} already; give this one another title.", MOST_NUMBERS, name)
-    )
+    raise TeamFailure(Message("{} reports like {} already exist; give this one another title.", MOST_NUMBERS, name))
 
 
 def _candidates(name: str) -> Iterator[str]:

@@ -237,7 +237,7 @@ def extract_bytes(data: bytes, suffix: str, clean: Callable[[str], str] = str) -
     text, note = decode(data)
     text = clean(text)
     if text.rstrip().endswith(EXPORTED):
-        raise Unreadable(Message("an answer that was exported here, which is no evidence for another one"))
+        raise Unreadable(Message("an answer exported from here, which is no evidence for another one"))
     if kind in (".html", ".htm"):
         # Any line end counts as one in the parser only when it is a newline.
         found = html_extraction(_LINE_END.sub("\n", text))

@@ -172,7 +172,7 @@ def test_nothing_that_a_store_names_is_imported() -> None:
     ("kind", "data", "why"),
     [
         ("msgpack+aes", b"xxxx", "encrypted (aes)"),
-        ("avro", b"xxxx", '"avro" is not known'),
+        ("avro", b"xxxx", 'unknown format "avro"'),
         ("msgpack", b"\xdd\xff\xff\xff\xff", "broken"),
         ("msgpack", b"\x91" * 5_000 + b"\xc0", "broken"),
         ("json", b"[" * 100_000, "broken"),
