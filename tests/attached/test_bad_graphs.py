@@ -162,7 +162,7 @@ def test_a_graph_that_never_ends_stops_at_its_limit_of_steps(place: Place) -> No
     do(place, "/todo approve 1")
     document = do(place, f"/todo approve {added['todo']['id']}")
     error = document["todos"][-1]["error"]
-    assert error.startswith("It never came to an end: Recursion limit of 12 reached")
+    assert error.startswith("It never ended: Recursion limit of 12 reached")
 
 
 def test_answers_of_the_wrong_kind_change_nothing(place: Place) -> None:

@@ -86,7 +86,7 @@ def main(data: Path, seed: int, count: int, parts: list[str]) -> None:
             text = f"{out} {err}"
             if command[0] == "sessions" and '"unreadable"' in out:  # the list says so, and shows the others
                 continue
-            if code in (0, 3, 98, 99) or "should not have" in text or "Traceback" in text or not text.strip():
+            if code in (0, 3, 98, 99) or "Unexpected error" in text or "Traceback" in text or not text.strip():
                 wrong.append([str(file.relative_to(data)), place, bit, command[0], code, text[:300]])
     print(json.dumps({"wrong": wrong, "found": found}))
 

@@ -173,7 +173,7 @@ def test_session_ids_that_cannot_be_used(shell: Shell) -> None:
 
 def test_data_folders_that_cannot_be_used(shell: Shell, tmp_path: Path) -> None:
     taken = tmp_path / "file"
-    taken.write_text("not a folder")
+    taken.write_text("isn't a folder")
     said = complaint(shell.run("run", QUESTION, "--data", str(taken / "below")), code=1)
     assert said == f"The data folder {taken / 'below'} can't be created: Not a directory."
     assert complaint(shell.run("sessions", "--data", "")) == "--data needs a folder."

@@ -182,7 +182,7 @@ def unsigned(ledger: Path) -> None:
 def test_signatures_that_were_all_taken_away_are_missed(shell: Shell) -> None:
     shell.run("run", QUESTION)
     unsigned(shell.data / "ledger.db")
-    assert problems(shell)[0].endswith("and its signatures are gone.")
+    assert problems(shell)[0].endswith("but its signatures are gone.")
 
 
 def test_signatures_are_missed_behind_a_link_too(shell: Shell, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_signatures_are_missed_behind_a_link_too(shell: Shell, tmp_path: Path) -
     unsigned(shell.data / "ledger.db")
     moved = shell.data.rename(tmp_path / "elsewhere")
     shell.data.symlink_to(moved)
-    assert problems(shell)[0].endswith("and its signatures are gone.")
+    assert problems(shell)[0].endswith("but its signatures are gone.")
     (moved / "ledger.db").rename(moved / "other.db")
     (moved / "ledger.db").symlink_to("other.db")
     for command in (("audit", "verify"), ("do", "s1", "/todos"), ("show", "s1")):
@@ -210,7 +210,7 @@ def test_a_session_that_cannot_be_read_or_is_gone_or_elsewhere_is_a_problem(shel
     (sessions / "x").rename(sessions / "s2")
     found = problems(shell)
     assert len(found) == 3
-    assert "is of session s2" in found[0] and "is of session s1" in found[1] and "isn't" not in found[2]
+    assert "belongs to session s2" in found[0] and "belongs to session s1" in found[1] and "isn't" not in found[2]
     assert shell.run("do", "s1", "/stop").code in (1, 2)
     (sessions / "s1" / "session.json").unlink()
     assert any("though nobody deleted it" in what for what in problems(shell))
@@ -247,7 +247,7 @@ def test_a_revocation_of_trust_that_is_cut_off_is_missed(shell: Shell) -> None:
             " WHERE stream = 'trust/workspaces'",
             (n - 1,),
         )
-    assert "isn't there any more" in problems(shell)[0]
+    assert "is now missing or different" in problems(shell)[0]
     shown = shell.run("trust", ".", "--show", "--json").json
     assert not shown["trusted"]
     assert shell.run("trust", ".", "--digest", shown["digest"]).code == 0, "it can be trusted anew"
@@ -257,7 +257,7 @@ def test_a_revocation_of_trust_that_is_cut_off_is_missed(shell: Shell) -> None:
 def test_a_key_that_is_none_is_one_sentence(shell: Shell) -> None:
     done = shell.run("run", QUESTION, HITL_AUDIT_KEY="nonsense")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("hitl-tui: HITL_AUDIT_KEY is no key for signing: ") and done.err.count("\n") == 1
+    assert done.err.startswith("hitl-tui: HITL_AUDIT_KEY isn't a signing key: ") and done.err.count("\n") == 1
 
 
 def test_a_session_whose_record_was_rewritten_is_shown_and_takes_nothing(shell: Shell, tmp_path: Path) -> None:
@@ -267,11 +267,11 @@ def test_a_session_whose_record_was_rewritten_is_shown_and_takes_nothing(shell: 
     before = shell.run("audit", "head").out
     for line in ("/todo skip 2", "/todo add search_team more", "/stop"):
         done = shell.run("do", "s1", line)
-        assert done.code in (1, 2) and not done.out and "so the session is only shown" in done.err, line
+        assert done.code in (1, 2) and not done.out and "so the session is read-only" in done.err, line
     assert shell.run("do", "s1", "/stop", "--json").json["status"] == "error"
     assert shell.run("audit", "head").out == before
     looked = shell.run("do", "s1", "/todos")
-    assert looked.code == 0 and "isn't as it was written" in looked.err
+    assert looked.code == 0 and "is damaged or was changed, so" in looked.err
     assert shell.run("show", "s1").code == 0
     assert shell.run("export", "s1", str(tmp_path / "s1.hitl")).code == 0
     shell.run("run", QUESTION, "--session", "s2")
@@ -296,9 +296,9 @@ def test_rules_and_titles_of_a_session_whose_record_was_rewritten_stay(shell: Sh
     )
     for line in commands:
         done = shell.run("do", "s1", line)
-        assert done.code in (1, 2) and "so the session is only shown" in done.err, line
+        assert done.code in (1, 2) and "so the session is read-only" in done.err, line
     renamed = shell.run("rename", "s1", "another title")
-    assert renamed.code in (1, 2) and "so the session is only shown" in renamed.err
+    assert renamed.code in (1, 2) and "so the session is read-only" in renamed.err
     assert (rules.read_text(encoding="utf-8"), shell.run("audit", "head").out) == (before, head)
     assert shell.run("do", "s2", "/rules revoke 1").code in (0, 3), "elsewhere it can be taken back"
 

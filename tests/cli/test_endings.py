@@ -61,7 +61,7 @@ def test_completing_by_hand_takes_the_id_of_what_is_of_high_risk(tmp_path: Path)
     found = store.question()
     answer = store.do("/todo update 1 completed")
     assert answer["give"] == [f"/todo update {found['id']} completed"]
-    assert "isn't what is asked" in store.refused("/todo update 1 completed --digest 0123456789ab")
+    assert "The question changed since it was shown" in store.refused("/todo update 1 completed --digest 0123456789ab")
     assert store.do(f"/todo update 1 completed --digest {found['digest'][:12]}")["status"] == "updated"
     assert not store.effect.exists()
 
@@ -79,7 +79,7 @@ def test_nobody_completes_alone_what_takes_two(tmp_path: Path) -> None:
     assert store.refused(f"/todo update {request} completed") == alone
     assert not store.peeked.exists()
     assert store.do("/todo update 1 failed", "--as", "mallory")["status"] == "rejected"  # one alone may refuse
-    assert "nobody sets it to completed alone" in store.do("/todo update 1 completed")["message"]
+    assert "so one alone can't set it to completed" in store.do("/todo update 1 completed")["message"]
 
 
 def test_what_takes_two_to_refuse_is_taken_away_by_two(tmp_path: Path) -> None:
@@ -87,12 +87,12 @@ def test_what_takes_two_to_refuse_is_taken_away_by_two(tmp_path: Path) -> None:
     assert store.shell.run("approver", "add", "ann").code == 0
     assert store.shell.run("run", "wipe the store").code == 3
     for line in ("/todo remove 1", "/todo update 1 blocked"):
-        assert store.refused(line).startswith("todo_001 takes 2 people to be refused")
+        assert store.refused(line).startswith("Rejecting 001 needs 2 people")
     assert store.do("/todo skip 1")["status"] == "recorded"
     proposed = store.do("skip todo_001")
     assert proposed["status"] == "proposed", proposed
     accepted = store.do(f"/proposal accept {proposed['proposal_id']}")
-    assert accepted["message"].startswith("todo_001 takes 2 people to be refused"), accepted
+    assert accepted["message"].startswith("Rejecting 001 needs 2 people"), accepted
 
 
 def test_nobody_completes_what_was_not_asked_yet(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_nobody_completes_what_was_not_asked_yet(tmp_path: Path) -> None:
     store.shell.run("run", "peek", "--mode", "step")
     added = store.do("/todo add command_team wipe --after 1")
     assert added["status"] == "added", added
-    assert "nobody sets it to completed alone" in store.do("/todo update 2 completed")["message"]
+    assert "so one alone can't set it to completed" in store.do("/todo update 2 completed")["message"]
 
 
 @pytest.mark.parametrize("kept", ["id", "digest"])

@@ -90,7 +90,7 @@ def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Pat
     }
     again = begun.process("export", "s1", str(file))
     assert (again.code, again.out) == (2, "")
-    assert "nothing is written over" in again.err
+    assert "existing files are never overwritten" in again.err
     other = str(tmp_path / "other")
     moved = tmp_path / "moved"
     shutil.copytree(begun.workspace, moved)
@@ -225,7 +225,7 @@ def test_help_names_the_exit_codes_and_options(shell: Shell, name: str) -> None:
     assert "--json" in said.out
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "isn't written: a name ends with"), ("ko", "쓰지 않습니다")])
+@pytest.mark.parametrize(("language", "said"), [("en", "can't be exported to: use"), ("ko", "쓰지 않습니다")])
 def test_an_export_into_a_file_of_another_kind_is_refused(begun: Shell, language: str, said: str) -> None:
     refused = begun.run("export", "s1", "x.pdf", "--lang", language)
     assert (refused.code, refused.out) == (2, "")

@@ -113,7 +113,7 @@ async def test_a_number_and_a_text_are_told_apart(tmp_path: Path) -> None:
         ("approval", 'edit {"to": "a@b.c", "to": "d@e.f"}', 'names "to" twice in one object'),
         ("other", '{"a": [{"b": 1, "b": 2}]}', 'names "b" twice in one object'),
         ("batch", "approve", "one by one"),
-        ("options", "blue", "no option"),
+        ("options", "blue", "No option"),
         ("yes_no", "maybe", "doesn't answer this"),
     ],
 )

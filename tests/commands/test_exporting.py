@@ -88,7 +88,7 @@ def test_no_file_is_written_over_and_a_missing_folder_is_said(tmp_path: Path) ->
     target = tmp_path / "a.md"
     assert write_for_reading(snapshot(None), target) == target
     before = target.read_bytes()
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(BadInput, match="already exists"):
         write_for_reading(snapshot({"text": "x"}), target)
     assert target.read_bytes() == before
     with pytest.raises(BadInput, match="doesn't exist"):

@@ -68,7 +68,7 @@ async def test_a_file_that_is_put_in_another_s_place_is_no_missing_one(watch: Wa
     assert not await watch.file.look()
     watch.late = 2 * SETTLED + 60
     assert await watch.file.look()
-    assert "not there any more" in watch.file.problem and watch.decisions() == ["deny"]
+    assert "no longer exists" in watch.file.problem and watch.decisions() == ["deny"]
 
 
 async def test_the_first_file_of_a_workspace_is_taken(tmp_path: Path) -> None:

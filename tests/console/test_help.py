@@ -77,7 +77,7 @@ async def test_the_help_begins_with_the_pane_that_has_the_focus_and_its_key_clos
 async def test_words_are_looked_for_in_the_help(tmp_path: Path) -> None:
     async with console(tmp_path, size=(80, 24)) as c:
         await shown_help(c)
-        assert "/ looks for words" in foot(c)
+        assert "/ Find" in foot(c)
         whole = len(said(c))
         await c.press("slash", *"prior")
         assert titles(c) == ["Plan pane", "Signs in the plan", "Commands"]

@@ -136,8 +136,8 @@ def test_texts_name_only_keys_that_there_are_in_both_languages() -> None:
         ('"form.approve" = "enter"', "Enter never decides anything"),
         ('"reading.yes" = "space"', "Space never decides anything"),
         ('"choosing.1" = "enter"', "Enter never decides anything"),
-        ('"review.first" = "1"', '1 is the key of "reading.yes"'),
-        ('"form.sned" = "f8"', 'there is no binding "form.sned"; the nearest is "form.send"'),
+        ('"review.first" = "1"', '1 already belongs to "reading.yes"'),
+        ('"form.sned" = "f8"', 'unknown binding "form.sned"; the nearest is "form.send"'),
     ],
 )
 def test_what_a_dialogs_key_cant_be_is_told(tmp_path: Path, text: str, said: str) -> None:

@@ -122,7 +122,7 @@ async def test_what_ran_keeps_its_place_by_key_and_by_command_and_says_so_alike(
         await c.send("/todo add command_team keep")
         await c.asked()
         await c.send("/todo move 1 after 2")
-        await c.until(lambda: "place in the order" in c.message, "why not")
+        await c.until(lambda: "can be moved" in c.message, "why not")
         by_command = c.message.split("  ")[0]
         c.session.query_one(PlanTable).focus()
         await c.press("home", "shift+down")

@@ -131,7 +131,7 @@ async def test_nothing_is_approved_across_risk_classes(tmp_path: Path) -> None:
         assert "take MEDIUM RISK first" in text_of(c)
         await c.press("1")
         await c.pilot.pause()
-        assert "never across risk classes" in str(c.app.screen.query_one("#reading").border_subtitle)
+        assert "not across risk classes" in str(c.app.screen.query_one("#reading").border_subtitle)
         assert {q.view.decisions for q in c.snapshot.questions} == {()}
         await c.press("2")
         assert "risky" not in text_of(c)

@@ -144,7 +144,7 @@ def test_a_broken_file_is_told_in_one_sentence_and_left_out(tmp_path: Path, chan
         ("dark = true\nprimary =", "it ends in line 2 before a value is complete"),
         ('dark = true\nprimary = """\n', "it ends in line 2 before a value is complete"),
         ("dark = true\n\ndark = false\n\n", "line 3 repeats a name; each may be given once"),
-        ("[variables]\n[variables]\n", "line 2 gives again what was given before"),
+        ("[variables]\n[variables]\n", "line 2 repeats a name"),
         (f"primary = {'9' * 5000}\n", "it has a number that is too long"),
     ],
 )

@@ -123,7 +123,7 @@ def test_sequential_plans_run_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        ([step("cook")], '"cook", which doesn\'t exist; there are analysis, document'),
+        ([step("cook")], '"cook", which doesn\'t exist; known: analysis, document'),
         ([step("old")], '"old", which is disabled'),
         ([step("search", id="a"), step("analysis", id="a")], 'the id "a"'),
         ([step("search", "nobody")], '"nobody", which the plan doesn\'t have'),

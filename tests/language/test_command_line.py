@@ -122,7 +122,7 @@ def test_line_mode_is_korean(shell: Shell) -> None:
     ran = shell.process("--line", "--lang", "ko", input=lines)
     assert "001: 승인했습니다." in ran.out
     assert '오류: "/nothing" 명령이 없습니다.' in ran.out
-    assert "TODO를 건너뛰고 계속" in ran.out
+    assert "단계를 건너뛰고 계속" in ran.out
     told = [line for line in ran.out.split("\n") if re.match(r"\[todo_001\] (시작|완료):", line)]
     assert told
     assert english(told, NAMES) == []

@@ -89,7 +89,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
                 ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
                 ("2", "편집 · 001", "Esc 뒤로"),
                 ("3", "거부 · 001", "아무 일도 하지 않음 "),
-                ("7", "항상 허용", "저장하지 않음 "),
+                ("7", "항상 허용", "취소"),
             ):
                 await c.to_question()
                 c.clock.rest()

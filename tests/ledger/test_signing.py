@@ -140,7 +140,7 @@ async def test_the_key_may_come_from_the_environment_and_a_bad_one_is_one_senten
     assert not (room.keys / KEY_FILE).exists()
     assert (await room.check(room.signer(HITL_AUDIT_KEY=key).known()))[1] == []
     for bad in ("x", "A" * 42, "?" * 44):
-        with pytest.raises(BadInput, match="HITL_AUDIT_KEY is no key for signing"):
+        with pytest.raises(BadInput, match="HITL_AUDIT_KEY isn't a signing key"):
             Signer({"HITL_AUDIT_KEY": bad})
 
 

@@ -126,10 +126,10 @@ def test_a_broken_import_is_noted_and_the_rest_checked(tmp_path: Path) -> None:
 
 
 BAD_TARGETS = {
-    "": "module or a file is needed",
-    ":graph": "module or a file is needed",
-    "nowhere": "no Python source",
-    "nowhere.mod:graph": "no Python source",
+    "": "Name a module or a file",
+    ":graph": "Name a module or a file",
+    "nowhere": "No Python source",
+    "nowhere.mod:graph": "No Python source",
     "nowhere.py:graph": "doesn't exist",
     "folder.py": "is a folder",
     "agent.py:nothing": 'no "nothing"; its graphs are graph',
@@ -153,13 +153,13 @@ def test_a_target_that_names_nothing_is_refused_in_one_sentence(tmp_path: Path, 
 
 
 BAD_FILES = {
-    "syntax": (b"x = 1\ndef f(:\n    pass\n", "line 2: this is not Python"),
-    "indentation": (b"def f():\nreturn 1\n", "line 2: this is not Python"),
-    "no UTF-8": (b"x = '\xff\xfe'\n", "this is not Python"),
-    "unknown encoding": (b"# coding: nonsense\nx = 1\n", "this is not Python"),
-    "null bytes": (b"x = 1\0\n", "this is not Python"),
+    "syntax": (b"x = 1\ndef f(:\n    pass\n", "line 2: this isn't Python"),
+    "indentation": (b"def f():\nreturn 1\n", "line 2: this isn't Python"),
+    "no UTF-8": (b"x = '\xff\xfe'\n", "this isn't Python"),
+    "unknown encoding": (b"# coding: nonsense\nx = 1\n", "this isn't Python"),
+    "null bytes": (b"x = 1\0\n", "this isn't Python"),
     "too large": (b"# " + b"x" * LARGEST + b"\n", "larger than 2 MB"),
-    "too deep": (b"x = " + b"(" * 5000 + b")" * 5000, "not Python|nested too deeply"),
+    "too deep": (b"x = " + b"(" * 5000 + b")" * 5000, "isn't Python|nested too deeply"),
 }
 
 

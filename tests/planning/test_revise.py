@@ -253,7 +253,7 @@ async def test_the_examples_are_understood(text: str) -> None:
     [
         ("분석도 추가해줘", "002 already plans this analysis"),
         ("remove todo_009", "No step 009; known: todo_001, todo_002, todo_003"),
-        ("skip clean-logs", 'no "clean-logs" TODO'),
+        ("skip clean-logs", 'no "clean-logs" step'),
         ("보고서는 나중에", "003 already has the priority low"),
         ("명령 실행 추가해줘", "Name the declared command"),
         ("run backup-database", "needs target"),
@@ -343,7 +343,7 @@ async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:
 @pytest.mark.parametrize(
     ("feedback", "said"),
     [
-        ("looks good", "No change of the plan"),
+        ("looks good", "No change to the plan"),
         ("remove everything", "leaves nothing"),
         ("분석 추가\n" * 65, "at most 64"),
     ],

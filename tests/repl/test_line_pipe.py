@@ -104,4 +104,4 @@ def test_sessions_are_listed_deleted_and_opened_by_command(line: Line) -> None:
     assert "s2 is the session you are in" in out
     assert "Session s1: 강남구" in out
     code, out, _ = line.pipe("/delete s1 s1\n/sessions\n", "--line")
-    assert "s1 was deleted; the record of its decisions stays." in out and "1 session." in out
+    assert "Deleted s1; the record of its decisions stays." in out and "1 session." in out

@@ -276,11 +276,11 @@ async def test_a_module_that_is_gone_is_one_sentence_and_the_session_stays(tmp_p
     ("attribute", "given", "says"),
     [
         ("mial", '{"to": "a"}', 'did you mean "mail"?'),
-        ("Mail", '{"to": "a"}', "no LangGraph graph"),
+        ("Mail", '{"to": "a"}', "not a LangGraph graph"),
         ("mail", '{"too": "a"}', 'has no input "too"; did you mean "to"?'),
         ("mail", '{"to": 5}', '"to" of graph must be a string, not an integer.'),
         ("nested", "some words", "takes"),
-        ("COUNT", "{}", "no LangGraph graph"),
+        ("COUNT", "{}", "not a LangGraph graph"),
     ],
 )
 async def test_what_cannot_be_attached_is_one_sentence(tmp_path: Path, attribute: str, given: str, says: str) -> None:

@@ -200,7 +200,7 @@ async def test_text_of_an_answer_may_hold_what_looks_like_an_option(tmp_path: Pa
     ("rule", "says"),
     [
         ('tool = "pay"\ndecision = "allow"', '"decision" in [[policy]] must be "ask" or "deny" for a tool'),
-        ('tool = "pay"\ncommand = "c"\ndecision = "ask"', '"tool" in [[policy]] is for what graphs call'),
+        ('tool = "pay"\ncommand = "c"\ndecision = "ask"', '"tool" in [[policy]] is for tools that graphs call'),
         ('arguments = {}\ndecision = "ask"', '"arguments" in [[policy]] apply to a tool, but no tool is given'),
         (
             'tool = "pay"\narguments = { type = "nothing" }\ndecision = "ask"',

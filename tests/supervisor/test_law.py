@@ -249,7 +249,7 @@ async def test_what_is_declared_otherwise_does_not_begin_until_it_is_opened_agai
         o.save(COMMANDS + "[teams.command_team]\nenabled = false\n")
         await o.person("ann").decide(await o.asked(other, before), Verdict.APPROVE)
         await o.status(other, "failed")
-        assert "doesn't let command_team run any more" in o.session.snapshot.raw[other]["error"]
+        assert "no longer lets command_team run" in o.session.snapshot.raw[other]["error"]
         assert not o.made("a") and not o.made("begun")
 
 

@@ -274,13 +274,13 @@ async def test_an_export_of_a_copy_carries_all_that_was_decided(ann: Person, tmp
 async def test_an_export_never_writes_over_a_file(ann: Person, tmp_path: Path) -> None:
     target = tmp_path / "there.hitl"
     target.write_text("mine")
-    for path, why in ((target, "exists already"), (tmp_path, "is a folder"), (tmp_path / "no" / "x", "doesn't exist")):
+    for path, why in ((target, "already exists"), (tmp_path, "is a folder"), (tmp_path / "no" / "x", "doesn't exist")):
         with pytest.raises(BadInput, match=why):
             await ann.bench.admin.export("s1", path)
     assert target.read_text() == "mine"
     link = tmp_path / "link.hitl"
     link.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(BadInput, match="already exists"):
         await ann.bench.admin.export("s1", link)
     assert names(tmp_path) == ["data", "link.hitl", "there.hitl"]
 

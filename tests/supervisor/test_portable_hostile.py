@@ -94,8 +94,8 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "more than it says": (lambda m: {**m, "activity.log": m["activity.log"] + b"x"}, "another size"),
     "another result": (lambda m: {**m, artifact(m): b"x" * len(m[artifact(m)])}, "isn't what its manifest says"),
     "a result sealed anew": (lambda m: resealed({**m, artifact(m): b"{}"}), "isn't what its name says"),
-    "unlisted": (lambda m: {**m, f"artifacts/{'a' * 2}/{'a' * 64}": b"x"}, "doesn't hold what its manifest says"),
-    "missing": (lambda m: {k: v for k, v in m.items() if k != artifact(m)}, "doesn't hold what its manifest says"),
+    "unlisted": (lambda m: {**m, f"artifacts/{'a' * 2}/{'a' * 64}": b"x"}, "doesn't match its manifest"),
+    "missing": (lambda m: {k: v for k, v in m.items() if k != artifact(m)}, "doesn't match its manifest"),
     "no record": (lambda m: resealed({k: v for k, v in m.items() if k != "ledger.jsonl"}), "its manifest says"),
     "no checkpoints": (lambda m: resealed({k: v for k, v in m.items() if k != "checkpoints.db"}), "are missing"),
     "newer": (lambda m: manifest(m, version=2, files=None), "written by a newer version of hitl-tui (format 2"),
@@ -105,10 +105,10 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "damaged manifest": (lambda m: manifest(m, files=[]), "its manifest is damaged"),
     "endless": (lambda m: manifest(m, ledger={"n": float("inf"), "hash": "0"}), "its manifest is damaged"),
     "a version that is none": (lambda m: manifest(m, version=-5), "its manifest is damaged"),
-    "odd id": (lambda m: session(m, id="../s9"), "what it says of its session is damaged"),
+    "odd id": (lambda m: session(m, id="../s9"), "its session data is damaged"),
     "another id": (lambda m: session(m, id="s9"), "the chain of its record is broken"),
-    "no lineage": (lambda m: session(m, lineage=""), "what it says of its session is damaged"),
-    "no query": (lambda m: session(m, query="", title=""), "what it says of its session is damaged"),
+    "no lineage": (lambda m: session(m, lineage=""), "its session data is damaged"),
+    "no query": (lambda m: session(m, query="", title=""), "its session data is damaged"),
     "workspace elsewhere": (lambda m: session(m, workspace="/nowhere/\x1b[2J"), "name one with --workspace"),
     "workspace near": (lambda m: session(m, workspace="."), "name one with --workspace"),
     "another head": (lambda m: manifest(m, checkpoint_id="1f"), "its checkpoints aren't those of s1"),
@@ -119,8 +119,8 @@ CHANGES: dict[str, tuple[Change, str]] = {
     ),
     "a decision left out": (lambda m: lines(m, lambda e: e.pop(1)), "the chain of its record is broken"),
     "the end cut off": (lambda m: lines(m, lambda e: e.pop()), "the chain of its record is broken"),
-    "odd effects": (lambda m: resealed({**m, "effects.json": b'[{"key": 1}]'}), "what it says of effects is damaged"),
-    "deep effects": (lambda m: resealed({**m, "effects.json": b"[" * 100_000}), "what it says of effects is damaged"),
+    "odd effects": (lambda m: resealed({**m, "effects.json": b'[{"key": 1}]'}), "its effects are damaged"),
+    "deep effects": (lambda m: resealed({**m, "effects.json": b"[" * 100_000}), "its effects are damaged"),
 }
 
 
@@ -219,7 +219,7 @@ async def test_what_grows_beyond_all_measure_is_refused(ann: Person, members: Me
         for name, content in {**members, "manifest.json": json.dumps(found).encode()}.items():
             if name != "activity.log":
                 packed.writestr(name, content)
-    assert "beyond all measure" in await refused(ann, path)
+    assert "an enormous size" in await refused(ann, path)
 
 
 @pytest.mark.parametrize("kept", [0, 10, 0.5, 0.9, -1])
@@ -278,4 +278,4 @@ async def test_a_list_of_members_that_is_too_long_is_not_read(ann: Person, tmp_p
             file.write(struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, length, 0))
             file.write(struct.pack("<4sLQL", b"PK\6\7", 0, length, 1))
         file.write(struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 1, 1, 0xFFFFFFFF if large else length, 0, 0))
-    assert "would grow beyond all measure" in await refused(ann, path)
+    assert "would unpack to an enormous size" in await refused(ann, path)

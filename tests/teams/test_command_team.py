@@ -136,7 +136,7 @@ def test_what_can_not_be_bound_is_refused(text: str, arguments: dict[str, Any], 
 
 
 def test_without_declared_commands_nothing_can_be_run() -> None:
-    with pytest.raises(UnknownName, match="none at all"):
+    with pytest.raises(UnknownName, match="none exist"):
         make_team("").bind("ls", {})
     assert "none is declared" in make_team("").description
 

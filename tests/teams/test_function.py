@@ -85,7 +85,7 @@ async def test_what_is_no_result_is_a_failure(tmp_path: Any, returned: Any) -> N
     async def give(context: TeamContext) -> Any:
         return returned
 
-    with pytest.raises(TeamFailure, match="has to return a TeamResult, a text or a dict"):
+    with pytest.raises(TeamFailure, match="must return a TeamResult, a text or a dict"):
         await run_team(team(give), make_context(tmp_path, {}))
 
 
@@ -94,7 +94,7 @@ async def test_what_is_not_json_is_a_failure(tmp_path: Any, returned: Any) -> No
     async def give(context: TeamContext) -> Any:
         return returned
 
-    with pytest.raises(TeamFailure, match="not JSON"):
+    with pytest.raises(TeamFailure, match="isn't JSON"):
         await run_team(team(give), make_context(tmp_path, {}))
 
 
@@ -164,13 +164,13 @@ def test_input_that_fits_is_kept_exactly() -> None:
     ("schema", "words"),
     [
         ({"properties": {"a": {"pattern": "x"}}}, 'input schema of "a" uses "pattern"'),
-        ({"type": "array"}, "has to describe an object"),
+        ({"type": "array"}, "must describe an object"),
         ({"properties": {"a": {"type": "text"}}}, 'unknown type "text"'),
         ({"properties": {"a": {"items": {"oneOf": []}}}}, "oneOf"),
         ({"properties": {"a": 1}}, "must be a JSON object"),
         ({"additionalProperties": {"type": "string"}}, "true or false"),
         ({"properties": {"a": {"minimum": "1"}}}, "must be a number"),
-        ({"required": "a"}, "have to be lists"),
+        ({"required": "a"}, "must be lists"),
     ],
 )
 def test_a_schema_that_asks_for_more_than_is_checked_is_refused(schema: Any, words: str) -> None:

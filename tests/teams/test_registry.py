@@ -73,7 +73,7 @@ def test_further_teams_join_and_may_not_take_a_name() -> None:
     assert made.get("ping_team") is team
     assert made.enabled("ping_team")
     clash = FunctionTeam("search_team", "pings", Risk.LOW, ping, {})
-    with pytest.raises(BadInput, match='two teams named "search_team"'):
+    with pytest.raises(BadInput, match='Two teams are named "search_team"'):
         registry(clash)
 
 

@@ -158,7 +158,7 @@ async def test_what_cant_be_opened_says_so_in_a_sentence(server: str, empty: str
     assert "password authentication failed" in await refused(server.replace(PASSWORD, f"{PASSWORD}-wrong"))
     assert 'database "nobody" does not exist' in await refused(server.replace("/postgres", "/nobody"))
     assert "Connection refused" in await refused(f"postgresql://owner:{PASSWORD}@127.0.0.1:1/postgres")
-    assert "no address of a PostgreSQL server" in await refused(f"postgresql://owner:{PASSWORD}@{host}:x/y")
+    assert "isn't the address of a PostgreSQL server" in await refused(f"postgresql://owner:{PASSWORD}@{host}:x/y")
     assert "can't be opened" in await refused(f"postgresql://owner:{PASSWORD}@{host}/postgres?sslmode=require")
     with psycopg.connect(empty) as owner:
         owner.execute("CREATE TABLE checkpoints (thread_id text, checkpoint_id text)")

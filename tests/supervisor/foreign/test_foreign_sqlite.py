@@ -494,17 +494,17 @@ async def test_what_is_no_store_says_so_in_a_sentence(tmp_path: Path) -> None:
         connection.execute("CREATE VIRTUAL TABLE checkpoints USING fts5(thread_id, checkpoint_id)")
     os.mkfifo(tmp_path / "pipe.db")
     for address, why in (
-        (tmp_path / "missing.db", "does not exist"),
+        (tmp_path / "missing.db", "doesn't exist"),
         (tmp_path, "is a folder"),
-        (tmp_path / "text.db", "no SQLite database, or it is encrypted"),
+        (tmp_path / "text.db", "isn't a SQLite database, or it is encrypted"),
         (tmp_path / "empty.db", "is empty"),
         (tmp_path / "other.db", "without LangGraph's table of checkpoints"),
         (tmp_path / "strange.db", "isn't known here: without checkpoint, checkpoint_id"),
         (tmp_path / "view.db", "without LangGraph's table of checkpoints"),
         (tmp_path / "virtual.db", "which could run code"),
-        (tmp_path / "pipe.db", "no ordinary file"),
+        (tmp_path / "pipe.db", "isn't a regular file"),
         ("", "Which database?"),
-        ("mysql://host/db", 'no way to read "mysql://"'),
+        ("mysql://host/db", 'Can\'t read "mysql://"'),
         ("a\0b", "can't be a path"),
         ("~nobody-of-this-name/x.db", "can't be found"),
     ):
@@ -656,7 +656,7 @@ def test_a_folder_that_cant_be_written_gives_a_sentence_or_the_data(tmp_path: Pa
         )
     finally:
         tmp_path.chmod(0o755)
-    assert "can't be opened for reading: if it is in WAL mode" in done.stdout, done.stderr
+    assert "can't be opened for reading. In WAL mode" in done.stdout, done.stderr
 
 
 def test_types_of_the_serializer_are_all_read(store_file: Path) -> None:
