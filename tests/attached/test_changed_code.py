@@ -145,9 +145,7 @@ async def test_code_that_changed_while_it_was_asked_about_is_asked_anew(tmp_path
         rows = [row.text for row in input_rows(arguments, "", "")]
         assert f"mail_sender.py · sha256 {arguments['programs']['mail_sender.py'][:12]}" in "\n".join(map(str, rows))
         d.sends("second")
-        with pytest.raises(
-            Refused, match=r"^mail_sender\.py changed since you were asked"
-        ) as refused:
+        with pytest.raises(Refused, match=r"^mail_sender\.py changed since you were asked") as refused:
             await d.handler.decide(first, Verdict.APPROVE)
         assert refused.value.reason == "stale"
         second = await d.asked(first.todo_id, first.id)
@@ -175,9 +173,7 @@ async def test_an_answer_stands_for_the_code_that_was_there_when_it_was_asked(tm
         assert sorted(inside.view.request.subject["programs"]) == [".", "mail_agent.py", "mail_sender.py"]
         assert "changed" not in inside.view.request.about
         d.sends("second")
-        with pytest.raises(
-            Refused, match=r"^mail_sender\.py changed since you were asked"
-        ) as refused:
+        with pytest.raises(Refused, match=r"^mail_sender\.py changed since you were asked") as refused:
             await d.handler.decide(inside, Verdict.RESPOND, value=True)
         assert refused.value.reason == "stale"
         again = await d.asked(inside.todo_id, inside.id)
