@@ -150,11 +150,11 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
         update = strict_json(values.text("update"))
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            Message("The change has to be JSON."),
+            Message("The change must be JSON."),
             help=Message('For example: /state edit {} {{"amount": 82000}}', todo.id),
         ) from error
     if not isinstance(update, dict) or not update:
-        raise BadInput(Message('The change has to be an object of fields, such as {"amount": 82000}.'))
+        raise BadInput(Message('The change must be an object of fields, such as {"amount": 82000}.'))
     check_stored(Message("The change"), update, context.session.writer.secrets)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(

@@ -189,7 +189,7 @@ def _environment(value: Json, file: str, env: bytes | None) -> dict[str, str]:
     if isinstance(value, Mapping):
         return {str(k): str(v) for k, v in value.items()}
     if not isinstance(value, str):
-        raise ConfigError(Message('{}: "env" has to be the name of a file or an object.', file))
+        raise ConfigError(Message('{}: "env" must be the name of a file or an object.', file))
     if env is None:
         return {}
     from io import StringIO

@@ -89,8 +89,8 @@ _ANSWERS: Mapping[Kind, Mapping[int, tuple[str, Verdict | None, str]]] = {
 }
 
 _WHY_NOT: Mapping[tuple[Kind, int], str] = {
-    (Kind.TODO, 5): mark("There is nothing to respond to: this asks whether a step may run."),
-    (Kind.FAILURE, 5): mark("There is nothing to respond to: this asks what to do about a failure."),
+    (Kind.TODO, 5): mark("Nothing to respond to: this asks whether a step may run."),
+    (Kind.FAILURE, 5): mark("Nothing to respond to: this asks what to do about a failure."),
     (Kind.EFFECT, 2): mark("What may have happened already can't be edited."),
     (Kind.EFFECT, 4): mark("An effect in doubt is used as done, done again or rejected."),
     (Kind.PLAN, 2): mark("Reject the plan with feedback to have it changed, or edit its steps once it is approved."),

@@ -121,12 +121,12 @@ class DecisionFlow:
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
             return await self._console.push_screen_wait(
-                WordsDialog(_("Reject · plan"), said, _("reject it"), required=False)
+                WordsDialog(_("Reject · plan"), said, _("Reject"), required=False)
             )
-        said = Content(_("{title}\nWhy? The reason goes into the record; it may stay empty.").format(title=title))
+        said = Content(_("{title}\nReason (optional, recorded)").format(title=title))
         stops = question.kind is Kind.INTERRUPT
         heading = f"{label} · {name}" if stops else _("Reject · {name}").format(name=name)
-        send = _("stop the step") if stops else _("reject it")
+        send = _("Stop step") if stops else _("Reject")
         return await self._console.push_screen_wait(WordsDialog(heading, said, send, required=False))
 
     async def _details(self, handle: SessionHandle, question: Question) -> None:

@@ -103,7 +103,7 @@ class Modal(SingleResultScreen[Answered], ModalScreen[Answered], Generic[Answere
 
     def below(self, words: str) -> None:
         """Say a few safe words at the lower edge; nothing is ready there any more once it was overtaken."""
-        said = _("can't be sent any more") if self.over else words
+        said = _("can no longer be sent") if self.over else words
         self.query(Dialog).first().border_subtitle = Content(said)
 
     def dismiss(self, result: Answered | None = None) -> AwaitComplete:

@@ -55,7 +55,7 @@ async def _rename(app: SessionConsole, session_id: str, given: str) -> None:
     name, admin = safe_text(session_id, multiline=False), await app.engine.admin()
     before = one_line((await admin.summary(session_id)).title, _LONGEST)
     title = given or await _asked(
-        app, LineDialog(_("Rename {name}").format(name=name), Content(_("Its new title:")), _("renames it"), before)
+        app, LineDialog(_("Rename {name}").format(name=name), Content(_("Its new title:")), _("Rename"), before)
     )
     if title is None or title == before:
         return
@@ -74,7 +74,7 @@ async def _fork(app: SessionConsole, session_id: str) -> None:
         ]
     )
     before = one_line((await admin.summary(session_id)).title, _LONGEST)
-    title = await _asked(app, LineDialog(_("Fork {name}").format(name=name), Content(said), _("makes it"), before))
+    title = await _asked(app, LineDialog(_("Fork {name}").format(name=name), Content(said), _("Create"), before))
     if title is not None:
         done = await admin.fork(session_id, title=title if title != before else "", by=app.options.by)
         _tell(app, done, done.session.id)
@@ -94,7 +94,7 @@ async def _export(app: SessionConsole, session_id: str, given: str) -> None:
     said = "\n".join([*(to_read if suffix == _TO_READ else whole), _("Existing files are never overwritten.")])
     free = str(_free_name(session_id, suffix))
     text = given or await _asked(
-        app, LineDialog(_("Export {name}").format(name=name), Content(said), _("writes it"), free)
+        app, LineDialog(_("Export {name}").format(name=name), Content(said), _("Export"), free)
     )
     if text is None:
         return
@@ -106,9 +106,7 @@ async def _export(app: SessionConsole, session_id: str, given: str) -> None:
 
 async def _import(app: SessionConsole, given: str) -> None:
     said = _("A file that an export wrote, here or on another machine. It is checked first; nothing is executed.")
-    text = given or await _asked(
-        app, LineDialog(_("Import a session"), Content(said), _("imports it"), f"{Path.cwd()}/")
-    )
+    text = given or await _asked(app, LineDialog(_("Import a session"), Content(said), _("Import"), f"{Path.cwd()}/"))
     if text is None:
         return
     done = await (await app.engine.admin()).import_(path_of(text), by=app.options.by)
@@ -128,7 +126,7 @@ async def _delete(app: SessionConsole, session_id: str, again: str) -> None:
         lines.append(_("It is open here: what runs in it is stopped first."))
     lines.append(_("Type {name} to delete it:").format(name=name))
     said = Content("\n".join(lines))
-    dialog = TypedConfirmation(_("Delete {name}").format(name=name), said, _("deletes it"), session_id)
+    dialog = TypedConfirmation(_("Delete {name}").format(name=name), said, _("Delete"), session_id)
     if (again or await _asked(app, dialog)) != session_id:
         app.say(_("Nothing was deleted."))
         return

@@ -128,7 +128,7 @@ class SessionSwitcher:
         from hitl_tui.core.policy import Mode
 
         app = self._app
-        app.say(_("Beginning…"))
+        app.say(_("Starting…"))
         try:
             mode = Mode(app.mode) if app.mode else None
             wanted = app.options.session if attached is not None and attached is app.options.attached else ""

@@ -100,7 +100,7 @@ def _carry_out(draft: Draft, event: Event, proposal: ProposalState) -> None:
     except (HitlError, LookupError, TypeError, ValueError, AttributeError) as error:
         draft.changed, draft.control = before
         why = error.message if isinstance(error, HitlError) else repr(error)
-        message = Message("The plan can't change like this any more: {}", why)
+        message = Message("The plan can no longer change like this: {}", why)
         refusal: Refusal = {"event": event.id, "kind": str(event.kind), "message": message[:500], "reason": "stale"}
         draft.control = draft.control.refuse([refusal])
 

@@ -573,7 +573,7 @@ def check_ending(
         raise Refused(
             Message(
                 "Rejecting {} needs {} people; each of them must reject it.",
-                name,
+                step_name(name),
                 terms.quorum,
             ),
             reason="not_allowed",
@@ -582,7 +582,7 @@ def check_ending(
     raise Refused(
         Message(
             "{} needs {} people, so one alone can't set it to completed; approve or reject it.",
-            name,
+            step_name(name),
             terms.quorum,
         ),
         reason="not_allowed",

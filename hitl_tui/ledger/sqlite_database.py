@@ -271,7 +271,7 @@ def _checked(path: Path) -> sqlite3.Connection:
         raise StorageError(Message("{} isn't a file, so it can't be the ledger.", path))
     if path.stat().st_size == 0:
         raise StorageError(
-            Message("The ledger {} is empty, so it was cut short; restore it, or delete it to start anew.", path)
+            Message("The ledger {} is empty, so it was cut short; restore it, or delete it to start over.", path)
         )
     db = read_connection(path)
     try:

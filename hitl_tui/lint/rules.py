@@ -462,7 +462,7 @@ _ALL: Final = (
         Message(
             "InterruptedError is about system calls; interrupt() raises GraphInterrupt, which code must not catch."
         ),
-        Message("Remove it; to go on after a refusal look at the answer that interrupt() returns."),
+        Message("Remove it; to continue after a rejection, look at the answer that interrupt() returns."),
         {QuestionAsked: _missed, ErrorRaised: _wrong_error},
     ),
     Rule(
@@ -489,8 +489,8 @@ _ALL: Final = (
         _ERROR,
         "A graph that asks and is called as another thread",
         Message(
-            "A thread_id of its own cuts the graph off from the node that calls it: its questions reach "
-            "nobody, and the node goes on without an answer."
+            "A thread_id of its own cuts the graph off from the node that calls it: its "
+            "questions reach nobody, and the node continues without an answer."
         ),
         Message("Leave thread_id out, or pass the config that the node was given; or add the graph as a node."),
         {GraphRun: _own_thread},

@@ -235,7 +235,7 @@ def _end(text: str, now: str) -> str:
         except (ValueError, OverflowError):
             raise BadInput(wrong) from None
     if end <= moment:
-        raise BadInput(Message("The end of a rule must lie in the future; /rules revoke takes it back now."))
+        raise BadInput(Message("The end of a rule must lie in the future; to revoke it now: /rules revoke"))
     return end.isoformat(timespec="seconds")
 
 

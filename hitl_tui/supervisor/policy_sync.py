@@ -146,7 +146,7 @@ async def check_policy(
         raise Refused(why, reason="not_allowed")
     if policy.rules.policy.version != version():
         raise Refused(
-            Message("{} changed since this was asked; it is asked anew under its policy.", FILE_NAME), reason="stale"
+            Message("{} changed since you were asked; you are asked again under its policy.", FILE_NAME), reason="stale"
         )
 
 

@@ -37,7 +37,7 @@ def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> li
     counts = _("{added} added, {removed} removed, {n} changed").format(
         added=added, removed=removed, n=len(found.todos) - added - removed
     )
-    rows = [text_row(_("TODOs · {counts}").format(counts=counts) if found.todos else _("TODOs · the same"), "bold")]
+    rows = [text_row(_("Steps · {counts}").format(counts=counts) if found.todos else _("Steps · the same"), "bold")]
     for change in found.todos[:MOST_ROWS]:
         rows += _todo_rows(change)
     rows += [*more_rows(len(found.todos)), text_row("")]

@@ -195,14 +195,14 @@ def fork_words(info: CheckpointInfo, graph: str, *, at_end: bool) -> str:
         at_end: nothing came after it.
     """
     lines = [
-        _("{graph} goes on from {name} in a session of its own.").format(graph=graph, name=name_of(info)),
+        _("{graph} continues from {name} in a session of its own.").format(graph=graph, name=name_of(info)),
         _("+ The thread is copied up to here, and nothing else of the store."),
     ]
     if at_end:
         lines.append(_("? What it asks here is asked there."))
     else:
         lines.append(_("? What ran from here is not copied: it runs, and asks, again."))
-        lines.append(_("! What it did to the world since is NOT undone: the graph may do it again."))
+        lines.append(_("! Its side effects since then are NOT undone: the graph may repeat them."))
     return "\n".join([*lines, _("The store itself is not written. Nothing runs before you say so there.")])
 
 

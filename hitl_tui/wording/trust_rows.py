@@ -45,6 +45,6 @@ def trust_rows(trust: Mapping[str, Any]) -> list[Row]:
     rows += [
         text_row(""),
         text_row(_("Without trust: search, analysis and documents work, and every step asks."), "$text-muted"),
-        text_row(_("Trust ends with any change of these files; hitl-tui trust --revoke takes it back."), "$text-muted"),
+        text_row(_("Trust ends with any change of these files; to revoke it: hitl-tui trust --revoke"), "$text-muted"),
     ]
     return rows

@@ -75,7 +75,7 @@ def test_nobody_completes_alone_what_takes_two(tmp_path: Path) -> None:
     for line in ("/todo update 1 completed", f"/todo update {request} completed"):
         for options in ((), ("--as", "mallory")):
             store.refused(line, *options)
-    alone = "todo_001 needs 2 people, so one alone can't set it to completed; approve or reject it."
+    alone = "001 needs 2 people, so one alone can't set it to completed; approve or reject it."
     assert store.refused(f"/todo update {request} completed") == alone
     assert not store.peeked.exists()
     assert store.do("/todo update 1 failed", "--as", "mallory")["status"] == "rejected"  # one alone may refuse

@@ -72,7 +72,7 @@ async def test_every_dialog_says_who_decided_and_keeps_what_was_typed(tmp_path: 
         await c.press("enter")
         assert on(c, WordsDialog), "nothing was sent, and the dialog stays"
         assert c.app.screen.query_one(Input).value == "too late"
-        assert str(c.app.screen.query_one(Dialog).border_subtitle) == "can't be sent any more"
+        assert str(c.app.screen.query_one(Dialog).border_subtitle) == "can no longer be sent"
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "back")
 
@@ -83,7 +83,7 @@ async def test_every_dialog_says_who_decided_and_keeps_what_was_typed(tmp_path: 
         c.clock.rest()
         await c.press("ctrl+s", "f9")
         assert on(c, EditDialog) and c.app.screen.query_one(FieldInput).value == "twoly"
-        assert str(c.app.screen.query_one(Dialog).border_subtitle) == "can't be sent any more"
+        assert str(c.app.screen.query_one(Dialog).border_subtitle) == "can no longer be sent"
         await c.press("escape")
         todo = c.snapshot.todo(second.todo_id)
         assert todo is not None and todo.arguments["argv"] == ["touch", "two"]

@@ -270,7 +270,7 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
         await c.press("1")
         await c.until(lambda: isinstance(c.app.screen, ConfirmDialog) and "Open" in _title(c), "the offer to open it")
         offered = str(c.app.screen.query(Static).first().content)
-        assert f"What runs in {old} goes on meanwhile." in offered and "pauses" not in offered
+        assert f"What runs in {old} continues meanwhile." in offered and "pauses" not in offered
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.app.screen is c.session and c.shown() and c.snapshot.session_id != old, "the fork")

@@ -326,7 +326,7 @@ async def test_a_step_is_stopped_when_its_question_has_no_no(tmp_path: Path) -> 
         await dialog(c, WordsDialog)
         box = c.app.screen.query_one(".dialog")
         assert str(box.border_title) == "Stop step · 001"
-        assert "Enter stop the step · Esc back" in str(box.query_one(".dialog-keys", Static).render())
+        assert "Enter Stop step · Esc Cancel" in str(box.query_one(".dialog-keys", Static).render())
         c.clock.rest()
         await c.press(*"why", "enter")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "stopped")

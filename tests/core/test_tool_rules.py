@@ -166,5 +166,5 @@ def test_a_type_that_there_is_not_is_no_traceback() -> None:
     from hitl_tui.core.interrupts.recognition import recognise
 
     shape = recognise({"question": "Name?"}, {"$ref": "#/x", "x": {"type": "bogus"}})
-    assert "names a type that there isn't: bogus" in shape.notes[0]
+    assert "names an unknown type: bogus" in shape.notes[0]
     shape.check({"any": ["JSON"]})

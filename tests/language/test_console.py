@@ -88,7 +88,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
             for key, title, whole in (
                 ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
                 ("2", "편집 · 001", "Esc 뒤로"),
-                ("3", "거부 · 001", "아무 일도 하지 않음 "),
+                ("3", "거부 · 001", "Esc 취소"),
                 ("7", "항상 허용", "취소"),
             ):
                 await c.to_question()

@@ -257,7 +257,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         if not strange:
             return ""
         said = (
-            _('there is no parameter "{value}"').format(value=one_line(strange[0], 40))
+            _('no parameter "{value}"').format(value=one_line(strange[0], 40))
             if strange[0]
             else _("it must be one object")
         )

@@ -126,7 +126,7 @@ class LineDialog(Modal[str | None]):
         with Dialog(self._heading):
             yield DialogText(self._content)
             yield WordsInput(self._value, id="words", compact=True, password=self._hidden)
-            said = _("{words.send} {send} · {words.cancel} back, nothing happens").replace("{send}", self._send)
+            said = _("{words.send} {send} · {words.cancel} Cancel").replace("{send}", self._send)
             yield Static(named_keys(keymap_of(self.app), said), classes="dialog-keys")
 
     def on_mount(self) -> None:
@@ -169,7 +169,7 @@ class TypedConfirmation(LineDialog):
         if said_is(said, self._must):
             self.dismiss(self._must)
         elif said.strip():
-            self.below(_("that is another name; nothing happened"))
+            self.below(_("that isn't the name; nothing was done"))
 
 
 def said_is(said: str, name: str) -> bool:

@@ -157,13 +157,13 @@ class ReplayView(HistoryView):
         by = self._console.options.by
         made = (await admin.fork(self._handle.session.id, place.info.checkpoint_id, by=by)).session.id
         fresh = safe_text(made, multiline=False)
-        goes_on = _(" What runs in {name} goes on meanwhile.").format(name=name) if self._handle.session.owned else ""
+        goes_on = _(" What runs in {name} continues meanwhile.").format(name=name) if self._handle.session.owned else ""
         said = _("{fresh} was created and nothing runs in it.\nOpen it now?{goes_on}")
         host.say("")  # what was said of another fork isn't true of this one
         offer = said.format(fresh=fresh, goes_on=goes_on)
         if await confirm(self._console, _("Open {fresh}").format(fresh=fresh), offer, _("Open it")):
             self._console.sessions.open(made)
         else:
-            said = _("{fresh} begins at this moment; {console.home} on the session's screen lists it.")
+            said = _("{fresh} starts at this moment; {console.home} on the session's screen lists it.")
             host.say(self._console.keymap.named(said).replace("{fresh}", fresh))
         return False

@@ -159,14 +159,14 @@ class StepsView(HistoryView):
         number, step = number_of(self._todo.id), name_of(place.info)
         said = "\n".join(
             [
-                _("{todo} would go on from {step}, once it is approved anew.").format(todo=number, step=step),
-                _("! {n} steps came after it. What they did to the world is NOT undone.").format(
-                    n=place.total - place.number
-                ),
+                _("{todo} would continue from {step}, once it is approved again.").format(todo=number, step=step),
+                _("! {n} steps came after it. Their side effects are NOT undone.").format(n=place.total - place.number),
                 _("Nothing is executed by going back, and the steps stay."),
             ]
         )
-        if not await confirm(self._console, _("Go on from a step of {todo}").format(todo=number), said, _("Restore")):
+        if not await confirm(
+            self._console, _("Continue from a step of {todo}").format(todo=number), said, _("Restore")
+        ):
             host.say(_("Nothing was changed."))
             return False
         result = await self._handle.handler.handle_command(f"/checkpoint restore {place.info.checkpoint_id}")

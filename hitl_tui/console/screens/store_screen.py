@@ -125,7 +125,7 @@ class StoreScreen(Screen[None]):
         table.say_found(ngettext("{n} thread", "{n} threads", len(found)).format(n=f"{len(found):,}{more}"))
         self._total = await self._store.thread_count()
         self._banner()
-        empty = "" if found or table.finding.text else _("There is no thread in this store yet.")
+        empty = "" if found or table.finding.text else _("No threads in this store yet.")
         self.say(empty or safe_text(translate(note), multiline=False))
 
     async def _page(self, limit: int, offset: int) -> tuple[Sequence[ThreadInfo], str]:

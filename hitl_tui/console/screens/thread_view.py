@@ -44,7 +44,7 @@ class ThreadView(HistoryView):
         forked: called with thread and checkpoint where a session shall begin with a copy.
     """
 
-    empty = mark("There is no checkpoint here.")
+    empty = mark("No checkpoint here.")
     ends = (mark("This is the first checkpoint."), mark("This is the newest checkpoint."))
     beside = mark("this moment and the one it came from")
     labels = MappingProxyType({"replay.decision_after": mark("later question"), "replay.leave": mark("threads")})
@@ -151,8 +151,8 @@ class ThreadView(HistoryView):
         """Leave the store, when that is confirmed, for a session that goes on with a copy."""
         info, at_end = place.info, self.cursor.at_head
         text = thread_rows.fork_words(info, in_line(self._graph), at_end=at_end)
-        title = _("Go on in a copy from {name}").format(name=thread_rows.name_of(info))
-        if await confirm(self._console, title, text, _("Copy and begin")):
+        title = _("Continue in a copy from {name}").format(name=thread_rows.name_of(info))
+        if await confirm(self._console, title, text, _("Copy and start")):
             self._forked(self._thread, info.checkpoint_id)
         else:
             host.say(_("Nothing was made."))

@@ -136,7 +136,7 @@ def _parts(shape: Shape, text: str) -> list[tuple[str, Json]] | None:
     missing = [str(n) for n in range(1, count + 1) if n not in used]
     if missing:
         raise BadInput(
-            Message("Each of the {} calls needs a decision; there is none for {}.", count, ", ".join(missing))
+            Message("Each of the {} calls needs a decision; none is given for {}.", count, ", ".join(missing))
         )
     given: dict[int, tuple[str, Json]] = {}
     for match, following in zip(kept, [*kept[1:], None], strict=True):

@@ -65,7 +65,7 @@ def why_unusable(schema: Json) -> str:
     except (_Endless, RecursionError):
         return Message("refers to itself without end")
     except UnknownType as error:
-        return Message("names a type that there isn't: {}", one_line(str(error.type), 40))
+        return Message("names an unknown type: {}", one_line(str(error.type), 40))
     except _broken() as error:
         return Message("can't be followed: {}", one_line(str(error), 120))
     return ""

@@ -140,7 +140,7 @@ def break_shape(value: Json, schema: JsonObject) -> BreakShape | None:
         Action(APPROVE, "Continue", Wants(), Message("Goes on to the next breakpoint or question.")),
         Action(STEP, "Step", Wants(), Message("Runs one node, then stops again.")),
     )
-    question = question_line(Message("Stopped {} {}: go on?", value["breakpoint"], where))
+    question = question_line(Message("Stopped {} {}: continue?", value["breakpoint"], where))
     details = (Detail("next", value["next"]),) if value.get("next") else ()
     return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, answers=schema)
 

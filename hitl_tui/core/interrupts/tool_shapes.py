@@ -54,13 +54,13 @@ _MEANING: Mapping[str, str] = {
 }
 _INBOX_MEANING: Mapping[str, str] = {
     **_MEANING,
-    IGNORE: Message("Nothing is done; the agent goes on without it."),
+    IGNORE: Message("Nothing is done; the agent continues without it."),
     RESPOND: Message("The agent gets your text as an answer; whether the action happens is up to it."),
 }
 _TOGETHER: Mapping[str, Message] = {
     APPROVE: Message("All {} run exactly as shown."),
     REJECT: Message("None of the {} runs; the agent is told so, with your message."),
-    IGNORE: Message("None of the {} is done; the agent goes on without them."),
+    IGNORE: Message("None of the {} is done; the agent continues without them."),
 }
 _TEXT: Mapping[str, Wants] = {
     REJECT: Wants(Form.TEXT, hint=Message("Reason (optional, the agent reads it)")),

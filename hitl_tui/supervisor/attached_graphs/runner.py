@@ -284,7 +284,7 @@ class GraphRunner:
             names = one_line(", ".join(gone), 200)
             raise TeamFailure(
                 Message(
-                    "{} was changed meanwhile: its thread stands before {}, which it doesn't have any more; "
+                    "{} changed meanwhile: its thread stands before {}, which it no longer has; "
                     "bring that back, or go back to an earlier step.",
                     team.name,
                     names,

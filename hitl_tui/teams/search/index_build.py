@@ -141,6 +141,6 @@ async def build(place: IndexPlace, progress: Progress, *, ahead: bool = False, l
     if code < 0:
         raise StorageError(
             Message("Indexing {} was ended by signal {}.", place.workspace, -code),
-            help=Message("What was read is kept; the next search goes on from there."),
+            help=Message("What was read is kept; the next search continues from there."),
         )
     return Built(said.get("indexed", 0), said.get("files", 0))
