@@ -56,8 +56,10 @@ async def _approve_all(context: CommandContext, questions: list[Question]) -> Co
     if failed is None:
         return CommandResult(results[0].status, Message("Approved {} steps.", len(questions)), data)
     approved = [q.todo_id for q, r in zip(questions, results, strict=True) if not r.failed]
-    message = Message(" Approved: {}.", ", ".join(approved)) if approved else ""
-    return CommandResult(failed.status, failed.message + message, {**failed.data, **data}, failed.exit_code)
+    message = failed.message
+    if approved:
+        message = Message("{} Approved: {}.", message, ", ".join(map(step_name, approved)))
+    return CommandResult(failed.status, message, {**failed.data, **data}, failed.exit_code)
 
 
 async def _approve_one(context: CommandContext, question: Question) -> CommandResult:

@@ -14,7 +14,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import EventData
-from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.core.messages import Message, counted_message, joined
 from hitl_tui.core.names import step_name
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -63,9 +63,11 @@ async def set_breakpoints(context: CommandContext, values: CommandValues) -> Com
     breaks = {"before": list(own.get("before", ())), "after": list(own.get("after", ()))}
     breaks[where] = list(dict.fromkeys([*breaks[where], *nodes]))
     data: EventData = {"todo_id": todo.id, "before": breaks["before"], "after": breaks["after"]}
-    message = Message("{} will stop {} {}", step_name(todo.id), where, ", ".join(nodes))
-    late = Message("; it first runs on to its next stop") if todo.status is Status.IN_PROGRESS else ""
-    return await context.change(EventKind.BREAK, data, "updated", f"{message}{late}.", data)
+    stops = Message("{} will stop before {}.") if where == "before" else Message("{} will stop after {}.")
+    message = stops.filled(step_name(todo.id), ", ".join(nodes))
+    if todo.status is Status.IN_PROGRESS:
+        message = Message("{} It first runs on to its next stop.", message)
+    return await context.change(EventKind.BREAK, data, "updated", message, data)
 
 
 async def clear_breakpoints(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -219,7 +221,15 @@ def _short(value: object) -> str:
 async def draw(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show an attached graph as lines: its nodes, where they go and how they stand."""
     view = await context.session.graph(_todo(context, values).id)
-    return CommandResult("ok", "\n".join([f"{view.agent} of {view.todo_id}", *_lines(view)]), view.to_dict())
+    return CommandResult("ok", joined([f"{view.agent} of {view.todo_id}", *_lines(view)], "\n"), view.to_dict())
+
+
+_HALTS: Mapping[tuple[bool, bool], str] = {
+    (False, False): "",
+    (True, False): Message("  stops before it"),
+    (False, True): Message("  stops after it"),
+    (True, True): Message("  stops before and after it"),
+}
 
 
 def _lines(view: GraphView) -> Iterator[str]:
@@ -232,17 +242,18 @@ def _lines(view: GraphView) -> Iterator[str]:
         glyph = "○" if node.startswith("__") else "·"
         if view.entered.get(path):
             glyph = "✓"
-        standing = ""
+        standing: str = ""
         if path in asking:
-            glyph, standing = "?", "  asks"
+            glyph, standing = "?", Message("  asks")
         elif node in view.next:
             glyph, standing = "▶", Message("  comes next")
         times = view.entered.get(path, 0)
         entered = Message("  entered {} times", times) if times > 1 else ""
-        stops = [w for w, at in (("before", view.before), ("after", view.after)) if node in at or "*" in at]
-        halts = Message("  stops {}", " and ".join(stops)) if stops and not node.startswith("__") else ""
+        before, after = ({node, "*"} & set(at) for at in (view.before, view.after))
+        halts = _HALTS[bool(before), bool(after)] if not node.startswith("__") else ""
         goes = ", ".join(_goes(view, node)) or "…"
-        yield safe_text(f"{glyph} {_name(node):<{width}} → {goes}{standing}{entered}{halts}", multiline=False)
+        line = safe_text(f"{glyph} {_name(node):<{width}} → {goes}", multiline=False)
+        yield joined([line, *filter(None, (standing, entered, halts))], "")
 
 
 def _name(node: str) -> str:

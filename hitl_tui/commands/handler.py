@@ -173,7 +173,7 @@ class CommandHandler:
         self, context: CommandContext, parsed: Parsed, known: Collection[str] | None, line: str
     ) -> CommandResult:
         if parsed.spec.local:
-            raise BadInput(f"/{parsed.spec.name} works in the console and the line mode only.")
+            raise BadInput(Message("/{} works only in the console and in line mode.", parsed.spec.name))
         seen, names = None if known is None else frozenset(known), tuple(parsed.values.words("id"))
         context = replace(context, known=seen, line=line, names=names, digest=parsed.values.text("digest"))
         before = context.snapshot

@@ -84,9 +84,11 @@ def on_behalf(line: str) -> tuple[str, str] | None:
         return None
     command = str(parsed.values.text("command"))
     if not is_command(command):
-        raise BadInput("/as takes a command after the name, such as: /as bob /todo approve 1", help=parsed.spec.usage)
+        raise BadInput(
+            Message("/as takes a command after the name, such as: /as bob /todo approve 1"), help=parsed.spec.usage
+        )
     if parse(command).spec.local:
-        raise BadInput(f"/as can't give {command.split()[0]}; it takes a command of the session.")
+        raise BadInput(Message("/as can't run {}; it takes a command of the session.", command.split()[0]))
     return str(parsed.values.text("approver")), command
 
 
@@ -123,7 +125,7 @@ def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], 
     strange = next((m.group(1) for m in found if m.group(1) not in known), None)
     if strange is not None:
         listed = ", ".join(f"--{name}" for name in known)
-        raise BadInput(f'/{spec.name} has no option "--{strange}"; it has {listed}.', help=spec.usage)
+        raise BadInput(Message('/{} has no option "--{}"; it has {}.', spec.name, strange, listed), help=spec.usage)
     values: dict[str, str | list[str]] = {}
     if not found:
         return values, rest
@@ -132,9 +134,11 @@ def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], 
         words = rest[match.end() : end].replace(",", " ").split()
         option = known[match.group(1)]
         if not words:
-            raise BadInput(f"--{option.name} of /{spec.name} needs a value.", help=spec.usage)
+            raise BadInput(Message("--{} of /{} needs a value.", option.name, spec.name), help=spec.usage)
         if not option.many and len(words) > 1:
-            raise BadInput(f"--{option.name} of /{spec.name} takes one value; text comes before it.", help=spec.usage)
+            raise BadInput(
+                Message("--{} of /{} takes one value; text comes before it.", option.name, spec.name), help=spec.usage
+            )
         values[option.name] = words if option.many else words[0]
     return values, rest[: found[0].start()]
 
@@ -145,7 +149,7 @@ def _ending(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], s
         match = re.search(rf"(?:^|\s)--{option.name}(?:(?:=|\s+)(\S*))?\s*$", rest)
         if match is not None:
             if not match.group(1):
-                raise BadInput(f"--{option.name} of /{spec.name} needs a value.", help=spec.usage)
+                raise BadInput(Message("--{} of /{} needs a value.", option.name, spec.name), help=spec.usage)
             return {option.name: match.group(1)}, rest[: match.start()]
     return {}, rest
 
@@ -172,9 +176,9 @@ def _arguments(spec: CommandSpec, rest: str) -> dict[str, str | list[str]]:
         position += match.end()
     left = rest[position:].strip()
     if left:
-        raise BadInput(f'/{spec.name} doesn\'t take "{clip(left)}".', help=spec.usage)
+        raise BadInput(Message('/{} doesn\'t take "{}".', spec.name, clip(left)), help=spec.usage)
     return values
 
 
 def _missing(spec: CommandSpec, argument: Argument) -> BadInput:
-    return BadInput(f"/{spec.name} needs a {argument.takes} ({argument.name}).", help=spec.usage)
+    return BadInput(Message("/{} needs a {} ({}).", spec.name, argument.takes, argument.name), help=spec.usage)

@@ -270,11 +270,12 @@ async def move(context: CommandContext, values: CommandValues) -> CommandResult:
     if todo.why_fixed:
         raise BadInput(todo.why_fixed)
     data: EventData = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
+    moved = Message("{} is before {} now.") if where == "before" else Message("{} is after {} now.")
     return await context.change(
         EventKind.MOVE,
         data,
         "moved",
-        Message("{} is {} {} now.", step_name(todo.id), where, step_name(anchor.id)),
+        moved.filled(step_name(todo.id), step_name(anchor.id)),
         data,
     )
 

@@ -15,16 +15,16 @@ class Takes(StrEnum):
 
     TODO = Message("step id")
     QUESTION = Message("question id")
-    STATUS = "status"
-    PRIORITY = "priority"
-    AGENT = "agent"
+    STATUS = Message("status")
+    PRIORITY = Message("priority")
+    AGENT = Message("agent")
     WHERE = "before|after"
     CHECKPOINT = Message("checkpoint id")
     PROPOSAL = Message("proposal id")
     MODE = "step|plan|risk"
-    COMMAND = "command"
-    NUMBER = "number"
-    NODE = "node"
+    COMMAND = Message("command")
+    NUMBER = Message("number")
+    NODE = Message("node")
     SESSION = Message("session id")
     DIGEST = "digest"
     TEXT = "text"

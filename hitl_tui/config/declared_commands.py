@@ -298,7 +298,7 @@ class CommandDeclaration:
         try:
             return parameter.accept(value)
         except ValueError as error:
-            raise BadInput(f"{quoted(name)} of {self.name} {error}.") from error
+            raise BadInput(Message("{} of {} {}.", quoted(name), self.name, error)) from error
 
     def _fill(self, template: Sequence[str], texts: Mapping[str, str]) -> tuple[str, ...]:
         argv: list[str] = []
@@ -307,7 +307,7 @@ class CommandDeclaration:
             try:
                 parts = parse_template(argument)
             except ValueError as error:
-                raise BadInput(f"{quoted(argument)} of {self.name} {error}.") from error
+                raise BadInput(Message("{} of {} {}.", quoted(argument), self.name, error)) from error
             for part in parts:
                 if part.hole and part.text not in texts:
                     raise BadInput(Message("{} of {} names no declared parameter.", quoted(argument), self.name))

@@ -90,7 +90,7 @@ def test_an_argument_that_is_no_text(shell: Shell) -> None:
         ("/checkpoint restore nowhere", 'No checkpoint "nowhere"'),
         ("/checkpoint restore 99999", None),
         ("/mode fast", 'Unknown mode "fast"'),
-        ("/new another", "/new works in the console and the line mode only."),
+        ("/new another", "/new works only in the console and in line mode."),
         ("/todos now", '/todos doesn\'t take "now".'),
     ],
 )

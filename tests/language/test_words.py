@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hitl_tui.commands.parser import parse
 from hitl_tui.commands.todo_input import typed_priority, typed_status
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
-from hitl_tui.language import _, using
+from hitl_tui.language import _, translate, using
 from hitl_tui.language.catalogue import LANGUAGES
 from hitl_tui.policy.workspace_wants import WantKind
 from hitl_tui.wording.history_rows import _EVENT_WORDS
@@ -28,3 +30,23 @@ def test_every_event_and_every_want_of_a_folder_has_words() -> None:
     worded_otherwise = {EventKind.DECIDED, EventKind.MOVE}
     assert set(EventKind) - worded_otherwise <= set(_EVENT_WORDS)
     assert set(_KINDS) == set(WantKind)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/todo skip", "/todo skip에 필요한 것: 단계 id (id)."),
+        ("/todo update 1", "/todo update에 필요한 것: 상태 (status)."),
+        ("/todo cancel 1 2", '/todo cancel에는 "2" 값을 쓸 수 없습니다.'),
+        ("/checkpoint list --limit", "/checkpoint list의 --limit 옵션에는 값이 필요합니다."),
+        (
+            "/checkpoint list --limt 3",
+            '/checkpoint list에 "--limt" 옵션이 없습니다. 있는 것: --limit, --before, --todo.',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_told_in_the_persons_language(line: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        parse(line)
+    with using("ko"):
+        assert translate(refused.value.message) == said

@@ -137,10 +137,15 @@ def break_shape(value: Json, schema: JsonObject) -> BreakShape | None:
     nodes = value.get("nodes")
     where = ", ".join(str(n) for n in nodes) if isinstance(nodes, list) else ""
     actions = (
-        Action(APPROVE, "Continue", Wants(), Message("Goes on to the next breakpoint or question.")),
+        Action(APPROVE, "Continue", Wants(), Message("Continues to the next breakpoint or question.")),
         Action(STEP, "Step", Wants(), Message("Runs one node, then stops again.")),
     )
-    question = question_line(Message("Stopped {} {}: continue?", value["breakpoint"], where))
+    stopped = (
+        Message("Stopped before {}: continue?")
+        if value["breakpoint"] == "before"
+        else Message("Stopped after {}: continue?")
+    )
+    question = question_line(stopped.filled(where))
     details = (Detail("next", value["next"]),) if value.get("next") else ()
     return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, answers=schema)
 
