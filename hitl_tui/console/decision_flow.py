@@ -148,6 +148,12 @@ class DecisionFlow:
             self._display.begin(self._results(handle, question))
 
     async def _results(self, handle: SessionHandle, question: Question) -> None:
+        try:
+            await self._read_results(handle, question)
+        finally:
+            self._display.answered()
+
+    async def _read_results(self, handle: SessionHandle, question: Question) -> None:
         rows: list[Row] = []
         for todo_id, reference in results_of(handle, question).items():
             todo, result = handle.session.snapshot.todo(todo_id), await handle.session.artifact(reference)

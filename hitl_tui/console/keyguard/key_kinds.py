@@ -10,7 +10,7 @@ from hitl_tui.language import _, mark
 
 _GUARDED = frozenset(
     {
-        *(f"question.{name}" for name in (*range(1, 8), "undo", "review")),
+        *(f"question.{name}" for name in (*range(1, 8), "results", "undo", "review")),
         *(f"plan.{name}" for name in ("approve", "skip", "undo", "take_back", "remove", "cancel", "priority")),
         *(f"part.{number}" for number in range(2, 6)),
         *(f"choosing.{number}" for number in range(1, 10)),
@@ -26,7 +26,7 @@ _GUARDED = frozenset(
 """Keys that decide, or begin something that may: the guard judges them. All others only look or move the cursor."""
 _SENDS = frozenset({"form.send", "choosing.send", "words.send", "say.send", "prompt.send"})
 _COMMITS = frozenset({"form.approve", "session.undo"})
-_FREE = frozenset({"question.6", "confirm.no", "always.no"})
+_FREE = frozenset({"question.6", "question.results", "confirm.no", "always.no"})
 """What decides nothing, so that a key without a character does it at once."""
 
 _TOLD = {

@@ -238,6 +238,7 @@ class QuestionGuard:
         if self.dialog.flowing and not self._guard.decides:
             return HoldReason.TOO_SOON
         self.dialog.flowing = True
+        self.dialog.begin()
         return None
 
     def judge_undo(self) -> HoldReason | None:

@@ -320,7 +320,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def post_message(self, message: Message) -> bool:
         if isinstance(message, Key):
             name = keymap_of(self.app).at(keys.QUESTION, message.key)
-            self._ahead.arrived(message, answers=name[-1:].isdigit())
+            self._ahead.arrived(message, answers=name[-1:].isdigit() or name == "question.results")
         return super().post_message(message)
 
     async def on_key(self, event: Key) -> None:
@@ -418,10 +418,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Show what the steps before found; that decides nothing."""
         if (question := self.question) is None:
             return
-        if (why := self._answering.judge_results()) is not None:
-            self._say_why(why)
-        elif not has_results(question):
+        if not has_results(question):
             self.post_message(self.Held(_(_NO_RESULTS)))
+        elif (why := self._answering.judge_results()) is not None:
+            self._say_why(why)
         else:
             self.post_message(self.Wanted("results"))
 
