@@ -113,7 +113,7 @@ class BulkActions:
         console: the app.
         display: the screen that shows it.
         report: shows what one command answered.
-        review: shows questions to be approved together.
+        review: shows questions to be approved together, with what is said of the rest.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class BulkActions:
         console: SessionConsole,
         display: SessionDisplay,
         report: Callable[[CommandResult], None],
-        review: Callable[[Sequence[Question]], None],
+        review: Callable[[Sequence[Question], str], None],
     ) -> None:
         self._console = console
         self._display = display
@@ -141,17 +141,26 @@ class BulkActions:
         else:
             self._display.begin(self._act(handle, what, todos))
 
+    def review(self, marked: Sequence[Question], ids: Collection[str]) -> None:
+        """Show marked questions on the screen of review, with what is said of TODOs that don't ask yet."""
+        self._review(marked, self._left_words(ids, marked))
+
     def _approve(self, handle: SessionHandle, ids: Sequence[str]) -> None:
         """Show what these ask on the screen of review, which approves exactly that and never across risk classes."""
         asked = [handle.session.snapshot.question_of(i) for i in ids]
         ready = [q for q in asked if q is not None and Verdict.APPROVE in q.view.request.options]
-        left = [i for i in ids if i not in {q.todo_id for q in ready}]
-        if left:
-            names = ", ".join(number_of(i) for i in left)
-            said = _("{names}: not asked yet. What is of low risk can be approved before its turn with /todo approve.")
-            self._display.say(said.format(names=one_line(names, 200)))
+        note = self._left_words(ids, ready)
         if ready:
-            self._review(ready)
+            self._review(ready, note)
+        else:
+            self._display.say(note)
+
+    def _left_words(self, ids: Collection[str], ready: Sequence[Question]) -> str:
+        """Return which TODOs aren't among the questions, and what can be done about them; empty for none."""
+        asked = {q.todo_id for q in ready}
+        names = ", ".join(number_of(i) for i in ids if i not in asked)
+        said = _("{names}: not asked yet. What is of low risk can be approved before its turn with /todo approve.")
+        return said.format(names=one_line(names, 200)) if names else ""
 
     async def _act(self, handle: SessionHandle, what: str, todos: Sequence[SupervisorTodo]) -> None:
         app = self._console

@@ -169,21 +169,21 @@ class DecisionFlow:
 
     # Several at once, once and for all --------------------------------------------------------------------------
 
-    def review(self, marked: Sequence[Question]) -> None:
-        """Show the marked questions; there, one key approves exactly those."""
+    def review(self, marked: Sequence[Question], note: str = "") -> None:
+        """Show the marked questions, and what is said of the rest; there, one key approves exactly those."""
         if not marked:
             self._display.say(
                 self._console.keymap.named(_("Nothing is marked: {question.mark} marks the question on the screen."))
             )
             return
         if self._display.handle is not None:
-            self._display.begin(self._review(self._display.handle, marked))
+            self._display.begin(self._review(self._display.handle, marked, note))
 
-    async def _review(self, handle: SessionHandle, marked: Sequence[Question]) -> None:
+    async def _review(self, handle: SessionHandle, marked: Sequence[Question], note: str) -> None:
         app = self._console
         key = app.keymap.shown("question.6")
         items = [(q, body(q, key, [*graph_rows(handle, q), *await draft_of(handle, q, None)])) for q in marked]
-        dialog = ReviewDialog(items, partial(self._approve_marked, handle))
+        dialog = ReviewDialog(items, partial(self._approve_marked, handle), note)
         async with told_when_some_gone(dialog, handle, marked):
             await app.push_screen_wait(dialog)
 

@@ -9,6 +9,7 @@ from console_support import RISE, Console, command_workspace, console
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -157,3 +158,24 @@ async def test_at_80x24_the_output_before_the_question_is_one_key_away(tmp_path:
         stream = c.session.query_one(StreamPane)
         assert stream.has_focus and isinstance(c.app.screen, SessionScreen)
         await c.until(lambda: any("001 ✓" in line for line in stream.lines[-stream.size.height :]), "its result")
+
+
+def drawn(c: Console) -> list[str]:
+    return [strip.text for strip in c.app.screen._compositor.render_strips(c.app.size)]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (80, 12)])
+async def test_the_edit_dialog_leaves_what_lies_behind_it_where_it_is(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(tmp_path, query=RISE, mode="step", size=size) as c:
+        await c.asked()
+        await c.to_question()
+        await c.read_on()
+        before = [strip.text for strip in c.session._compositor.render_strips(c.app.size)]
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog) and c.app.screen.query("#edit"), "the dialog")
+        await c.pilot.pause()
+        dialog = c.app.screen.query_one("#edit").region
+        assert dialog.bottom <= size[1], "its last row is on the screen"
+        beside = [(row[: dialog.x], row[dialog.right :]) for row in drawn(c)]
+        assert beside[0] == (before[0][: dialog.x], before[0][dialog.right :])
+        assert sum(a[: dialog.x] != b for a, (b, __) in zip(before, beside, strict=True)) <= 3, "but for signs of focus"

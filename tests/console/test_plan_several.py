@@ -15,6 +15,8 @@ from hitl_tui.console.row_layout import layout
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.screens.steps_view import StepsScreen
+from hitl_tui.console.widgets.action_bar import Place
+from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
@@ -106,12 +108,10 @@ async def test_approving_from_the_plan_goes_through_the_review_and_takes_only_wh
         await marked(c, 0, 1)
         await c.press("a")
         await c.until(lambda: isinstance(c.app.screen, ReviewDialog), "the review")
-        assert "001" in text_of(c) and "002" not in text_of(c)
+        assert "001" in text_of(c) and "◆ 002" not in text_of(c)
+        assert "002: not asked yet. What is of low risk can be approved before its turn" in text_of(c) and not c.message
         await c.press("escape")
         await c.until(lambda: isinstance(c.app.screen, SessionScreen), "the session")
-        assert (
-            c.message == "002: not asked yet. What is of low risk can be approved before its turn with /todo approve."
-        )
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 
@@ -175,3 +175,54 @@ async def test_what_never_ran_has_no_steps(tmp_path: Path) -> None:
         await c.press("t")
         await c.until(lambda: "has not run" in c.message, "why not")
         assert isinstance(c.app.screen, SessionScreen)
+
+
+async def test_what_is_marked_in_the_plan_is_reviewed_at_the_question_too_and_what_is_not_asked_is_named(
+    tmp_path: Path,
+) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        for name in ("one", "two", "three"):
+            await c.send(f"/todo add command_team keep file={name}")
+        await c.asked(3)
+        await c.send("/todo add command_team keep file=four --after todo_004")
+        await added(c, "todo_005")
+        await marked(c, 1, 2, 4)
+        c.panel.select("todo_002")
+        await c.to_question()
+        await c.read_on()
+        assert "1 Review 2 marked" in str(c.panel.query_one("#place-1", Place).content)
+        await c.press("1")
+        await c.until(lambda: isinstance(c.app.screen, ReviewDialog), "the review")
+        assert {c.status(f"todo_00{n}") for n in (2, 3, 4)} == {"waiting_approval"}
+        await c.until(lambda: "◆ 003" in text_of(c), "the marked")
+        assert "◆ 002" in text_of(c) and "◆ 004" not in text_of(c)
+        assert "005: not asked yet" in text_of(c)
+        assert not c.session.query_one(MessageLine).text
+        while not c.app.screen.read:
+            await c.press("pagedown")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: {c.status("todo_002"), c.status("todo_003")} == {"completed"}, "both are done")
+        assert c.status("todo_004") == "waiting_approval"
+        assert c.session.query_one(PlanTable).marked == ("todo_005",)
+
+
+async def test_one_marked_question_is_decided_and_marks_go_from_both_places(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked()
+        table = await marked(c, 1)
+        assert [q.todo_id for q in c.panel.marked] == ["todo_002"]
+        await c.to_question()
+        await c.press("space")
+        await c.pilot.pause()
+        assert not c.panel.marked and not table.marked
+        c.clock.rest()
+        await c.press("space")
+        c.clock.rest()
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: c.status("todo_002") == "completed", "it is done")
+        assert not table.marked

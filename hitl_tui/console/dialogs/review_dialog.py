@@ -65,11 +65,13 @@ class ReviewDialog(ReadingDialog[None]):
     Args:
         items: the marked questions, as they are now, each with what is to be read of it.
         approve: approves one.
+        note: what else is marked and can't be approved, in one safe line; empty for nothing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REVIEW)]
 
-    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], approve: Approve) -> None:
+    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], approve: Approve, note: str = "") -> None:
+        self._note = note
         self._questions = tuple(question for question, __ in items)
         self._bodies = {question.id: tuple(rows) for question, rows in items}
         self._approve = approve
@@ -98,6 +100,8 @@ class ReviewDialog(ReadingDialog[None]):
 
     def _rows(self) -> list[Row]:
         rows = []
+        if self._note and not self._begun:
+            rows += [text_row(self._note, "$text-warning"), text_row("")]
         if len(classes(self._asked)) > 1 and not self._begun:
             rows += [text_row(mixed_words(self._asked), "bold $text-warning"), text_row("")]
         for question in self._questions:

@@ -32,6 +32,7 @@ from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.stream_pane import StreamPane
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
@@ -576,7 +577,12 @@ class SessionScreen(PromptScreen):
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()
         self.decided_here = self.decided_here or not event.answer.looks
-        self.operator.decisions.answer(event.question, event.answer)
+        panel = self.query_one(QuestionPanel)
+        if event.answer.verdict is Verdict.APPROVE and panel.reviews(event.question):
+            panel.answered()
+            self._review()
+        else:
+            self.operator.decisions.answer(event.question, event.answer)
 
     def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
         event.stop()
@@ -585,6 +591,10 @@ class SessionScreen(PromptScreen):
     def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
         event.stop()
         self.show_marks()
+
+    def _review(self) -> None:
+        """Show the marked questions, and which marked steps aren't asked about yet."""
+        self.operator.bulk.review(self.query_one(QuestionPanel).marked, self.query_one(PlanTable).marked)
 
     def show_marks(self) -> None:
         """Show in the plan which questions are marked."""
@@ -595,7 +605,7 @@ class SessionScreen(PromptScreen):
         event.stop()
         panel = self.query_one(QuestionPanel)
         if event.what == "review":
-            self.operator.decisions.review(panel.marked)
+            self._review()
         elif event.what == "results":
             if panel.question is not None:
                 self.operator.decisions.show_results(panel.question)
@@ -628,6 +638,8 @@ class SessionScreen(PromptScreen):
             self.query_one(Panes).filter(event.todo_id)
         elif event.what == "undo":
             self.operator.undo(event.todo_id)
+        elif event.what == "mark":
+            self.query_one(QuestionPanel).mark(event.todo_id)
         elif event.what == "unmark":
             self.query_one(QuestionPanel).unmark(event.todo_id)
         elif event.what == "steps" and event.todo_id:

@@ -38,7 +38,7 @@ class PlanTable(PlanList):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PLAN)]
 
     class Wanted(Message):
-        """Something shall happen to a TODO: `undo`, `filter`, `steps` or `leave`; `unmark` is about its question."""
+        """Something shall happen to a TODO: `undo`, `filter`, `steps` or `leave`; `mark`, `unmark` its question."""
 
         def __init__(self, what: str, todo_id: str) -> None:
             super().__init__()
@@ -157,9 +157,15 @@ class PlanTable(PlanList):
     def show_marks(self, marked: Collection[str]) -> None:
         """Show which TODOs' questions are marked; they count as marked here, too."""
         if self._marks != frozenset(marked):
-            self._marks = frozenset(marked)
+            gone, self._marks = self._marks.difference(marked), frozenset(marked)
+            self._chosen -= gone
             self._say()
             self.refresh()
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """Ids of what is marked, here or as a question, in the order of the plan."""
+        return tuple(row.todo_id for row in self._all if row.todo_id in self._marked)
 
     @property
     def _marked(self) -> frozenset[str]:
@@ -183,6 +189,7 @@ class PlanTable(PlanList):
             self._tell(_("{todo} isn't marked any more: {title}"))
         elif self.selected:
             self._mark(self._chosen | {self.selected})
+            self.post_message(self.Wanted("mark", self.selected))
             self._tell(_("{todo} is marked: {title}"))
 
     def _tell(self, words: str) -> None:

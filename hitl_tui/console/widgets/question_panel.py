@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -292,7 +293,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Draw the row of actions: dim what isn't possible, and all of it while no key decides."""
         if (question := self.question) is None:
             return
-        rows = self.query_one(Actions).show(answers(question), read=self.read)
+        first, *others = answers(question)
+        if self.reviews(question):
+            first = replace(first, label=_("Review {n} marked").format(n=len(self.marked)))
+        rows = self.query_one(Actions).show([first, *others], read=self.read)
         for count in range(2, MOST_ROWS + 1):
             self.set_class(rows == count, f"-rows-{count}")
         self.styles.max_height = self._room or None
@@ -386,6 +390,16 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def marked(self) -> tuple[Question, ...]:
         """The marked questions, in the order they came."""
         return self._all.marked
+
+    def mark(self, todo_id: str) -> None:
+        """Mark the question about a TODO, if it can be approved."""
+        found = next((q for q in self.questions if todo_id and q.todo_id == todo_id), None)
+        if found is not None and found.id not in self._all.marks and Verdict.APPROVE in found.view.request.options:
+            self._remark(self._all.marking(found))
+
+    def reviews(self, question: Question) -> bool:
+        """Return whether approving a question means reviewing it with the others that are marked."""
+        return len(self._all.marks) > 1 and question.id in self._all.marks
 
     def unmark(self, todo_id: str) -> None:
         """Take away the marks of a TODO's questions."""
