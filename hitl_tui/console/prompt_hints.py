@@ -24,8 +24,8 @@ def way(reason: str, keymap: Keymap, asked: Question | None) -> str:
         asked: the question on the screen; None for none.
     """
     if reason == "no_change":
-        said = _("Write /new before it to begin another session; {prompt.older} brings it back.")
-        return f"{keymap.named(said)} {_('No change of the plan was recognised.')}"
+        said = _("To start another session, write /new before it; {prompt.older} brings it back.")
+        return f"{keymap.named(said)} {_('No change to the plan found.')}"
     if reason != "no_decision" or asked is None:
         return ""
     if Verdict.APPROVE in asked.commands:

@@ -117,7 +117,7 @@ class LineSession:
     def toolbar(self) -> str:
         """Return session, mode and how many questions wait."""
         if self._session is None:
-            return _("no session · /new QUESTION begins one · /quit leaves")
+            return _("no session · /new QUESTION starts one · /quit quits")
         seen = self._session.snapshot
         followed = "" if self._session.owned else _(" · followed: another process has it open")
         if self._session.setup.read_only:
@@ -262,7 +262,7 @@ class LineSession:
         """Take the word that trusts the folder that was shown just now, where somebody reads along."""
         if result.data.get("trusted") is not False or self._source is None or self._source.waits:
             return
-        self._say([_("Type trust to trust it; Enter goes on without.")])
+        self._say([_("Type trust to trust it; Enter continues without.")])
         line = await self._source.next()
         if line is not None and line.strip().lower() == "trust":
             given = await handler.handle_command(f"/trust --digest {result.data['digest']}")
@@ -275,7 +275,7 @@ class LineSession:
         """Give one command as an approver, whose token is asked for at the terminal."""
         if self._session is None or self._handler is None or self._options.operator is None:
             raise BadInput(
-                Message("No session is open; write a question to begin one."), help=Message("/help lists all commands.")
+                Message("No session is open; write a question to start one."), help=Message("/help lists all commands.")
             )
         known = self._announcer.known()
         token = await self._token(_("Token of {name}: ").format(name=shown(name)))
@@ -304,8 +304,8 @@ class LineSession:
         if source.waits:  # a script knows what it wants to say
             return
         lines = [
-            _("hitl-tui: a question is planned into TODOs; nothing runs until you say so."),
-            _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
+            _("hitl-tui: agents propose steps; nothing runs until you approve it."),
+            _("Write a question to start. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
         lines += [shown(translate(said)) for said in folder_problems(self._workspace, self._registry.approvers.current)]
         for number, starter in enumerate(_offered(), start=1):
@@ -314,7 +314,7 @@ class LineSession:
         if open_ones:
             lines.append(_("Or write the id of a session that isn't finished:"))
             lines += [f"  {line}" for line in session_lines(open_ones[-9:])]
-        self._say([*lines, _("/help lists all commands, /quit leaves.")])
+        self._say([*lines, _("/help lists all commands, /quit quits.")])
 
     async def _at_home(self, line: str) -> None:
         text = line.strip()
@@ -340,7 +340,7 @@ class LineSession:
             return
         if parsed.spec.name != "help":
             raise BadInput(
-                Message("No session is open; write a question to begin one."), help=Message("/help lists all commands.")
+                Message("No session is open; write a question to start one."), help=Message("/help lists all commands.")
             )
         for usage, summary in help_table():
             self._say([signs(usage), f"    {_(summary)}"])
@@ -354,7 +354,7 @@ class LineSession:
         if self._source.waits:
             self._say([shown(translate(untrusted_message(trust)))])
             return
-        said = [_("Type trust to trust it; Enter goes on without.")]
+        said = [_("Type trust to trust it; Enter continues without.")]
         self._say([*layout(trust_rows(trust.to_dict())), *said])
         line = await self._source.next()
         if line is not None and line.strip().lower() == "trust":

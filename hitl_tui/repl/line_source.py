@@ -65,7 +65,7 @@ class PlainLines:
         if line is None:
             return None
         if isinstance(line, int):
-            raise BadInput(Message("{} lines came all at once, as a paste does; none was carried out.", line))
+            raise BadInput(Message("{} lines arrived all at once, like a paste; none was run.", line))
         if len(line) > LONGEST:
             raise BadInput(Message("That line is longer than {} bytes; it was left out.", f"{LONGEST:,}"))
         try:

@@ -28,7 +28,7 @@ HISTORY = "line-history"
 _LONGEST_KEPT = 10_000
 _BYTES_KEPT = 1_000_000
 
-_AT_ONCE = mark("That came all at once, as a paste does, so it was not sent; Enter sends it.")
+_AT_ONCE = mark("That arrived all at once, like a paste, so it wasn't sent; Enter sends it.")
 _AGAIN = mark("Press Ctrl-D again to leave; leaving decides nothing.")
 
 

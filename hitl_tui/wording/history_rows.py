@@ -370,10 +370,10 @@ _OBSTACLES: Mapping[Obstacle, str] = MappingProxyType(
     {
         Obstacle.NEWEST: mark("The session is already here."),
         Obstacle.READ_ONLY: mark(
-            "A store is only read here; open it with --graph module:attribute and a copy of it can go on."
+            "A store is read-only; open it with --graph module:attribute to continue a copy of it."
         ),
-        Obstacle.FORK_ONLY: mark("A store is only read here: {replay.3} begins a session with a copy instead."),
-        Obstacle.SUBGRAPH: mark("A subgraph goes on with the graph around it: choose a checkpoint of that."),
+        Obstacle.FORK_ONLY: mark("A store is read-only: {replay.3} starts a session with a copy instead."),
+        Obstacle.SUBGRAPH: mark("A subgraph continues with the graph around it: choose a checkpoint of that."),
         Obstacle.OTHER_KIND: mark("This can't be done here."),
     }
 )
@@ -457,7 +457,7 @@ def fork_words(place: HistoryPlace, session: str) -> str:
                 clock_words(place.info.timestamp),
                 in_line(history_said(place.info)),
             ),
-            _("+ The same is asked there; {session} itself goes on as it is.").format(session=session),
+            _("+ It asks the same questions; {session} itself stays as it is.").format(session=session),
             _("! You'll be asked before any side effect is repeated."),
             _("Nothing runs by forking."),
         ]

@@ -76,9 +76,9 @@ def what(question: Question) -> str:
         Kind.FAILURE: _("it failed: what now?"),
         Kind.EFFECT: _("did it happen?"),
         Kind.INTERRUPT: _("its team asks"),
-        Kind.PLAN: _("may this plan begin?"),
+        Kind.PLAN: _("may this plan start?"),
         Kind.PROPOSAL: _("may the plan change?"),
-        Kind.EXTERNAL: _("may it go on?"),
+        Kind.EXTERNAL: _("may it continue?"),
     }[question.kind]
 
 

@@ -203,7 +203,7 @@ def fork_words(info: CheckpointInfo, graph: str, *, at_end: bool) -> str:
     else:
         lines.append(_("? What ran from here is not copied: it runs, and asks, again."))
         lines.append(_("! Its side effects since then are NOT undone: the graph may repeat them."))
-    return "\n".join([*lines, _("The store itself is not written. Nothing runs before you say so there.")])
+    return "\n".join([*lines, _("The store itself isn't written. Nothing runs there until you approve it.")])
 
 
 def value_at(moment: FullCheckpoint, path: Sequence[str]) -> Any:

@@ -210,7 +210,7 @@ def test_a_node_that_was_renamed_meanwhile_is_missed_and_nothing_is_lost(place: 
     file.write_text(code.replace('"approval"', '"asking"'), encoding="utf-8")
     asks_anew(place, "/answer 1 yes")
     document = place.run("do", "s", "/answer 1 yes", "--json").json
-    assert "its thread stands before approval, which it doesn't have any more" in document["todos"][0]["error"]
+    assert "its thread stands before approval, which it no longer has" in document["todos"][0]["error"]
     file.write_text(code, encoding="utf-8")
     asks_anew(place, "/todo retry 1")
     document = place.run("do", "s", "/todo retry 1", "--json").json

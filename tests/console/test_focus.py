@@ -294,7 +294,7 @@ async def test_impossible_actions_say_why(tmp_path: Path) -> None:
         await c.asked()
         await c.to_question()
         await c.press("5")
-        assert "nothing to respond to" in c.message
+        assert "Nothing to respond to" in c.message
         assert c.session.query_one("#place-5").has_class("-off")
 
 

@@ -169,7 +169,7 @@ async def test_commands_of_the_first_screen_need_no_session(tmp_path: Path) -> N
         await bench.admin.export("s1", file)
     async with console(data) as c:
         await c.send("/todos")
-        assert "Open or begin a session first" in c.message
+        assert "Open or start a session first" in c.message
         await c.send("/delete s1 s1")
         await c.until(lambda: "was deleted" in c.message, "that it is gone")
         await c.send(f"/import {file}")

@@ -245,10 +245,10 @@ async def test_a_store_is_never_forked_or_restored(store_file: Path) -> None:
         await o.open("asks")
         for key in ("3", "4"):
             await o.press(key)
-            assert "only read here" in o.message
+            assert "read-only" in o.message
         for key in ("f3", "f4"):
             await o.press(key)
-            assert "A store is only read" in o.message
+            assert "A store is read-only" in o.message
 
 
 async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirmed(store_file: Path) -> None:
@@ -257,12 +257,12 @@ async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirme
         o.app.keyboard.guard = KeyGuard(o.app.keyboard, clock)
         await o.open("done")
         await o.press("4")
-        assert "3 begins a session with a copy" in o.message
+        assert "3 starts a session with a copy" in o.message
         await o.press("home", "right", "right")
         await o.pilot.press("3")
         await o.until(lambda: isinstance(o.screen, ConfirmDialog), "the dialog")
         said = str(o.screen.query(Static).first().content)
-        assert "agent.py:graph goes on from 1 ask" in said
+        assert "agent.py:graph continues from 1 ask" in said
         assert "NOT undone" in said
         await o.pilot.press("1", "enter")  # the first comes before it could be read, the second means no
         await o.until(lambda: isinstance(o.screen, HistoryScreen), "the thread again")
@@ -283,7 +283,7 @@ async def test_a_subgraph_goes_on_with_the_graph_around_it(store_file: Path) -> 
         o.thread.query_one(ThreadPanes).show("history-spaces", focus=True)
         spaces.move_cursor(row=1)
         await o.press("enter", "3")
-        assert "goes on with the graph around it" in o.message
+        assert "continues with the graph around it" in o.message
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])

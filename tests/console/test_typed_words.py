@@ -63,7 +63,7 @@ async def test_what_is_no_change_of_the_plan_is_told_the_way_out_and_not_lost(tm
         await c.send(question)
         await c.until(lambda: c.message, "an answer")
         line = c.session.query_one(MessageLine)
-        assert str(line.render()).lstrip().startswith("error: Write /new before it to begin another session")
+        assert str(line.render()).lstrip().startswith("error: To start another session, write /new before it")
         assert not any("가" <= letter <= "힣" for letter in c.message)
         assert c.prompt.text == ""
         await c.press("up")

@@ -577,7 +577,7 @@ def test_a_proposal_that_can_no_longer_be_carried_out_is_closed_and_says_so(chan
     decide(table, "", Verdict.APPROVE)
     assert not table.board.control.proposals
     assert table.todo("todo_002").priority is Priority.MEDIUM
-    assert "can't change like this any more" in table.refused()
+    assert "can no longer change like this" in table.refused()
 
 
 def test_a_rejected_proposal_changes_nothing() -> None:

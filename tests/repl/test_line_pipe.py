@@ -68,7 +68,7 @@ def test_words_that_answer_or_call_for_help_say_how_it_is_done(line: Line) -> No
     assert code == 2, "two of the lines came to nothing"
     assert out.count("Show commands") == 2, "with a session and without"
     assert 'Error: "yes" decides nothing' in out and "is answered by /todo approve todo_001" in out
-    assert "Error: Write /new before it to begin another session" in out
+    assert "Error: To start another session, write /new before it" in out
     assert "Approved 001" not in out
 
 

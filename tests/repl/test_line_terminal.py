@@ -44,7 +44,7 @@ def test_home_offers_starters_and_sessions_and_leaving_decides_nothing(line: Lin
     assert line.pipe("", "--line", SEARCH)[0] == 3
     terminal = line.terminal()
     shown = terminal.wait("/quit leaves.")
-    assert "nothing runs until you say so" in shown
+    assert "nothing runs until you approve it" in shown
     assert "300 million won" in shown
     assert "s1  ? waiting" in shown
     terminal.wait("hitl-tui>")
@@ -119,7 +119,7 @@ def test_lines_that_come_all_at_once_are_a_paste_and_nothing_is_sent(line: Line,
     terminal = line.terminal(SEARCH)
     terminal.wait("1 needs you · /help")
     terminal.paste(text)
-    terminal.wait("That came all at once, as a paste does")
+    terminal.wait("That arrived all at once, like a paste")
     terminal.send(CTRL_C)
     terminal.send("/todos\r")
     terminal.wait("1 step, 0 completed, 1 waiting for you.")
@@ -140,7 +140,7 @@ def test_lines_that_come_all_at_once_at_a_dumb_terminal_are_refused(line: Line) 
     process = line.spawn(SEARCH, term="dumb")
     process.expect("Answer with:")
     process.send("hello\r/todo approve\r")
-    process.expect("2 lines came all at once, as a paste does")
+    process.expect("2 lines arrived all at once, like a paste")
     process.send(CTRL_D)
     process.expect("Press Ctrl-D again")
     process.send(CTRL_D)

@@ -89,4 +89,4 @@ async def test_all_that_is_said_at_first_is_in_the_persons_language(
     one = line_session.LineSession(OpenOptions(tmp_path, tmp_path, by="t"), bench, say, str, lambda: None, token)
     source: Any = SimpleNamespace(waits=False)
     await one._home(source)
-    assert said[-1] == "translated: /help lists all commands, /quit leaves."
+    assert said[-1] == "translated: /help lists all commands, /quit quits."

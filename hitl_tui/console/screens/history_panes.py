@@ -37,7 +37,7 @@ PLAN, GRAPH, MOMENT, SPACES, STATE = (
     "history-state",
 )
 PAST = mark(
-    "This is the past: nothing can be changed in it. {replay.4} goes back to it, {replay.3} begins a session from it."
+    "This is the past: nothing can be changed here. {replay.4} restores it, {replay.3} starts a session from it."
 )
 
 

@@ -157,7 +157,7 @@ class HomeScreen(PromptScreen):
             (_("workspace"), self._folder()),
             (_("model"), _("none: finds and computes")),
             (_("mode"), self._mode_said()),
-            (_("safety"), _("nothing runs until you say so")),
+            (_("safety"), _("nothing runs until you approve it")),
         ]
         if self._large:
             said = _("{n:,} files, not indexed yet: /index does it now, else the first search you approve")
@@ -235,7 +235,7 @@ class HomeScreen(PromptScreen):
         counted = Counter(want.risk.value for want in trust.wants)
         said = ", ".join(f"{counted[risk]} {_(words)}" for risk, words in RISK_WORDS.items() if counted[risk])
         head = _("the settings changed since you trusted them") if trust.changed else _("not trusted yet")
-        asked = _("you are asked when a session begins here")
+        asked = _("you are asked when a session starts here")
         return " · ".join(filter(None, (head, _("wants {what}").format(what=said) if said else "", asked)))
 
     def ask_for_index(self, files: int) -> None:
@@ -287,7 +287,7 @@ class HomeScreen(PromptScreen):
     def seek(self, words: str) -> None:
         """Show the sessions that have these words, and go to them."""
         if self._table is None or not self._table.known:
-            self.say(_("There is no session yet."))
+            self.say(_("No sessions yet."))
             return
         self._table.look_for(words)
         self.set_focus(self._table)
@@ -401,7 +401,7 @@ class HomeScreen(PromptScreen):
         elif parsed.spec.name == "help":
             self.hitl.action_help()
         else:
-            said = _("Open or begin a session first; commands work there. {console.help} lists them.")
+            said = _("Open or start a session first; commands work there. {console.help} lists them.")
             self.say(self.hitl.keymap.named(said), error=True)
 
     def completions(self, line: str, cursor: int) -> Sequence[Completion]:

@@ -90,7 +90,7 @@ class AnswerPane(VerticalScroll):
             outdated: the work went on after it; that is said above it.
         """
         again, self.outdated = self.outdated and not outdated, outdated
-        self.border_title = Content(_("Answer · OUTDATED, the work goes on") if outdated else _("Answer"))
+        self.border_title = Content(_("Answer · OUTDATED, work continues") if outdated else _("Answer"))
         self.set_class(outdated, "-outdated")
         text = str((response or {}).get("text", ""))
         if text == self._text:
