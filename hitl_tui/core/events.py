@@ -20,6 +20,7 @@ class EventKind(StrEnum):
     FAILED = "failed"
     INTERRUPTED = "interrupted"
     DOUBT = "doubt"
+    CONTINUED = "continued"
     SKIP = "skip"
     ADD = "add"
     REMOVE = "remove"

@@ -179,6 +179,14 @@ def doubt(draft: Draft, event: Event) -> None:
     draft.put(todo.waits(event.at).with_status(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
 
 
+def continued(draft: Draft, event: Event) -> None:
+    """Another process goes on with a run: `todo_id`, `run_id`, `since`, the time of the last that is on record of it.
+
+    What had been done after that is done again, so the time until now isn't counted.
+    """
+    draft.put(_running(draft, event).continued(str(event.data["since"]), event.at))
+
+
 def changed(draft: Draft, event: Event) -> None:
     """What a run would execute next isn't what was approved, so it stopped: `todo_id`, `run_id`, `programs`, `changed`.
 
@@ -371,6 +379,7 @@ _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.FAILED: failed,
     EventKind.INTERRUPTED: interrupted,
     EventKind.DOUBT: doubt,
+    EventKind.CONTINUED: continued,
     EventKind.SKIP: fold_operator_events.skip,
     EventKind.ADD: fold_operator_events.add,
     EventKind.REMOVE: fold_operator_events.remove,

@@ -234,6 +234,7 @@ def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
         duration=None,
         waited=0.0,
         waiting_since="",
+        idle=0.0,
         asked=todo.asked + 1,
         missing=(),
     )

@@ -186,6 +186,7 @@ class TodoState(TypedDict, total=False):
     duration: float
     waited: float
     waiting_since: str
+    idle: float
     metadata: TodoMetadata
     error: str
     retry_count: int
@@ -244,6 +245,7 @@ class EventData(TypedDict, total=False):
 
     todo_id: str
     run_id: str
+    since: str
     request_id: str
     asked: str
     verdict: str

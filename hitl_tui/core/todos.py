@@ -147,9 +147,10 @@ class SupervisorTodo:
         result: reference to what came out.
         question: what is asked about it when it isn't a plain approval (see `core.questions`).
         asked: how often it was asked anew; makes a repeated question another request.
-        duration: seconds that it ran, without those it waited for a person; None until it ended.
+        duration: seconds that it ran, without those it waited for a person or nothing ran; None until it ended.
         waited: seconds that it waited for a person since it started.
         waiting_since: when it began to wait for what it asks from inside; empty while it doesn't.
+        idle: seconds since it started in which no process had its session open.
         missing: ids of skipped TODOs whose output it would have used.
     """
 
@@ -168,6 +169,7 @@ class SupervisorTodo:
     duration: float | None = None
     waited: float = 0.0
     waiting_since: str = ""
+    idle: float = 0.0
     metadata: TodoMetadata = field(default_factory=lambda: TodoMetadata())
     error: str = ""
     retry_count: int = 0
@@ -303,7 +305,12 @@ class SupervisorTodo:
     def ran(self, at: str) -> float | None:
         """Return the seconds that it ran until an ISO 8601 time, without what it waited; None when it never did."""
         whole = seconds_between(self.started_at, at)
-        return None if whole is None else max(0.0, round(whole - self.goes_on(at).waited, 3))
+        return None if whole is None else max(0.0, round(whole - self.goes_on(at).waited - self.idle, 3))
+
+    def continued(self, since: str, at: str) -> SupervisorTodo:
+        """Return this TODO as another process goes on with it: nothing ran between two ISO 8601 times."""
+        gap = (self.ran(at) or 0.0) - (self.ran(since) or 0.0)
+        return replace(self, idle=round(self.idle + max(0.0, gap), 3))
 
     @property
     def settled(self) -> bool:

@@ -271,7 +271,7 @@ class TeamSupervisor:
                     continue
             attempt = todo.attempt + 1
             run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
-            begun = replace(todo, started_at=now, completed_at="", waited=0.0, waiting_since="")
+            begun = replace(todo, started_at=now, completed_at="", waited=0.0, waiting_since="", idle=0.0)
             draft.put(begun.with_status(Status.IN_PROGRESS, attempt=attempt, run_id=run_id))
         settle(draft, now)
         changes = draft.changes()

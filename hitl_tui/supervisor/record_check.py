@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _ALLOWING = frozenset({Verdict.APPROVE.value, Verdict.RETRY.value})
 _ABOUT_A_TODO = frozenset({Kind.TODO.value, Kind.FAILURE.value, Kind.EFFECT.value})
-_OF_RUNS = frozenset({"finished", "failed", "interrupted", "doubt"})
+_OF_RUNS = frozenset({"finished", "failed", "interrupted", "doubt", "continued"})
 _LATE = "9999"
 
 

@@ -26,7 +26,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.approval_log import AllowedRuns
-from hitl_tui.ledger.records import Branch
+from hitl_tui.ledger.records import Branch, Posted
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.checkpoint_copy import head_before_restore, restore_checkpoint
@@ -46,6 +46,8 @@ from hitl_tui.threads.session_history import SessionHistory
 
 log = logging.getLogger(__name__)
 
+_OF_THE_PROGRAM = frozenset({"run", "supervisor"})
+"""Who reports: nobody ordered what they say, so nobody is told when it comes too late."""
 _ENDING = frozenset({EventKind.DECIDED, EventKind.SKIP, EventKind.CANCEL, EventKind.UPDATE, EventKind.REMOVE})
 """Events by which people end a TODO; `EventKind.STOP` ends all."""
 _OVER = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
@@ -223,12 +225,14 @@ class Session(SessionView):
         before = self._board()
         self._questions.mark_delivered(str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED)
         seen = {r["event"] for r in control.refused}
+        ordered = {e.id for e in events if e.by not in _OF_THE_PROGRAM}
         self._take(state)
         self._end_orphans(before, events)
         for refusal in self._board().control.refused:
             if refusal["event"] not in seen:
                 await self._mailbox.record(self.id, "refused", dict(refusal), self.setup.now())
-                self.activity.write("", "note", Message("refused: {}", refusal["message"]))
+                if refusal["event"] in ordered:
+                    self.activity.write("", "note", Message("refused: {}", refusal["message"]))
         return True
 
     def _end_orphans(self, before: Board, events: Sequence[Event]) -> None:
@@ -356,22 +360,47 @@ class Session(SessionView):
     async def _recover(self, query: str) -> None:
         """Bring the session to rest and see that its settings are today's."""
         await check_record(self._mailbox, self.id, self.history, self._storage.location)
-        if not (await self._mailbox.head(self.id)).n:  # its maker died before: it has a record before checkpoints
+        entries = (await self._mailbox.head(self.id)).n
+        last = await self._mailbox.entries(self.id, entries - 1, limit=1) if entries else []
+        if not entries:  # its maker died before: it has a record before checkpoints
             await self._mailbox.record(self.id, *creation_entry(self.setup.info), self.setup.now())
         branch = await self._mailbox.branch(self.id)
         if branch.checkpoint_id:
             if not await self.history.head():  # a power cut took everything
                 await self._begin(query)
             await self._restore(branch)
-        begins = not await self.history.head()
+        newest = await self.history.page(1)
+        begins = not newest
         self._take(await self._begin(query))
         self._begun_before = frozenset(todo.run_id for todo in self._board().all() if todo.attempt)
         board = self._board()
         await self._policy_sync.apply(board.control, begins=begins, todos=board.all())
         pending = await self._mailbox.after(self.id, self._board().control.cursor, branch.number)
+        times = [*(entry.at for entry in last), *(info.timestamp for info in newest)]
+        pending += await self._go_on(pending, times)
         self._seq_at_opening = pending[-1].seq if pending else 0
         await self.advance()
         await self._publish(happened=True)
+
+    async def _go_on(self, pending: Sequence[Posted], times: Sequence[str]) -> list[Posted]:
+        """Record of each run that goes on since when nothing ran; return the events.
+
+        Args:
+            pending: what isn't in the state yet; what it names is left to that.
+            times: when the process before wrote its last, ISO 8601; those of a clock that went back aren't believed.
+        """
+        now = self.setup.now()
+        named = {str(p.event.get("todo_id") or (p.event.get("data") or {}).get("todo_id", "")) for p in pending}
+        before = pending[-1].seq if pending else self._board().control.cursor
+        for todo in self._board().all():
+            if todo.status is not Status.IN_PROGRESS or todo.id in named:
+                continue
+            steps = await self.history.of_thread(todo.thread).page(1)
+            written = [todo.started_at, *times, *(info.timestamp for info in steps)]
+            since = max(at for at in written if at <= now or at == todo.started_at)
+            data: EventData = {"todo_id": todo.id, "run_id": todo.run_id, "since": since}
+            await self._post_own(f"continued:{todo.run_id}:{since}", EventKind.CONTINUED, data)
+        return await self._mailbox.after(self.id, before, (await self._mailbox.branch(self.id)).number)
 
     async def _restore(self, branch: Branch) -> None:
         """Carry an intended restore out; every step may be repeated after a crash."""

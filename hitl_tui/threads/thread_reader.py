@@ -14,7 +14,9 @@ from hitl_tui.core.requests import Request
 from hitl_tui.ledger.records import Posted
 from hitl_tui.threads.thread_model import CheckpointInfo
 
-_REPORTS = frozenset({"finished", "failed", "interrupted", "doubt", "configured", "proposed", "unreadable"})
+_REPORTS = frozenset(
+    {"finished", "failed", "interrupted", "doubt", "continued", "configured", "proposed", "unreadable"}
+)
 
 
 class HistoryForm(NamedTuple):

@@ -77,6 +77,7 @@ _EVENT_WORDS = {
     "failed": mark("failed {todo}"),
     "interrupted": mark("asked {todo}"),
     "doubt": mark("{todo} may have happened"),
+    "continued": mark("resumed {todo}"),
     "stop": mark("stopped everything"),
     "configured": mark("settings read"),
     "mode": mark("mode {value}"),

@@ -167,7 +167,7 @@ def plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
     """Return a TODO as a line of the plan."""
     glyph, word, colour = status_words(todo)
     started = moment(todo.started_at) if todo.status is Status.IN_PROGRESS else None
-    seconds = max(0.0, (now - started).total_seconds() - todo.waited) if started else todo.duration
+    seconds = max(0.0, (now - started).total_seconds() - todo.waited - todo.idle) if started else todo.duration
     needs = " ".join(number_of(d) for d in todo.dependencies)
     return PlanRow(
         todo_id=todo.id,
