@@ -476,7 +476,8 @@ class CommandContext:
             return stopped_result(error)
         for refusal in seen.refused:
             if refusal["event"] == event_id:
-                return failure(str(refusal["message"]), reason=str(refusal["reason"]))
+                result = failure(str(refusal["message"]), reason=str(refusal["reason"]))
+                return replace(result, data={**result.data, "event": event_id})
         return None
 
     def change_result(self, status: str, message: str, data: Mapping[str, object]) -> CommandResult:

@@ -149,6 +149,9 @@ class SessionActions:
     def _answer(self, result: CommandResult) -> None:
         """Say what a typed command came to: above the prompt, or in the stream what is longer than a line."""
         message, text = self._words(result)
+        if "event" in result.data:  # the session refused it, and says so in the stream
+            self._display.say(safe_text(text, multiline=False), error=True)
+            return
         if "\n" not in message:
             self._display.answer_line(safe_text(text, multiline=False), error=result.failed)
             return

@@ -7,6 +7,7 @@ from pathlib import Path
 from console_support import RISE, Console, command_workspace, console
 
 from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.stream_pane import StreamPane
 
 
@@ -86,3 +87,39 @@ async def test_what_goes_wrong_is_said_again_once_the_message_over_it_is_gone(tm
         assert c.message == "The record can't be read." and line.error
         line.stand("")
         assert not c.message
+
+
+async def test_what_the_session_refused_stands_in_the_stream_once_and_in_the_history_as_refused(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.send("/todo move 1 before 1")
+        await c.until(lambda: c.message, "the refusal")
+        said = c.message.removeprefix("error: ").removesuffix(".")
+        c.clock.rest()
+        await c.press("x")
+        await c.until(lambda: not c.message, "it is gone")
+        assert streamed(c, said) == 1
+        table = c.session.query_one(HistoryTable)
+        await c.until(lambda: table.row_count > 2, "the history")
+        rows = [str(table.get_row_at(n)[0]) for n in range(table.row_count)]
+        assert "refused: move 001" in rows[0] and not any("moved" in row for row in rows)
+        assert not any(node in row for row in rows for node in ("approval", "coordinator", "planning"))
+
+
+async def test_a_question_stands_in_the_stream_once_however_often_the_session_is_opened(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        name = c.snapshot.session_id
+    for _n in range(2):
+        async with console(tmp_path, session=name) as c:
+            await c.asked()
+            assert streamed(c, " 001 ? ") == 1
+
+
+async def test_a_list_of_checkpoints_is_the_history_pane(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        before = len(c.session.query_one(StreamPane).lines)
+        await c.send("/checkpoint list")
+        await c.until(lambda: isinstance(c.app.focused, HistoryTable), "the pane")
+        assert len(c.session.query_one(StreamPane).lines) == before + 1
