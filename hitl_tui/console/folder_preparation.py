@@ -58,6 +58,8 @@ class FolderPreparation:
         try:
             asks = await self._app.engine.prepare_folder(self._app.workspace, self._show, large=large)
         except HitlError as error:  # a search that is approved says it, to whoever wants one
+            if large:
+                raise
             log.info("the folder isn't ready: %s", error.message)
             asks = 0
         finally:

@@ -239,6 +239,9 @@ class LineSession:
             await self._new(str(parsed.values["query"]))
         elif parsed.spec.name == "open":
             await self._reopen(str(parsed.values["session"]))
+        elif parsed.spec.name == "index":
+            await self._registry.prepare(self._workspace, lambda share: None, large=True)
+            self._say([_("Indexed {folder}").format(folder=safe_text(self._workspace.name, multiline=False))])
         elif self._session is None:
             await self._without_session(parsed)
         else:

@@ -105,3 +105,9 @@ def test_sessions_are_listed_deleted_and_opened_by_command(line: Line) -> None:
     assert "Session s1: 강남구" in out
     code, out, _ = line.pipe("/delete s1 s1\n/sessions\n", "--line")
     assert "Deleted s1; the record of its decisions stays." in out and "1 session." in out
+
+
+def test_a_folder_is_indexed_when_somebody_says_so(line: Line) -> None:
+    _, out, err = line.pipe("/index\n")
+    assert err == ""
+    assert "Indexed" in out

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.core.errors import BadInput
 from hitl_tui.teams.contract import Preparation
 from hitl_tui.teams.search import index_build, index_refresh
 from hitl_tui.teams.search.index import SearchIndex
@@ -146,7 +147,9 @@ async def test_a_folder_is_indexed_ahead_unless_it_is_small_or_so_large_that_som
 async def test_somebodys_home_is_never_indexed_ahead(place: IndexPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_build, "_FEW", 20)
     monkeypatch.setenv("HOME", str(place.workspace))
-    assert await SearchTeam().prepare(Preparation(place.workspace, place.cache, {}, lambda _: None, True)) == 0
+    assert await SearchTeam().prepare(Preparation(place.workspace, place.cache, {}, lambda _: None)) == 0
+    with pytest.raises(BadInput, match="holds a home folder"):
+        await SearchTeam().prepare(Preparation(place.workspace, place.cache, {}, lambda _: None, True))
     assert not place.cache.exists()
     assert not may_prepare(Path("/"))
     assert not may_prepare(place.workspace.parent)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hitl_tui.core.errors import StorageError
+from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.search.file_walk import is_left_out
@@ -66,8 +66,15 @@ async def prepare(place: IndexPlace, progress: Callable[[float], None], *, large
     """Index a folder before anybody asks; see `Team.prepare`.
 
     A small one is read when it is asked about, which takes no time.
+
+    Raises:
+        BadInput: a person wants it for a folder with somebody's home in it.
     """
-    if not may_prepare(place.workspace) or await asyncio.to_thread(is_small, place.workspace):
+    if not may_prepare(place.workspace):
+        if large:
+            raise BadInput(Message("{} holds a home folder, which is indexed only by a search.", place.workspace))
+        return 0
+    if await asyncio.to_thread(is_small, place.workspace):
         return 0
     built = await build(place, lambda done, total: progress(done / max(total, 1)), ahead=True, large=large)
     return built.asks
