@@ -71,6 +71,7 @@ class _Scene:
     checkpoints: Sequence[CheckpointOffer]
     commands: Mapping[str, CommandDeclaration]
     sessions: Sequence[SessionSummary]
+    themes: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ def complete(
     checkpoints: Sequence[CheckpointOffer] = (),
     commands: Mapping[str, CommandDeclaration] | None = None,
     sessions: Sequence[SessionSummary] = (),
+    themes: Sequence[str] = (),
 ) -> list[Completion]:
     """Return what could stand at the cursor, likeliest first. Plain text has no completions.
 
@@ -111,13 +113,14 @@ def complete(
         checkpoints: those that can be gone back to, the newest first.
         commands: the commands that the workspace's hitl.toml declares, by name.
         sessions: those there are.
+        themes: names of the themes there are.
     """
     before = line[:cursor]
     text = before.lstrip()
     if not text.startswith("/"):
         return []
     begin = len(before) - len(text)
-    scene = _Scene(snapshot, agents or {}, checkpoints, commands or {}, sessions)
+    scene = _Scene(snapshot, agents or {}, checkpoints, commands or {}, sessions, themes)
     typed = _typed(text)
     names = [Completion(f"/{n}", begin, f"/{n}", h) for n, h in _command_names(text.removeprefix("/"))]
     if typed is None or names:
@@ -217,6 +220,8 @@ def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]
         Takes.COMMAND: _help_words,
         Takes.NUMBER: lambda typed, scene: (),
         Takes.SESSION: _sessions,
+        Takes.THEME: lambda typed, scene: [(name, name, "") for name in scene.themes],
+        Takes.VIEW: lambda typed, scene: [("undo", "undo", "")],
         Takes.DIGEST: _digests,
         Takes.TEXT: _text,
     }

@@ -172,6 +172,8 @@ class CommandHandler:
     async def _carry_out(
         self, context: CommandContext, parsed: Parsed, known: Collection[str] | None, line: str
     ) -> CommandResult:
+        if parsed.spec.screen:
+            raise BadInput(Message("/{} works in the console only.", parsed.spec.name))
         if parsed.spec.local:
             raise BadInput(Message("/{} works only in the console and in line mode.", parsed.spec.name))
         seen, names = None if known is None else frozenset(known), tuple(parsed.values.words("id"))

@@ -26,6 +26,8 @@ class Takes(StrEnum):
     NUMBER = Message("number")
     NODE = Message("node")
     SESSION = Message("session id")
+    THEME = "theme"
+    VIEW = "undo"
     DIGEST = "digest"
     TEXT = "text"
 
@@ -48,7 +50,7 @@ class Argument:
 
     @property
     def usage(self) -> str:
-        word = str(self.takes) if self.takes in (Takes.WHERE, Takes.MODE) else self.name
+        word = str(self.takes) if self.takes in (Takes.WHERE, Takes.MODE, Takes.VIEW) else self.name
         word = f"{word}…" if self.many and self.takes is not Takes.TEXT else word
         if not self.required:
             return f"[{word}]"
@@ -68,6 +70,7 @@ class CommandSpec:
         verbatim: its text is for others and may hold what looks like an option: only what ends it counts as one.
         changes: it may change the session; what doesn't only looks.
         local: interfaces carry it out themselves (`/new`, `/quit`).
+        screen: only the console does, for it is about what is on the screen.
     """
 
     name: str
@@ -78,6 +81,7 @@ class CommandSpec:
     verbatim: bool = False
     changes: bool = True
     local: bool = False
+    screen: bool = False
 
     @property
     def usage(self) -> str:
@@ -274,6 +278,22 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec("new", "Start another session", (Argument("query", Takes.TEXT, many=True),), local=True),
     CommandSpec("index", "Index the folder now, however large it is, before it is searched", local=True, changes=False),
+    CommandSpec(
+        "theme",
+        "List the themes, or use one from now on",
+        (Argument("name", Takes.THEME, required=False),),
+        local=True,
+        screen=True,
+        changes=False,
+    ),
+    CommandSpec(
+        "clear",
+        "Empty the stream on the screen, or show all of it again; nothing on record is lost",
+        (Argument("undo", Takes.VIEW, required=False),),
+        local=True,
+        screen=True,
+        changes=False,
+    ),
     CommandSpec("quit", "Quit; sessions continue when opened again", aliases=("exit",), local=True, changes=False),
 )
 

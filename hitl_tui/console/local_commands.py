@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import HitlError
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from hitl_tui.commands.parser import Parsed
     from hitl_tui.console.services import SessionConsole
 
-OWN = frozenset({"sessions", "open", "import", "delete", "new", "index", "quit"})
+OWN = frozenset({"sessions", "open", "import", "delete", "new", "index", "theme", "quit"})
 """Commands that the console carries out itself, with a session or without."""
 _SHOWN = 12
+_LONGEST_NAME = 60
 
 
 def own_command(line: str) -> Parsed | None:
@@ -32,6 +33,17 @@ def own_command(line: str) -> Parsed | None:
     return parsed if parsed.spec.name in OWN else None
 
 
+def clears(line: str) -> bool | None:
+    """Return whether a line empties the stream (False), or takes that back (True); None for any other line."""
+    from hitl_tui.commands.parser import is_command, parse
+
+    try:
+        parsed = parse(line) if is_command(line) else None
+    except HitlError:
+        return None
+    return parsed.values.get("undo") == "undo" if parsed is not None and parsed.spec.name == "clear" else None
+
+
 def carry_out(app: SessionConsole, parsed: Parsed) -> None:
     """Do what one of the console's own commands says."""
     values = parsed.values
@@ -40,6 +52,8 @@ def carry_out(app: SessionConsole, parsed: Parsed) -> None:
             app.run_worker(app.action_quit())
         case "new":
             app.sessions.begin(str(values["query"]), typed=True)
+        case "theme":
+            choose_theme(app, str(values.get("name", "")))
         case "index":
             app.index_folder()
         case "open":
@@ -50,6 +64,19 @@ def carry_out(app: SessionConsole, parsed: Parsed) -> None:
             app.sessions.keep("import", given=str(values["file"]))
         case "delete":
             app.sessions.keep("delete", str(values["session"]), str(values.get("again", "")))
+
+
+def choose_theme(app: SessionConsole, name: str) -> None:
+    """Use a theme from now on; with no name let one be chosen from the list."""
+    known = sorted(app.available_themes)
+    if not name:
+        app.search_themes()
+    elif name in known:
+        app.theme = name
+        app.say(_("Theme: {name}").format(name=name))
+    else:
+        said = _("No theme is called {name}; themes: {known}.")
+        app.say(said.format(name=one_line(name, _LONGEST_NAME), known=", ".join(known)), error=True)
 
 
 def choices_shown(found: Sequence[Completion]) -> str:

@@ -79,6 +79,10 @@ class Console(Speaker, Protocol):
 
     def copy_to_clipboard(self, text: str) -> None: ...
 
+    def search_themes(self) -> None:
+        """Let a theme be chosen."""
+        ...
+
     def say_problems(self) -> None:
         """Say what was left out at the start."""
         ...

@@ -19,7 +19,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.history_actions import checkpoint_rows, go_back, show_steps
-from hitl_tui.console.local_commands import carry_out, own_command
+from hitl_tui.console.local_commands import carry_out, clears, own_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import BadInput
@@ -78,6 +78,9 @@ class SessionActions:
             known: ids of the questions that were shown when it was begun; it answers no other one.
         """
         own = own_command(line)
+        if (wiped := clears(line)) is not None:
+            self._clear(undo=wiped)
+            return
         if own is not None:
             carry_out(self._console, own)
             return
@@ -88,6 +91,14 @@ class SessionActions:
             self._display.say(meant, passing=True)
             return
         self._on(partial(self._send, line, known))
+
+    def _clear(self, *, undo: bool) -> None:
+        if self._display.handle is None:
+            self._display.say(_("The session is still opening."), passing=True)
+            return
+        self._display.clear_stream(undo=undo)
+        said = _("Stream shown again") if undo else _("Stream cleared · /clear undo shows it again")
+        self._display.say(said)
 
     def _digit_meant(self, line: str) -> str:
         """Return what a key of the question that was sent as a line means; empty for any other line."""

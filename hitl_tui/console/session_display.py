@@ -50,6 +50,10 @@ class SessionDisplay(Protocol):
         """Add a command, or what it answered, to the stream."""
         ...
 
+    def clear_stream(self, *, undo: bool) -> None:
+        """Empty the stream, or show again what was said before."""
+        ...
+
     def show_pane(self, pane: str, *, focus: bool = False) -> None:
         """Bring a pane to the front."""
         ...

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from console_support import RISE, Console, command_workspace, console
 
+from hitl_tui.console.palette import Palette
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.stream_pane import StreamPane
@@ -123,3 +124,29 @@ async def test_a_list_of_checkpoints_is_the_history_pane(tmp_path: Path) -> None
         await c.send("/checkpoint list")
         await c.until(lambda: isinstance(c.app.focused, HistoryTable), "the pane")
         assert len(c.session.query_one(StreamPane).lines) == before + 1
+
+
+async def test_clear_empties_the_stream_and_can_be_taken_back(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, mode="step") as c:
+        await c.asked()
+        stream = c.session.query_one(StreamPane)
+        await c.until(lambda: streamed(c, "001 ?"), "the question")
+        await c.send("/clear")
+        assert not stream.lines and "/clear undo" in c.message
+        await c.send("/clear undo")
+        assert streamed(c, "001 ?") == 1
+
+
+async def test_a_theme_is_chosen_by_name_or_from_a_list_and_kept(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, mode="step") as c:
+        await c.asked()
+        before = c.app.theme
+        other = next(name for name in sorted(c.app.available_themes) if name != before)
+        found = [choice.text for choice in c.session.completions(f"/theme {other[:2]}", len(f"/theme {other[:2]}"))]
+        assert other in found
+        await c.send(f"/theme {other}")
+        assert c.app.theme == c.app.memory.known.theme == other
+        await c.send("/theme nonsense")
+        assert c.app.theme == other and other in c.message and before in c.message
+        await c.send("/theme")
+        await c.until(lambda: isinstance(c.app.screen, Palette), "the list")

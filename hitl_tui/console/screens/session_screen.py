@@ -341,6 +341,13 @@ class SessionScreen(PromptScreen):
         looking = bool(self.query_one(Panes).pane(self.focused))
         self.query_one(QuestionPanel).give_room(0 if looking else question_room(self.app.size, steps))
 
+    def clear_stream(self, *, undo: bool) -> None:
+        """Empty the stream, or show again what was said before."""
+        panes = self.query_one(Panes)
+        panes.clear()
+        if undo and self.handle is not None:
+            panes.recall(self.handle.session.activity.lines)
+
     def show_pane(self, pane: str, *, focus: bool = False) -> None:
         """Bring a pane to the front."""
         panes = self.query_one(Panes)
@@ -477,7 +484,8 @@ class SessionScreen(PromptScreen):
 
         agents = self.handle.setup.planner.agents if self.handle else {}
         checkpoints = self.query_one(HistoryTable).choices
-        return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=self.hitl.sessions.known)
+        known, themes = self.hitl.sessions.known, sorted(self.hitl.available_themes)
+        return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=known, themes=themes)
 
     def usage(self, text: str) -> str:
         from hitl_tui.commands.completion import usage_hint

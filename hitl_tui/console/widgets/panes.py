@@ -178,6 +178,13 @@ class Panes(Container):
         self.query_one(StreamPane).add(line for entry in entries if (line := stream_line(entry)))
         self.share_room()
 
+    def clear(self) -> None:
+        """Empty the stream; what teams say from now on comes again."""
+        self.query_one(StreamPane).reset()
+        self._begun = False
+        self.entitle()
+        self.share_room()
+
     def note(self, when: str, text: str) -> None:
         """Add to the stream a command, or what it answered, at a time of day."""
         head = f"{when}     › "
