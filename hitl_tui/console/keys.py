@@ -6,14 +6,7 @@ from typing import NamedTuple
 
 from textual.binding import Binding
 
-# Letter of each key of the two-set Korean layout: with the input method on, `a` arrives as ㅁ.
-JAMO = dict(
-    zip(
-        "abcdefghijklmnopqrstuvwxyz",
-        "ㅁㅠㅊㅇㄷㄹㅎㅗㅑㅓㅏㅣㅡㅜㅐㅔㅂㄱㄴㅅㅕㅍㅈㅌㅛㅋ",
-        strict=True,
-    )
-)
+from hitl_tui.core.jamo import JAMO as JAMO
 
 
 def with_jamo(keys: str) -> str:

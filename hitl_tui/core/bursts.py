@@ -1,9 +1,11 @@
-"""Bursts of keys, faster than anybody types: an unbracketed paste, a macro, a multiplexer. Pure."""
+"""When keys may decide, in the console and in line mode; bursts, faster than anybody types. Pure."""
 
 from __future__ import annotations
 
 import unicodedata
 
+ARM_AFTER = 0.5
+"""Seconds that a question has to stand, and a keyboard that typed to rest, before a key decides."""
 BURST = 0.03
 """Seconds; keys that are less apart came together."""
 BURST_ENDS = 0.1

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from hitl_tui.core.bursts import ARM_AFTER
+from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import translate
 from hitl_tui.supervisor.activity import Activity
@@ -12,6 +17,8 @@ from hitl_tui.terminal.ascii_signs import _, stepped
 from hitl_tui.wording.status_words import who_words
 from hitl_tui.wording.text_lines import answer_lines, inline, place_of, question_lines, standing
 
+PRINTED = 0.25
+"""Seconds within which the terminal shows what was said; prompt_toolkit collects it for a fifth of a second."""
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 Say = Callable[[Sequence[str]], None]
@@ -28,6 +35,7 @@ class Announcer:
         bound: print commands that name the request by its id: nobody sits at a terminal.
         channel: where their commands come from.
         showing: is told the id of each question that was printed.
+        fits: returns whether lines stand on the terminal whole; None where nobody looks at one.
     """
 
     def __init__(
@@ -38,13 +46,18 @@ class Announcer:
         bound: bool = False,
         channel: str = "repl",
         showing: Callable[[str], None] | None = None,
+        fits: Callable[[Sequence[str]], bool] | None = None,
     ) -> None:
         self._say = say
         self._by = by
         self._bound = bound
         self._channel = channel
         self._showing = showing
+        self._fits = fits
         self._shown: set[str] = set()
+        self._long: set[str] = set()
+        self._armed: set[str] = set()
+        self._armed_before: frozenset[str] = frozenset()
         self._before: frozenset[str] | None = None
         self._answer = ""
         self._seen: Mapping[str, SupervisorTodo] | None = None
@@ -57,7 +70,9 @@ class Announcer:
             if question.id not in self._shown and _whole(question, snapshot):
                 self._shown.add(question.id)
                 place = place_of(number, total)
-                self._say(["", *question_lines(question, place, str, bound=self._bound)])
+                lines = question_lines(question, place, str, bound=self._bound)
+                self._say(["", *lines])
+                self._arm(question.id, lines)
                 if self._showing is not None:
                     self._showing(question.id)
         answer = answer_lines(snapshot)
@@ -93,6 +108,26 @@ class Announcer:
     def typing_began(self) -> None:
         """Remember what had been shown when the line that is being typed was begun."""
         self._before = frozenset(self._shown)
+        self._armed_before = frozenset(self._armed)
+
+    def _arm(self, question_id: str, lines: Sequence[str]) -> None:
+        """Let a single key answer a question once it has stood on the terminal for a while.
+
+        The loop's own timer says when: a key that came while the loop was busy is taken before the timer is.
+        """
+        if self._fits is None:
+            return
+        if not self._fits(lines):
+            self._long.add(question_id)
+        asyncio.get_running_loop().call_later(ARM_AFTER + PRINTED, self._armed.add, question_id)
+
+    def why_not_by_key(self, question: Question) -> str:
+        """Return why the key that was sent just now doesn't answer a question; empty where it does."""
+        if question.id not in self._armed_before:
+            return Message("{} wasn't there yet when you typed that.", step_name(question.name))
+        if question.risk is Risk.HIGH and question.id in self._long:
+            return Message("{} doesn't fit on the screen, so a key alone doesn't approve it.", step_name(question.name))
+        return ""
 
     def known(self) -> frozenset[str]:
         """Return the ids of the questions that had been shown when the line that was just sent was begun."""

@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager, redirect_stdout, suppress
+from shutil import get_terminal_size
 from typing import Protocol, TextIO, cast
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl.announcer import Say
-from hitl_tui.repl.line_session import LineSession
+from hitl_tui.repl.line_session import KEYS, LineSession
 from hitl_tui.repl.line_source import LineSource, PlainLines
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -33,6 +34,10 @@ class Apart(Protocol):
 
     def end(self) -> None:
         """Put them back to what they were."""
+
+
+_BESIDE = 3
+"""Lines that the prompt and what stands below it take of a terminal, and the empty one above a question."""
 
 
 def run_line_mode(options: OpenOptions, say: Say, again: Again, apart: Callable[[Heard], Apart] | None = None) -> int:
@@ -86,9 +91,14 @@ async def _talk(options: OpenOptions, say: Say, again: Again, apart: Callable[[H
             terminal.write("".join(f"{line}\n" for line in _fitted(lines, terminal)))
             terminal.flush()
 
-        talk = LineSession(options, registry, show, again, changed, _ask_token)
+        def fits(lines: Sequence[str]) -> bool:
+            return len(_fitted(lines, terminal)) + _BESIDE <= get_terminal_size().lines
+
+        talk = LineSession(options, registry, show, again, changed, _ask_token, fits=fits)
         history = stack.enter_context(open_history(options.data / HISTORY, talk.masked))
-        lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint)
+        lines = PromptLines(
+            history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint, keys=KEYS
+        )
         shown.append(lines)
         return await talk.converse(lines)
 
@@ -144,6 +154,10 @@ class _Ending:
     @property
     def waits(self) -> bool:
         return self._source.waits
+
+    @property
+    def key(self) -> str:
+        return self._source.key
 
     async def next(self) -> str | None:
         line = await self._source.next()

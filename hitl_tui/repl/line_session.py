@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -18,7 +19,9 @@ from hitl_tui.commands.spec import help_table
 from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
 from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, HitlError, OwnerGone
+from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, translate
@@ -59,6 +62,11 @@ _QUESTION = 72
 """Characters of a starter's question in the list: a line of a narrow terminal."""
 _NAMES_SESSIONS = ("/open", "/delete")
 
+KEYS = {"1": "approve", "y": "approve", JAMO["y"]: "approve", "n": "reject", JAMO["n"]: "reject"}
+"""What a key alone says at a question; a Korean keyboard sends jamo for the letters."""
+_OPTIONAL = re.compile(r"\[[^\]]*\]|\bREASON\b")
+_PLACE = re.compile(r"\b[A-Z]{3,}\b|…")
+
 log = logging.getLogger(__name__)
 
 
@@ -73,6 +81,7 @@ class LineSession:
         changed: is called when the prompt or the toolbar may have changed.
         token: asks for a token at the terminal.
         bound: print commands that name requests by their ids: nobody sits at a terminal.
+        fits: returns whether lines stand on the terminal whole; None where single keys answer nothing.
     """
 
     def __init__(
@@ -85,8 +94,10 @@ class LineSession:
         token: Callable[[str], Awaitable[str]],
         *,
         bound: bool = False,
+        fits: Callable[[Sequence[str]], bool] | None = None,
     ) -> None:
         self._bound = bound
+        self._fits = fits
         self._options = options
         self._token = token
         self._registry = registry
@@ -122,7 +133,8 @@ class LineSession:
         followed = "" if self._session.owned else _(" · followed: another process has it open")
         if self._session.setup.read_only:
             followed = _(" · read-only")
-        return joined(seen.session_id, mode_words(seen.mode), f"{status_of_session(seen)}{followed}", "/help")
+        keys = _("y approve · n reject") if self._fits is not None and len(seen.questions) == 1 else ""
+        return joined(seen.session_id, mode_words(seen.mode), f"{status_of_session(seen)}{followed}", keys, "/help")
 
     def hint(self, line: str) -> str:
         """Return what an answer that is being typed would send, and as what type; empty for any other line."""
@@ -227,6 +239,8 @@ class LineSession:
         """Carry one line out; return whether to go on."""
         if not line.strip():
             return True
+        if self._session is not None and (verdict := KEYS.get(source.key)) and self._session.snapshot.questions:
+            line = self._by_key(verdict, self._session.snapshot)
         if not is_command(line):
             await (self._give(line) if self._session else self._at_home(line))
             return True
@@ -249,6 +263,24 @@ class LineSession:
                 await self._settle()
             await self._give(line)
         return True
+
+    def _by_key(self, verdict: str, snapshot: Snapshot) -> str:
+        """Return the command that a single key stands for at the question.
+
+        Raises:
+            BadInput: several are open, it wasn't there yet when the key was pressed, or it takes more than a key.
+        """
+        question = snapshot.questions[0]
+        commands = question.commands
+        help = Message("Answer {} with {}.", step_name(question.name), next(iter(commands.values()), "/help"))
+        if len(snapshot.questions) > 1:
+            raise BadInput(Message("{} questions are open, so name one.", len(snapshot.questions)), help=help)
+        if why := self._announcer.why_not_by_key(question):
+            raise BadInput(why, help=help)
+        command = _OPTIONAL.sub("", commands.get(verdict, "")).strip()
+        if not command or _PLACE.search(command):
+            raise BadInput(Message("{} takes more than a key.", step_name(question.name)), help=help)
+        return command
 
     async def _give(self, line: str) -> None:
         assert self._session is not None and self._handler is not None
@@ -417,6 +449,7 @@ class LineSession:
             bound=self._bound,
             channel=channel,
             showing=lambda question_id: session.writer.showing.note([question_id], by, channel),
+            fits=self._fits,
         )
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         if session.setup.read_only:

@@ -26,6 +26,11 @@ class LineSource(Protocol):
         """Whether each line waits until what the one before set free has settled."""
         ...
 
+    @property
+    def key(self) -> str:
+        """The line that came last where it is a single key that somebody pressed; empty for any other, and a paste."""
+        ...
+
     async def next(self) -> str | None:
         """Return the next line without its end, None at the end of input.
 
@@ -45,6 +50,9 @@ class PlainLines:
         fd: what to read; None has no lines.
         waits: see `LineSource`. Where lines don't wait somebody types them, and those that come together are refused.
     """
+
+    key = ""
+    """Nobody knows when the keys of a whole line were pressed."""
 
     def __init__(self, fd: int | None, *, waits: bool) -> None:
         self.waits = waits

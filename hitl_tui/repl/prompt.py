@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -129,6 +129,7 @@ class PromptLines:
         began: called when the first key of a line is typed.
         say: prints lines.
         hint: returns what stands at the bottom instead while a line is typed; empty for the toolbar.
+        keys: characters that are told apart from pasted ones where they are pressed alone.
         clock: monotonic seconds, for what comes all at once.
     """
 
@@ -143,8 +144,10 @@ class PromptLines:
         began: Callable[[], None],
         say: Callable[[list[str]], None],
         hint: Callable[[str], str] = lambda line: "",
+        keys: Iterable[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._keys = tuple(keys)
         self._prompt = prompt
         self._say = say
         self._began = began
@@ -153,6 +156,9 @@ class PromptLines:
         self._bursts = Bursts()
         self._ending: asyncio.TimerHandle | None = None
         self._told = False
+        self._pressed = ""
+        self.key = ""
+        """See `LineSource`."""
         self._session: PromptSession[str] = PromptSession(
             history=history,
             completer=CommandCompleter(find),
@@ -166,9 +172,17 @@ class PromptLines:
     def _bindings(self) -> KeyBindings:
         """Return the keys that send: none of a burst does, and Enter waits to see whether it begins one."""
         bindings = KeyBindings()
+        for key in self._keys:
+            bindings.add(key)(self._press)
         bindings.add("enter")(self._enter)
         bindings.add("c-j")(self._enter)  # what a terminal sends that wasn't asked for single keys yet
         return bindings
+
+    def _press(self, event: KeyPressEvent) -> None:
+        """Insert a character as usual; the first of a line is kept, to tell it from one that was pasted."""
+        first = not event.current_buffer.text
+        event.current_buffer.insert_text(event.data * event.arg)
+        self._pressed = event.data if first else ""
 
     def _came(self, *_: object) -> None:
         """A key came: a line end that was held isn't the last, so that it is text."""
@@ -206,8 +220,9 @@ class PromptLines:
         ends = 0
         while True:
             self._empty, self._told = True, False
+            self._pressed = self.key = ""
             try:
-                return await self._session.prompt_async(self._prompt)
+                line = await self._session.prompt_async(self._prompt)
             except KeyboardInterrupt:
                 ends = 0
             except EOFError:
@@ -215,9 +230,14 @@ class PromptLines:
                 if ends == 2:
                     return None
                 self._say([_(_AGAIN)])
+            else:
+                self.key = line if line == self._pressed else ""
+                return line
 
     def _typed(self, buffer: Buffer) -> None:
         empty = not buffer.text
         if self._empty and not empty:
             self._began()
+        if empty:
+            self._pressed = ""
         self._empty = empty

@@ -62,6 +62,10 @@ class Terminal:
                 raise AssertionError(f"{text!r} never came; there was:\n{self.text}") from error
         return self.text
 
+    def wait_more(self, seconds: float) -> None:
+        """Read what comes next. Raises pexpect.TIMEOUT: nothing did for so long."""
+        self._stream.feed(self.process.read_nonblocking(65536, seconds))
+
     def send(self, keys: str) -> None:
         """Press keys; a line is typed first, and ended once it is seen: all at once it would be a paste."""
         line = keys.removesuffix("\r")

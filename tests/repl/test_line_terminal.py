@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
 import pytest
-from repl_support import CTRL_C, CTRL_D, SEARCH, Line
+from repl_support import CTRL_C, CTRL_D, SEARCH, Line, Terminal
 from trusting import trust_workspace
 
 pytestmark = pytest.mark.long
@@ -147,3 +148,83 @@ def test_lines_that_come_all_at_once_at_a_dumb_terminal_are_refused(line: Line) 
     process.expect(pexpect.EOF)
     process.wait()
     assert line.pipe("", "--line", "--session", "s1")[0] == 3
+
+
+SEEN = "y approve · n reject"
+STANDS = 1.0
+"""Seconds after which a question that was shown takes a key, with what the terminal takes to show it."""
+
+
+def stand(terminal: Terminal) -> None:
+    """Let a question stand on the terminal; what comes meanwhile is drawn."""
+    terminal.wait(SEEN)
+    with contextlib.suppress(pexpect.TIMEOUT):
+        while True:
+            terminal.wait_more(STANDS)
+
+
+@pytest.mark.parametrize(("key", "said"), [("y", "Approved 001"), ("1", "Approved 001"), ("ㅛ", "Approved 001")])
+def test_a_key_alone_approves_the_question_that_stood_there(line: Line, key: str, said: str) -> None:
+    terminal = line.terminal(SEARCH)
+    stand(terminal)
+    terminal.send(f"{key}\r")
+    terminal.wait(said)
+    terminal.wait("s1 is finished.")
+    assert terminal.leave() == 0
+
+
+@pytest.mark.parametrize("key", ["n", "ㅜ"])
+def test_a_key_alone_rejects_it(line: Line, key: str) -> None:
+    terminal = line.terminal(SEARCH)
+    stand(terminal)
+    terminal.send(f"{key}\r")
+    terminal.wait("1 rejected")
+    assert terminal.leave() == 0
+
+
+def test_a_pasted_key_decides_nothing(line: Line) -> None:
+    terminal = line.terminal(SEARCH)
+    stand(terminal)
+    terminal.paste("\x1b[200~y\x1b[201~")
+    terminal.wait("> y")
+    stand(terminal)
+    terminal.send("\r")
+    terminal.wait('"y" decides nothing here')
+    terminal.paste("y\r")
+    terminal.wait("That came all at once, as a paste does")
+    assert terminal.leave() == 0
+    assert line.pipe("", "--line", "--session", "s1")[0] == 3
+
+
+def test_a_key_typed_before_the_question_decides_nothing(line: Line) -> None:
+    (line.workspace / "hitl.toml").write_text(
+        '[teams.command_team.commands.gate]\nrun = ["cat", "gate"]\nrisk = "low"\n'
+    )
+    trust_workspace(line.data, line.workspace)
+    gate = line.workspace / "gate"
+    terminal = line.terminal(SEARCH)
+    terminal.wait("s1>")
+    for command, answer in (
+        ("/todo add command_team gate", "Added 002 for"),
+        ("/todo add search_team 전세 --after 2", "Added 003 for"),
+        ("/todo skip 1", "Skipped 001"),
+    ):
+        terminal.send(f"{command}\r")
+        terminal.wait(answer)
+    os.mkfifo(gate)
+    terminal.send("/todo approve 2\r")
+    terminal.wait("[todo_002] started")
+    terminal.send("y")
+    gate.write_text("open\n")
+    terminal.wait("Approve 003?")
+    stand(terminal)
+    terminal.send("\r")
+    terminal.wait("003 wasn't there yet when you typed that")
+    terminal.send("y\r")
+    terminal.wait("Approved 003")
+    assert terminal.leave() == 0
+
+
+def test_a_key_at_a_pipe_decides_nothing(line: Line) -> None:
+    assert line.pipe("y\n", "--line", SEARCH)[0] in (2, 3)
+    assert "Approved" not in line.pipe("y\n1\nn\n", "--line", "--session", "s1")[1]

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Protocol, cast
 from textual.events import Key, Paste
 from textual.timer import Timer
 
+from hitl_tui.core.bursts import ARM_AFTER as ARM_AFTER
 from hitl_tui.core.bursts import BURST, Bursts
 
 if TYPE_CHECKING:
     from textual.app import App
 
-ARM_AFTER = 0.5
-"""Seconds that a question has to stand, and a keyboard that typed to rest, before a key decides."""
 ALONE_FOR = 0.35
 """Seconds without another character that make a digit or letter an answer."""
 
