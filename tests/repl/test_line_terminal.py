@@ -192,6 +192,7 @@ def test_a_pasted_key_decides_nothing(line: Line) -> None:
     terminal.wait('"y" decides nothing here')
     terminal.paste("y\r")
     terminal.wait("That came all at once, as a paste does")
+    terminal.send(CTRL_C)
     assert terminal.leave() == 0
     assert line.pipe("", "--line", "--session", "s1")[0] == 3
 
