@@ -15,6 +15,7 @@ from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import GraphState, ProposalState, Refusal, Stored, Subject, TodoState
 from hitl_tui.core.messages import Message
+from hitl_tui.core.plan_index import APPROVED, OPEN, RUNNING, PlanFollower, PlanIndex
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Status, SupervisorTodo
 
@@ -76,7 +77,7 @@ class Control:
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal one."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        data = {name: getattr(self, name) for name in _CONTROL}
         data["mode"] = self.mode.value
         data["proposals"] = {k: dict(v) for k, v in self.proposals.items()}
         data["refused"] = [dict(r) for r in self.refused]
@@ -85,8 +86,7 @@ class Control:
     @classmethod
     def from_dict(cls, data: Stored) -> Control:
         """Return what `to_dict` wrote; what is missing gets its default, and what isn't known is left out."""
-        known = {f.name for f in fields(cls)}
-        values = {k: v for k, v in data.items() if k in known}
+        values = {k: v for k, v in data.items() if k in _CONTROL}
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
         if "refused" in values:
@@ -98,6 +98,9 @@ class Control:
         return replace(self, refused=(*self.refused, *refusals)[-max(_KEPT_REFUSALS, len(refusals)) :])
 
 
+_CONTROL = {f.name: None for f in fields(Control)}
+
+
 @dataclass(frozen=True, slots=True)
 class Board:
     """A session's plan at one moment.
@@ -107,26 +110,39 @@ class Board:
         query: what was asked.
         todos: TODO dicts (`SupervisorTodo.to_state`) by id.
         control: everything else.
+        follower: of the plan that these TODOs are a moment of; boards that follow each other share it.
     """
 
     session: str
     query: str
     todos: Mapping[str, TodoState]
     control: Control
+    follower: PlanFollower = field(default_factory=PlanFollower, compare=False, repr=False)
 
     @classmethod
-    def from_state(cls, state: GraphState) -> Board:
+    def from_state(cls, state: GraphState, follower: PlanFollower | None = None) -> Board:
         """Return the board a supervisor's state holds; missing keys mean a session that has not begun."""
         return cls(
             session=state.get("session_id", ""),
             query=state.get("query", ""),
             todos=state.get("todos") or {},
             control=Control.from_dict(state.get("control") or {}),
+            follower=follower or PlanFollower(),
         )
+
+    @property
+    def index(self) -> PlanIndex:
+        """Who runs, who asks, and who depends on whom."""
+        return self.follower.at(self.todos)
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """Ids of the TODOs in progress."""
+        return self.follower.running(self.todos)
 
     def all(self) -> list[SupervisorTodo]:
         """Return all TODOs in plan order."""
-        return sorted((SupervisorTodo.from_state(t) for t in self.todos.values()), key=lambda t: t.rank)
+        return list(self.follower.read(self.todos))
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +280,10 @@ class Draft:
 
     def all_settled(self) -> bool:
         """Nothing is left that could still run by itself or after an answer."""
-        if not self.changed:
-            return all(raw["status"] in _RESTING for raw in self.board.todos.values())
-        return all(status in _RESTING for status in self.statuses().values())
+        still = self.board.index.groups[OPEN]
+        if len(still) > sum(todo_id in still for todo_id in self.changed):
+            return False
+        return all(todo is None or todo.status.value in _RESTING for todo in self.changed.values())
 
     def changes(self) -> dict[str, TodoState | None]:
         """Return the TODOs that differ from the board, as a checkpoint keeps them; None for removed ones."""
@@ -283,9 +300,12 @@ class Draft:
         Args:
             changes: what `changes` returned, for whoever needs that too: finding it twice takes twice as long.
         """
-        todos = {**self.board.todos, **(self.changes() if changes is None else changes)}
-        kept = {k: v for k, v in todos.items() if v is not None}
-        return replace(self.board, todos=kept, control=self.control)
+        changes = self.changes() if changes is None else changes
+        todos = {**self.board.todos, **{k: v for k, v in changes.items() if v is not None}}
+        for todo_id, todo in changes.items():
+            if todo is None:
+                todos.pop(todo_id, None)
+        return replace(self.board, todos=todos, control=self.control)
 
 
 def dependencies_met(draft: Draft, todo_id: str) -> bool:
@@ -348,19 +368,16 @@ def startable(draft: Draft) -> list[SupervisorTodo]:
     """Return the TODOs to start now: approved, dependencies met, by priority and order, within the bound."""
     if draft.control.plan != PLAN_ACCEPTED or draft.control.held:
         return []
-    running, found = 0, []
-    for todo_id, raw in draft.board.todos.items():
-        if todo_id in draft.changed:
-            continue
-        if raw["status"] == "in_progress":
-            running += 1
-        elif raw["status"] == "pending" and raw.get("approval") is not None:
-            found.append(todo_id)
-    for todo_id, todo in draft.changed.items():
+    index, changed = draft.board.index, draft.changed
+    running = len(index.groups[RUNNING]) - sum(todo_id in index.groups[RUNNING] for todo_id in changed)
+    found = sorted((i for i in index.groups[APPROVED] if i not in changed), key=index.places.__getitem__)
+    for todo_id, todo in changed.items():
         if todo is not None and todo.status is Status.IN_PROGRESS:
             running += 1
         elif todo is not None and todo.status is Status.PENDING and todo.approval is not None:
             found.append(todo_id)
+    if running >= draft.control.concurrency:
+        return []
     ready = [draft.get(todo_id) for todo_id in found if dependencies_met(draft, todo_id)]
     ready.sort(key=lambda t: (t.priority.weight, t.rank))
-    return ready[: max(0, draft.control.concurrency - running)]
+    return ready[: draft.control.concurrency - running]

@@ -10,6 +10,7 @@ from hitl_tui.core.interrupts.numbers import asked_anew, interrupts_of
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Approval
 from hitl_tui.core.messages import Message
+from hitl_tui.core.plan_index import MANUAL, OPEN
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.questions import interrupt_questions, plan_question, question_of
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
@@ -87,22 +88,13 @@ def _reached(draft: Draft) -> set[str]:
     before, now = draft.board.control, draft.control
     if not draft.changed or (before.plan, before.mode, before.branch) != (now.plan, now.mode, now.branch):
         return set(draft)
-    manual = {
-        todo_id
-        for todo_id, raw in draft.board.todos.items()
-        if "manual" in raw.get("metadata", ()) and raw["status"] in ("pending", "waiting_approval", "failed")
-    }
-    return set(draft.changed) | manual | _users(draft, draft.changed)
+    return set(draft.changed) | draft.board.index.groups[MANUAL] | _users(draft, draft.changed)
 
 
 def _users(draft: Draft, changed: Iterable[str]) -> set[str]:
     """Return the TODOs that depend on one of these."""
-    names = set(changed)
-    found = {
-        todo_id
-        for todo_id, raw in draft.board.todos.items()
-        if "dependencies" in raw and not names.isdisjoint(raw["dependencies"])
-    }
+    names, users = set(changed), draft.board.index.users
+    found = {user for todo_id in names for user in users.get(todo_id, ())}
     return found | {i for i, t in draft.changed.items() if t is not None and not names.isdisjoint(t.dependencies)}
 
 
@@ -202,9 +194,11 @@ def _ask(draft: Draft, reached: Iterable[str], at: str) -> None:
 
 def _first_open(draft: Draft) -> float:
     # What is blocked comes only after something else was decided: nothing waits for its turn.
-    going = ("pending", "waiting_approval", "in_progress")
-    open_ranks = (draft.rank(t) for t, status in draft.statuses().items() if status in going)
-    return min(open_ranks, default=0.0)
+    going = (Status.PENDING, Status.WAITING_APPROVAL, Status.IN_PROGRESS)
+    todos, changed = draft.board.todos, draft.changed
+    ranks = [todos[i].get("rank", 0.0) for i in draft.board.index.groups[OPEN] if i not in changed]
+    ranks += [todo.rank for todo in changed.values() if todo is not None and todo.status in going]
+    return float(min(ranks, default=0.0))
 
 
 def _with_inputs(draft: Draft, todo: SupervisorTodo) -> SupervisorTodo:

@@ -18,7 +18,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
-from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo
 
 
 def questions(board: Board, rules: Rules) -> list[Request]:
@@ -43,30 +43,11 @@ def asking(board: Board) -> list[str]:
     """Return who asks, without working out what: TODO ids (and an interrupt's, if it is one), `plan`, proposal ids."""
     if board.control.plan == PLAN_DRAFT and board.todos:
         return [Kind.PLAN.value]
-    todos = [
-        (todo_id, raw)
-        for todo_id, raw in board.todos.items()
-        if raw["status"] == "waiting_approval" or (raw["status"] in ("failed", "in_progress") and raw.get("question"))
-    ]
-    todos.sort(key=lambda item: _turn(item[1]))
-    return [*(name for i, raw in todos for name in _names(i, raw)), *board.control.proposals]
-
-
-def _names(todo_id: str, raw: TodoState) -> list[str]:
-    question = raw.get("question")
-    inside = [f"{todo_id} {i['id']}" for i in interrupts_of(question) if "answer" not in i]
-    alone = raw["status"] != "in_progress" and (question is None or question["kind"] != Kind.INTERRUPT.value)
-    return [todo_id, *inside] if alone else inside
+    return [*(name for turn in board.index.turns for name in turn[3]), *board.control.proposals]
 
 
 MOST_CHANGED = 20
 """Files that a question names as changed since the one before."""
-
-_WEIGHTS = {priority.value: priority.weight for priority in Priority}
-
-
-def _turn(raw: TodoState) -> tuple[int, float]:
-    return _WEIGHTS[raw.get("priority", "medium")], float(raw.get("rank", 0.0))
 
 
 def question_keys(board: Board) -> dict[str, tuple[object, ...]]:

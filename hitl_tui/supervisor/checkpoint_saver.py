@@ -44,6 +44,8 @@ from hitl_tui.threads.row_checksums import (
     CHECKPOINT_COLUMNS,
     COLUMN,
     FORMAT,
+    ORDER,
+    TABLES,
     WRITE_COLUMNS,
     Check,
     check,
@@ -245,7 +247,8 @@ class CheckedSaver(AsyncSqliteSaver):
     ) -> Iterator[Ancestor]:
         """Return what a checkpoint came from, nearest first, at most so many, and nothing before one that is known.
 
-        Each is checked and decoded when it is its turn: a caller mostly has enough after a few.
+        Of that one there are the writes alone. Each is checked and decoded when it is its turn: a caller mostly has
+        enough after a few.
         """
         values = {
             "thread": thread, "ns": ns, "id": checkpoint_id, "known": known, "most": most,
@@ -254,17 +257,16 @@ class CheckedSaver(AsyncSqliteSaver):
         by_id: dict[str, list[Row]] = {}
         for row in await self.rows(self._walk, values):
             by_id.setdefault(row[0], []).append(row)
-        return (self._ancestor(thread, ns, rows) for rows in by_id.values())
+        return (self._ancestor(thread, ns, rows, known) for rows in by_id.values())
 
-    def _ancestor(self, thread: str, ns: str, rows: Sequence[Row]) -> Ancestor:
+    def _ancestor(self, thread: str, ns: str, rows: Sequence[Row], known: str) -> Ancestor:
         at, parent, kind, blob, metadata, kept = rows[0][:6]
         self.check((thread, ns, at, parent, kind, blob, metadata), kept)
         wrote = [row[6:] for row in rows if row[6] is not None]
         for *write, kept in wrote:
             self.check((thread, ns, at, *write), kept)
         wrote.sort(key=lambda w: writes_sort_key(w[1], w[0], w[2]))
-        checkpoint = self.serde.loads_typed((kind, blob))
-        values = checkpoint.get("channel_values") or {}
+        values = {} if at == known else self.serde.loads_typed((kind, blob)).get("channel_values") or {}
         return Ancestor(at, values, [(w[0], w[3], self.serde.loads_typed((w[4], w[5]))) for w in wrote])
 
 
@@ -290,6 +292,21 @@ class SessionSaver(CheckedSaver):
         self._reducers = dict(reducers)
         self._threads = threads
         self._remembered: dict[tuple[str, str, str], Remembered] = {}
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = await super().aget_tuple(config)
+        if found is not None:
+            thread, ns = _place(config)
+            values = found.checkpoint.get("channel_values") or {}
+            for channel in self._reducers:
+                whole = values.get(channel)
+                if isinstance(whole, _DeltaSnapshot) and self._reducer(thread, ns, channel) is not None:
+                    self._remembered[thread, ns, channel] = Remembered(str(found.checkpoint["id"]), whole.value)
+        return found
+
+    def _reducer(self, thread: str, ns: str, channel: str) -> Reducer | None:
+        # Teams' graphs share this saver, and may call a channel of theirs the same.
+        return self._reducers.get(channel) if not ns and thread.startswith(self._threads) else None
 
     async def aput(
         self,
@@ -387,10 +404,10 @@ class SessionSaver(CheckedSaver):
             writes.append(ancestor.writes)
             # A snapshot ends the walk also before the remembered checkpoint: on a fork the writes beyond it belong
             # to another branch.
-            if channel in ancestor.values:
-                seed = ancestor.values[channel]
-            elif ancestor.id == kept.checkpoint_id:
+            if ancestor.id == kept.checkpoint_id:
                 seed = _DeltaSnapshot(kept.value)
+            elif channel in ancestor.values:
+                seed = ancestor.values[channel]
             else:
                 continue
             return {"seed": seed, "writes": [w for part in reversed(writes) for w in part]}
@@ -399,8 +416,7 @@ class SessionSaver(CheckedSaver):
     def _remember(
         self, thread: str, ns: str, channel: str, checkpoint_id: str, history: DeltaChannelHistory
     ) -> DeltaChannelHistory:
-        # Teams' graphs share this saver, and may call a channel of theirs the same.
-        reducer = self._reducers.get(channel) if not ns and thread.startswith(self._threads) else None
+        reducer = self._reducer(thread, ns, channel)
         # Before its first snapshot a channel begins empty, and all that was ever written to it follows.
         seed = history.get("seed", _DeltaSnapshot({}))
         values = [value for _, _, value in history["writes"]]
@@ -520,6 +536,10 @@ async def open_read_only(db_path: str | Path, *, checked: bool = False) -> Async
     """
     path = Path(db_path)
     column, fits = await asyncio.to_thread(check_file, path, checked=checked)
+    if not await asyncio.to_thread(_has_tables, path):
+        async with open_empty() as saver:
+            yield saver
+        return
     try:
         connection = await aiosqlite.Connection(lambda: read_connection(path), _ROWS)
     except (sqlite3.Error, OSError) as error:
@@ -528,6 +548,17 @@ async def open_read_only(db_path: str | Path, *, checked: bool = False) -> Async
         yield CheckedSaver(connection, serde=serializer(), column=column, check=fits)
     except sqlite3.Error as error:
         raise StorageError(Message("{} can't be read: {}.", path, error)) from error
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def open_empty() -> AsyncIterator[CheckedSaver]:
+    """Open for reading what a session that was killed before its first checkpoint would have had."""
+    connection = await aiosqlite.connect(":memory:", isolation_level=None)
+    try:
+        await connection.executescript(f"{TABLES}{ORDER}")
+        yield CheckedSaver(connection, serde=serializer())
     finally:
         await connection.close()
 
@@ -560,6 +591,15 @@ def _roll_back(path: Path) -> None:
             connection.close()
     except sqlite3.Error as error:
         raise StorageError(Message("{} can't be read as a checkpoint file: {}.", path, error)) from error
+
+
+def _has_tables(path: Path) -> bool:
+    """Return False for a file whose maker was killed before there was anything in it."""
+    try:
+        with closing(read_connection(path)) as db:
+            return bool(db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_master)").fetchone()[0])
+    except (sqlite3.Error, OSError):  # reading it says what is wrong
+        return True
 
 
 def is_ours(path: Path) -> bool:

@@ -32,6 +32,7 @@ from hitl_tui.core.json_types import Refusal, ResultReference, TodoMetadata, Tod
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
+from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
 from hitl_tui.core.tally import tally
@@ -100,6 +101,7 @@ class TeamSupervisor:
         self._artifacts = artifacts
         self._now = now
         self._policy = policy
+        self.follower = PlanFollower()
         self.graph = self._build(checkpointer)
 
     def _build(self, checkpointer: BaseCheckpointSaver[str]) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -186,7 +188,8 @@ class TeamSupervisor:
             }
         except HitlError as error:
             if old and control.plan == b.PLAN_REVISE:
-                return Command(goto="plan_review", update=self._as_it_was(Board.from_state(state), error))
+                board = Board.from_state(state, self.follower)
+                return Command(goto="plan_review", update=self._as_it_was(board, error))
             planning["errors"] = [error.message]
         changes: dict[str, TodoState | None] = dict.fromkeys(old)
         changes |= {todo.id: todo.to_state() for todo in todos}
@@ -218,7 +221,7 @@ class TeamSupervisor:
         return {"control": control.refuse([refusal]).to_dict(), "current_phase": s.PLANNING}
 
     async def _plan_review(self, state: MainSupervisorState) -> Command[Literal["planning", "plan_review", "approval"]]:
-        board = Board.from_state(state)
+        board = Board.from_state(state, self.follower)
         limit = board.control.revision >= MAX_PLAN_REVISIONS
         if board.control.mode is not Mode.PLAN or not board.todos or limit:
             limited = limit and board.control.mode is Mode.PLAN and bool(board.todos)
@@ -236,7 +239,7 @@ class TeamSupervisor:
         return Command(goto="approval" if control.plan != b.PLAN_DRAFT else "plan_review", update=update)
 
     async def _approval(self, state: MainSupervisorState) -> Command[Literal["approval", "execute_teams", "aggregate"]]:
-        board = Board.from_state(state)
+        board = Board.from_state(state, self.follower)
         passing = self._finished(board) or bool(b.startable(Draft(board, self._rules())))
         folded = Folded(board, {}, ()) if passing else self._gate(board, s.APPROVAL)
         update = self._update(state, s.APPROVAL, folded)
@@ -258,7 +261,7 @@ class TeamSupervisor:
         return Draft(board, self._rules()).all_settled() and not asking(board)
 
     async def _execute_teams(self, state: MainSupervisorState) -> Command[Literal["approval"]]:
-        board = Board.from_state(state)
+        board = Board.from_state(state, self.follower)
         draft = Draft(board, self._rules())
         now = self._now()
         for todo in b.startable(draft):
@@ -297,7 +300,7 @@ class TeamSupervisor:
         return bool(why)
 
     async def _aggregate(self, state: MainSupervisorState) -> Command[Literal["generate_response"]]:
-        board = Board.from_state(state)
+        board = Board.from_state(state, self.follower)
         results: dict[str, dict[str, ResultReference]] = {}
         for todo in board.all():
             if todo.result is not None:
@@ -314,7 +317,7 @@ class TeamSupervisor:
         return Command(goto="generate_response", update=update)
 
     async def _generate_response(self, state: MainSupervisorState) -> Command[Literal["approval"]]:
-        board = Board.from_state(state)
+        board = Board.from_state(state, self.follower)
         todos = board.all()
         results = {
             todo.id: cast("ResultData", await self._artifacts.get(str(todo.result["digest"])))

@@ -210,6 +210,7 @@ class OpenQuestions:
         self._named: dict[str, Request | None] = {}
         self._decided: set[str] = set()
         self._views: dict[str, RequestView] = {}
+        self._shown: dict[str, Question] = {}
         self._previews: dict[str, asyncio.Task[None]] = {}
         self._checks: set[asyncio.Task[None]] = set()
 
@@ -241,8 +242,10 @@ class OpenQuestions:
 
     def shown(self, board: Board) -> tuple[Question, ...]:
         """Return them as interfaces show them."""
-        found = as_questions((self._views[key] for key in self._asked if key in self._views), board.todos)
-        return with_obstacles(found, self._setup.approvers())
+        views = (self._views[key] for key in self._asked if key in self._views)
+        found = with_obstacles(as_questions(views, board.todos, self._shown), self._setup.approvers())
+        self._shown = {question.id: question for question in found}
+        return found
 
     def mark_delivered(self, request_ids: Iterable[str]) -> None:
         """Note that the decisions of these were delivered, so that they needn't be superseded."""
@@ -255,7 +258,7 @@ class OpenQuestions:
 
     def forget(self) -> None:
         """Begin anew: the session stands somewhere else."""
-        self._asked, self._keys, self._views = {}, {}, {}
+        self._asked, self._keys, self._views, self._shown = {}, {}, {}, {}
 
     def close(self) -> None:
         """Stop what is being previewed."""
@@ -275,14 +278,14 @@ class OpenQuestions:
             for name, key in keys.items()
         }
         self._keys, self._named = keys, named
-        asked = {q.id: q for q in named.values() if q is not None and not await self._bind_again(board, q)}
+        known = self._asked
+        asked = {
+            q.id: q for q in named.values() if q is not None and (q.id in known or not await self._bind_again(board, q))
+        }
         now = self._setup.now()
-        await load_validators(asked.values(), self._rules.policy)
-        fresh = [
-            with_opening_times(self._described(_with_risk(q)), now)
-            for key, q in asked.items()
-            if key not in self._asked
-        ]
+        unknown = [question for key, question in asked.items() if key not in known]
+        await load_validators(unknown, self._rules.policy)
+        fresh = [with_opening_times(self._described(_with_risk(question)), now) for question in unknown]
         if fresh:
             new = await self._ledger.open_requests(fresh)
             for request in fresh:
@@ -316,7 +319,7 @@ class OpenQuestions:
 
         What ran before it may have written them. One that stands in the ledger stays as it was shown.
         """
-        if request.kind not in (Kind.TODO, Kind.FAILURE) or request.id in self._asked:
+        if request.kind not in (Kind.TODO, Kind.FAILURE):
             return False
         todo = SupervisorTodo.from_state(board.todos[request.todo_id])
         again = goes_on(todo)

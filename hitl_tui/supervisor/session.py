@@ -73,6 +73,7 @@ class Session(SessionView):
         )
         self._state: MainSupervisorState = {}
         self._interrupt = ""
+        self._stands = self._read_board()
         self._seq_at_opening = 0
         self._risks_checked_on = -1
         """The branch whose TODOs are of the risk that they are declared to be of."""
@@ -255,17 +256,20 @@ class Session(SessionView):
         if not interrupts:
             raise HitlError(Message("Session {} ended without a gate; its checkpoints can't be continued.", self.id))
         self._state, self._interrupt = state, interrupts[0].id
+        self._stands = self._read_board()
+
+    def _read_board(self) -> Board:
+        return Board.from_state(self._state, self._supervisor.follower)
 
     def _board(self) -> Board:
-        return Board.from_state(self._state)
+        return self._stands
 
     async def _keep_running(self) -> None:
         board = self._board()
         wanted: dict[str, SupervisorTodo] = {}
-        for raw in board.todos.values():
-            if raw["status"] == "in_progress":
-                todo = SupervisorTodo.from_state(raw)
-                wanted[todo.run_id] = todo
+        for todo_id in board.running:
+            todo = SupervisorTodo.from_state(board.todos[todo_id])
+            wanted[todo.run_id] = todo
         for run_id in self._dispatcher.stoppable - wanted.keys():
             if not await self._dispatcher.stop(run_id):
                 self.activity.write(run_id.split("/")[1], "note", Message("{} can't be stopped and still runs", run_id))
@@ -299,6 +303,7 @@ class Session(SessionView):
             snapshot = make_snapshot(
                 self.setup,
                 self._state,
+                self._board(),
                 head=await self.history.head(),
                 questions=asked,
                 response=await self._load_response(),

@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import Any, cast
 
+from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, OwnerGone
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.supervisor.activity import ActivityTail
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
-from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, open_read_only
+from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, open_empty, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.open_questions import load_validators
@@ -132,6 +133,7 @@ class SessionFollower(SessionView):
         self._snapshot = make_snapshot(
             self.setup,
             values,
+            Board.from_state(values),
             head=head,
             questions=with_obstacles(as_questions(views, values.get("todos") or {}), self.setup.approvers()),
             response=cast("ResponseData", await artifacts.get(str(reference["digest"]))) if reference else None,
@@ -141,6 +143,10 @@ class SessionFollower(SessionView):
 
     @asynccontextmanager
     async def _saver(self) -> AsyncIterator[CheckedSaver]:
+        if not await asyncio.to_thread(self.setup.folder.begun):
+            async with open_empty() as saver:
+                yield saver
+            return
         async with open_read_only(self.setup.folder.checkpoints, checked=self._checked) as saver:
             self._checked = True
             yield saver

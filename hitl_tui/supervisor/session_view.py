@@ -211,6 +211,7 @@ class SnapshotBroadcast:
 def make_snapshot(
     setup: SessionSetup,
     values: Mapping[str, Any],
+    board: Board,
     *,
     head: str,
     questions: Sequence[Question],
@@ -223,16 +224,17 @@ def make_snapshot(
     Args:
         setup: of the session.
         values: the supervisor's state.
+        board: what it holds.
         head: id of its checkpoint.
         questions: what is asked.
         response: the answer that `values` refers to, None before it is there.
         owned: this process owns the session.
         busy: something is on its way.
     """
-    board, planning = Board.from_state(values), values.get("planning") or {}
+    planning = values.get("planning") or {}
     return Snapshot(
         session_id=setup.info.id,
-        query=board.query or setup.info.title,
+        query=board.query or setup.info.query or setup.info.title,
         workspace=setup.info.workspace,
         mode=board.control.mode.value,
         phase=str(values.get("current_phase", "")),
@@ -252,4 +254,5 @@ def make_snapshot(
         highest=board.control.highest,
         lineage=board.control.lineage,
         problem=setup.policy.problem,
+        follower=board.follower,
     )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Required, TypedDict, cast
 
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
@@ -15,6 +16,7 @@ from hitl_tui.core.json_text import in_order
 from hitl_tui.core.json_types import Json, JsonObject, ProposalState, Refusal, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
+from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict
 from hitl_tui.core.tally import tally
@@ -203,23 +205,28 @@ class Question:
         }
 
 
-def as_questions(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -> tuple[Question, ...]:
+def as_questions(
+    views: Iterable[RequestView], todos: Mapping[str, TodoState], known: Mapping[str, Question] = MappingProxyType({})
+) -> tuple[Question, ...]:
     """Return open requests as questions; each interrupt has the number that it got when it first appeared.
 
     Args:
         views: the requests, in the order they are asked.
         todos: TODOs by id, as checkpoints keep them.
+        known: questions from before, by their ids; those of which nothing changed stay the same objects.
     """
     views = list(views)
-    asked = Counter(v.request.todo_id for v in views)
     together = Counter(v.request.todo_id for v in views if v.request.kind is Kind.INTERRUPT)
+    asked = Counter(v.request.todo_id for v in views) if together else together
     questions = []
     for view in views:
         todo_id = view.request.todo_id
         todo = todos.get(todo_id)
         priority = str(todo.get("priority", Priority.MEDIUM)) if todo is not None else ""
         if view.request.kind is not Kind.INTERRUPT:
-            questions.append(Question(view, priority=priority))
+            before = known.get(view.request.id)
+            same = before is not None and before.view is view and before.priority == priority
+            questions.append(before if before is not None and same else Question(view, priority=priority))
             continue
         number = _number(view.request, todo)
         lone = number == 1 and asked[todo_id] == 1 and (todo is None or highest_number(todo) <= 1)
@@ -240,9 +247,8 @@ def _number(request: Request, todo: TodoState | None) -> int:
 
 def with_obstacles(questions: Iterable[Question], approvers: Approvers) -> tuple[Question, ...]:
     """Return questions that say why nobody can approve them, as far as that is so."""
-    return tuple(
-        replace(q, obstacle=approvers.shortfall(q.view.request.terms, q.view.request.requester)) for q in questions
-    )
+    found = ((q, approvers.shortfall(q.view.request.terms, q.view.request.requester)) for q in questions)
+    return tuple(q if q.obstacle == obstacle else replace(q, obstacle=obstacle) for q, obstacle in found)
 
 
 class CitationData(TypedDict, total=False):
@@ -292,6 +298,7 @@ class Snapshot:
         highest: the highest TODO number ever used.
         lineage: part of the ids of its requests.
         problem: why nothing may begin now, one sentence; empty when it may.
+        follower: of the plan; snapshots that follow each other share it.
     """
 
     session_id: str
@@ -315,6 +322,7 @@ class Snapshot:
     highest: int = 0
     lineage: str = ""
     problem: str = ""
+    follower: PlanFollower = field(default_factory=PlanFollower, compare=False, repr=False)
 
     @property
     def taken(self) -> tuple[str, ...]:
@@ -324,7 +332,7 @@ class Snapshot:
     @cached_property
     def todos(self) -> tuple[SupervisorTodo, ...]:
         """All TODOs in plan order."""
-        return tuple(sorted((SupervisorTodo.from_state(t) for t in self.raw.values()), key=lambda t: t.rank))
+        return self.follower.read(self.raw)
 
     @property
     def status(self) -> str:
@@ -338,7 +346,7 @@ class Snapshot:
     @cached_property
     def running(self) -> tuple[str, ...]:
         """Ids of the TODOs in progress."""
-        return tuple(i for i, t in self.raw.items() if t["status"] == "in_progress")
+        return self.follower.running(self.raw)
 
     @property
     def at_rest(self) -> bool:

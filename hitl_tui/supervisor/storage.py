@@ -215,6 +215,10 @@ class SessionFolder:
     def artifacts(self, secrets: Mapping[str, str] | None = None) -> ArtifactStore:
         return ArtifactStore(self.path / "artifacts", secrets)
 
+    def begun(self) -> bool:
+        """Return whether it has checkpoints; a session whose process was killed before the first one has none."""
+        return self.checkpoints.exists() or not (self.path / "session.json").exists()
+
     def info(self) -> SessionInfo:
         """Return what the folder says.
 
