@@ -44,15 +44,17 @@ def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, object]:
     return {**own, **{k: v for k, v in session_part(snapshot).items() if k not in own}}
 
 
-def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Json]:
+def show_document(snapshot: Snapshot, *, owned: bool, next_command: str = "") -> dict[str, Json]:
     """Return what `show` prints.
 
     Args:
         owned: some process has the session open now.
+        next_command: lets it go on where it was interrupted; empty where it wasn't.
     """
     return {
         "status": "ok",
-        "message": standing(snapshot),
+        "message": standing(snapshot, left=not owned),
+        **({"next": next_command} if next_command else {}),
         "query": snapshot.query,
         "workspace": snapshot.workspace,
         "mode": snapshot.mode,

@@ -30,7 +30,7 @@ from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import LONGEST_QUERY
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, PLANNING, RUNNING, Snapshot
 from hitl_tui.wording.text_lines import (
     answer_lines,
     is_terminal,
@@ -174,15 +174,23 @@ async def show(job: Job) -> int:
 
 
 def _print_session(job: Job, snapshot: Snapshot, *, owned: bool) -> None:
+    interrupted = not owned and snapshot.status in (PLANNING, RUNNING)
     if job.arguments.json:
-        job.out.document(show_document(snapshot, owned=owned))
+        again = job.give("/todo list") if interrupted else ""
+        job.out.document(show_document(snapshot, owned=owned, next_command=again))
         return
     open_now = [_("Another process has it open.")] if owned else []
     asked = _("Input: {query}") if is_structured(snapshot.query) else _("Question: {query}")
     question = asked.format(query=shown(snapshot.query))
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
     about = [question, workspace, *open_now, ""]
-    job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
+    if not interrupted:
+        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
+        return
+    command = f"hitl-tui --session {job.session_id}{job.place}"
+    plan = [*plan_lines(snapshot), ""] if snapshot.raw else []
+    standing_still = [translate(standing(snapshot, left=True)), _("Go on with: {command}").format(command=command)]
+    job.out.lines([*about, *plan, *standing_still])
 
 
 def exit_code(snapshot: Snapshot) -> int:

@@ -275,8 +275,13 @@ def answer_lines(snapshot: Snapshot) -> list[str]:
     return ["", *shown(str(snapshot.response.get("text", "")).rstrip("\n")).split("\n")]
 
 
-def standing(snapshot: Snapshot) -> str:
-    """Return one sentence on where a session stands, in English: it stands in JSON, too."""
+def standing(snapshot: Snapshot, *, left: bool = False) -> str:
+    """Return one sentence on where a session stands, in English: it stands in JSON, too.
+
+    Args:
+        snapshot: of it.
+        left: no process has it open, so that nothing goes on.
+    """
     name = snapshot.session_id
     if snapshot.status == WAITING:
         names = [q.name for q in snapshot.questions]
@@ -290,7 +295,11 @@ def standing(snapshot: Snapshot) -> str:
         )
     if snapshot.status == FAILED:
         return Message("{} failed: {}", name, one_line(_why(snapshot), 300))
-    return Message("{} is running.", name) if snapshot.status == RUNNING else Message("{} is being planned.", name)
+    if snapshot.status == RUNNING:
+        return Message("{} was interrupted; nothing runs now.", name) if left else Message("{} is running.", name)
+    if left:
+        return Message("{} was interrupted before anything was planned.", name)
+    return Message("{} is being planned.", name)
 
 
 def _why(snapshot: Snapshot) -> str:
