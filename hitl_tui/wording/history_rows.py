@@ -275,9 +275,7 @@ def decision_words(place: HistoryPlace, here: Difference) -> str:
     decided = [*_decided(place, _NAME), *given_words(place, here)]
     shown = decided or _refused(place) or _happened(place)
     more = _("  (and {n} more)").format(n=len(shown) - 1) if len(shown) > 1 else ""
-    if decided or not shown:
-        return decided[0] + more if decided else _("nothing was decided here")
-    return _("nothing was decided here; {happened}{more}").format(happened=shown[0], more=more)
+    return shown[0] + more if shown else _("nothing was decided here")
 
 
 def _decided(place: HistoryPlace, cells: int = 0) -> list[str]:
@@ -503,7 +501,7 @@ def cause_forms(cause: CheckpointCause) -> list[tuple[str, ...]]:
 
 def cause_words(cause: CheckpointCause) -> str:
     """Return what happened at a checkpoint in one safe line; empty where only the engine went on."""
-    return joined(*(forms[-1] for forms in cause_forms(cause)))
+    return joined(*(forms[0] for forms in cause_forms(cause)))
 
 
 def _safe(text: str) -> str:

@@ -19,6 +19,7 @@ from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.widgets.history_table import GraphTable, HistoryTable, branch_graph
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.state_tree import StateTree
+from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Posted
@@ -224,7 +225,7 @@ async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> N
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.app.screen is c.session and c.snapshot.branch == 1, "restored")
-        assert re.match(r"Restored to \d+ of \d+", c.message)
+        assert any(re.search(r"Restored to \d+ of \d+", line) for line in c.session.query_one(StreamPane).lines)
         await c.asked()
         assert c.status("todo_002") == Status.WAITING_APPROVAL
         await c.press("f5")

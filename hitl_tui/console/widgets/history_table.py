@@ -271,16 +271,27 @@ class GraphTable(DataTable[Text]):
         form = (cursor.shape.head, cursor.shape.turns, numbers, not cursor.folded, cursor.causes)
         now = (self._head, self._turns, self._numbers, self._with_nodes, self.causes)
         rows = [infos[n] for n in shown]
+        quiet = sum(cause.quiet for info in infos if (cause := cursor.causes.get(info.checkpoint_id)))
         old, self._marks = self._marks, dict(marks)
         if rows != self._rows_shown or form != now or bool(old) != bool(marks):
             self._head, self._turns, self._numbers, self._with_nodes, self.causes = form
             self._rows_shown, self._drawn = rows, contracted(infos, shown)
             self._fill(here)
+            self._say_folded(quiet, "replay.fold")
             return
         for number, info in enumerate(rows):
             if old.get(info.checkpoint_id) != marks.get(info.checkpoint_id):
                 self.update_cell(info.checkpoint_id, "row", self._text(number))
         self.move_cursor(row=here, animate=False)
+
+    def _say_folded(self, n: int, key_id: str) -> None:
+        """Say in the frame how many checkpoints only the engine made, and which key shows or hides them."""
+        if self._with_nodes:
+            said = ngettext("{n} engine step · {key} hides it", "{n} engine steps · {key} hides them", n)
+        else:
+            said = ngettext("{n} engine step · {key} shows it", "{n} engine steps · {key} shows them", n)
+        key = keymap_of(self.app).named("{" + key_id + "}") if n else ""
+        self.border_subtitle = Content(said.format(n=n, key=key)) if n else Content("")
 
     def _fill(self, index: int | None = None) -> None:
         here = self.selected.checkpoint_id if self.selected and self.cursor_row else ""
@@ -430,13 +441,7 @@ class HistoryTable(GraphTable):
 
     def _foot(self) -> None:
         """Say in the frame how many checkpoints are folded, and what shows them."""
-        n = sum(map(self._is_quiet, self._loaded))
-        if self.folded:
-            said = ngettext("{n} engine step · {key} shows it", "{n} engine steps · {key} shows them", n)
-        else:
-            said = ngettext("{n} engine step · {key} hides it", "{n} engine steps · {key} hides them", n)
-        key = keymap_of(self.app).named("{history.fold}") if n else ""
-        self.border_subtitle = Content(said.format(n=n, key=key)) if n else Content("")
+        self._say_folded(sum(map(self._is_quiet, self._loaded)), "history.fold")
 
     def action_fold(self) -> None:
         self._with_nodes = not self._with_nodes
