@@ -289,7 +289,7 @@ async def test_a_document_is_shown_as_the_diff_that_is_written(tmp_path: Path) -
         await c.until(lambda: "reports/caps.md (new): " in layout(result.rows, 200).plain, "what it would write")
         path = next(box for box in c.app.screen.query(FieldInput) if box.field.name == "path")
         path.value = "reports/other.md"
-        await c.until(lambda: "reports/other.md is new" in layout(result.rows, 200).plain, "what it would write then")
+        await c.until(lambda: "reports/other.md (new): " in layout(result.rows, 200).plain, "what it would write then")
         assert added == [r.text.plain.removeprefix("  +") for r in result.rows if r.text.plain.startswith("  +")][1:]
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "back")
