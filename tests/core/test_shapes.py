@@ -236,7 +236,7 @@ REFUSED = [
     (ShapeKind.TOOL_APPROVAL, '{"type": "respond"}', "message"),
     (ShapeKind.TOOL_APPROVAL, '{"type": "reject", "message": 3}', "text as message"),
     (ShapeKind.TOOL_APPROVAL, '{"decisions": []}', "types"),
-    (ShapeKind.TOOL_BATCH, "1 approve", "none for 2"),
+    (ShapeKind.TOOL_BATCH, "1 approve", "none is given for 2"),
     (ShapeKind.TOOL_BATCH, "1 approve 2 reject", "doesn't allow reject"),
     (ShapeKind.TOOL_BATCH, "approve", "one by one"),
     (ShapeKind.TOOL_BATCH, '{"type": "approve"}', '"decisions"'),

@@ -96,7 +96,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "a result sealed anew": (lambda m: resealed({**m, artifact(m): b"{}"}), "isn't what its name says"),
     "unlisted": (lambda m: {**m, f"artifacts/{'a' * 2}/{'a' * 64}": b"x"}, "doesn't match its manifest"),
     "missing": (lambda m: {k: v for k, v in m.items() if k != artifact(m)}, "doesn't match its manifest"),
-    "no record": (lambda m: resealed({k: v for k, v in m.items() if k != "ledger.jsonl"}), "its manifest says"),
+    "no record": (lambda m: resealed({k: v for k, v in m.items() if k != "ledger.jsonl"}), "its manifest"),
     "no checkpoints": (lambda m: resealed({k: v for k, v in m.items() if k != "checkpoints.db"}), "are missing"),
     "newer": (lambda m: manifest(m, version=2, files=None), "written by a newer version of hitl-tui (format 2"),
     "another format": (lambda m: manifest(m, format="else"), "isn't an export of a session"),
