@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from hitl_tui.core.bursts import ARM_AFTER
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.tally import why_not_run
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import translate
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, stepped
-from hitl_tui.wording.status_words import who_words
+from hitl_tui.wording.status_words import number_of, who_words
 from hitl_tui.wording.text_lines import answer_lines, inline, place_of, question_lines, standing
 
 PRINTED = 0.25
@@ -86,7 +88,9 @@ class Announcer:
         if before is None:
             return
         said = [
-            words for todo in snapshot.todos for words in became(before.get(todo.id), todo, self._by, self._channel)
+            words
+            for todo in snapshot.todos
+            for words in became(before.get(todo.id), todo, self._by, self._channel, todos=self._seen)
         ]
         said += [_("{id} was removed from the plan.").format(id=i) for i in before if i not in self._seen]
         self._say(said)
@@ -136,7 +140,14 @@ class Announcer:
         return known
 
 
-def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", channel: str = "repl") -> Iterator[str]:
+def became(
+    before: SupervisorTodo | None,
+    now: SupervisorTodo,
+    own: str = "",
+    channel: str = "repl",
+    *,
+    todos: Mapping[str, SupervisorTodo] = MappingProxyType({}),
+) -> Iterator[str]:
     """Yield what happened to a TODO, in plain sentences.
 
     Args:
@@ -144,6 +155,7 @@ def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", ch
         now: as it is.
         own: whose decisions by line mode are left out; what its team tells by itself always is.
         channel: where those come from.
+        todos: all as they are, by id.
     """
     if before is None:
         yield _("{id} is new in the plan: {name}").format(id=now.id, name=inline(now.name))
@@ -163,7 +175,11 @@ def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", ch
     elif now.status is Status.FAILED and now.error and not now.attempt:
         yield f"{now.id}: {inline(translate(now.error))}"
     elif now.status is Status.BLOCKED:
-        yield _("{id} is blocked.").format(id=now.id)
+        why = why_not_run(now, todos)
+        if why:
+            yield _("{id} not run: {why}").format(id=number_of(now.id), why=translate(why))
+        else:
+            yield _("{id} is blocked.").format(id=now.id)
     elif now.status is Status.PENDING and before.status in _ENDED:
         yield _("{id} waits again.").format(id=now.id)
 

@@ -197,6 +197,16 @@ def test_what_others_decide_and_what_becomes_of_it_is_said_in_a_sentence_each() 
     ]
 
 
+def test_what_is_not_run_after_a_rejection_says_whose() -> None:
+    said: list[str] = []
+    announcer = Announcer(said.extend, "ops")
+    announcer.look(snapshot(raw={f"todo_00{n}": todo(n, Status.PENDING) for n in (1, 2)}))
+    rejected = todo(1, Status.FAILED, error="rejected by ops", metadata={"rejected": True}, attempt=1)
+    blocked = todo(2, Status.BLOCKED, dependencies=("todo_001",))
+    announcer.look(snapshot(raw={"todo_001": rejected, "todo_002": blocked}))
+    assert said == ["002 not run: 001 was rejected"]
+
+
 def test_what_a_command_of_ones_own_did_is_not_said_twice() -> None:
     said: list[str] = []
     announcer = Announcer(said.extend, "ops")
