@@ -271,7 +271,7 @@ LOOKS = frozenset(
     {
         *(f"question.{name}" for name in ("mark", "next", "previous", "page_down", "page_up", "leave")),
         *(f"plan.{name}" for name in ("show", "find", "choose", "steps", "filter", "first", "last", "leave")),
-        *("plan.move_up", "plan.move_down"),
+        *("plan.move_up", "plan.move_down", "plan.maximise"),
     }
 )
 """Keys of the plan and the question that decide nothing: they look, mark, or change an order that is changed back."""

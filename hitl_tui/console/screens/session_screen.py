@@ -116,7 +116,7 @@ class SessionScreen(PromptScreen):
         yield HeaderBar(id="header")
         yield Panes(id="panes")
         yield QuestionPanel(self.hitl.guard, id="question")
-        yield from self.foot(_("a command (/help), or words that change the plan"))
+        yield from self.foot(_("Describe a change, or / for commands"))
 
     def on_mount(self) -> None:
         self._arrange()
