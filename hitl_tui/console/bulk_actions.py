@@ -59,7 +59,7 @@ class PlanOrdering:
                 return
         if len(ids) > 1:
             said = (
-                _("{n} TODOs are before {anchor} now.") if where == "before" else _("{n} TODOs are after {anchor} now.")
+                _("{n} steps are before {anchor} now.") if where == "before" else _("{n} steps are after {anchor} now.")
             )
             self._display.say(said.format(n=len(ids), anchor=number_of(anchor)))
 
@@ -91,16 +91,16 @@ _TITLES = MappingProxyType(
 _SAID = MappingProxyType(
     {
         "skip": mark("Go on without these? What depends on them asks again, marked as missing its input."),
-        "cancel": mark("Stop these? What they have done to the world stays done; you are asked what next."),
+        "cancel": mark("Stop these? Their side effects stay; you are asked what next."),
         "remove": mark("Remove these from the plan? Only what never started can go, and what nothing depends on."),
     }
 )
 _DONE = MappingProxyType(
     {
-        "skip": mark("{n} TODOs are skipped now."),
-        "cancel": mark("{n} TODOs are being stopped."),
-        "remove": mark("{n} TODOs are removed."),
-        "priority": mark("{n} TODOs are {level} now."),
+        "skip": mark("Skipped {n} steps."),
+        "cancel": mark("Stopping {n} steps."),
+        "remove": mark("Removed {n} steps."),
+        "priority": mark("{n} steps are {level} now."),
     }
 )
 """What is said when each of several was done; what failed is listed instead."""
@@ -137,7 +137,7 @@ class BulkActions:
         if what == "approve":
             self._approve(handle, ids)
         elif what == "cancel" and not any(todo.status is Status.IN_PROGRESS for todo in todos):
-            self._display.say(_("Only a running TODO can be cancelled."))
+            self._display.say(_("Only a running step can be cancelled."))
         else:
             self._display.begin(self._act(handle, what, todos))
 

@@ -73,7 +73,7 @@ async def todo_then(
     rows = todo_rows(todo, handle.session.snapshot.workspace, await result_of(handle, todo.result))
     if todo.result is None:
         rows += [text_row(""), text_row(_("It had no result at that moment."), "$text-muted")]
-    title = _("TODO · {id} · as it was at {time}").format(id=number_of(todo.id), time=clock_words(place.info.timestamp))
+    title = _("Step {id} · as it was at {time}").format(id=number_of(todo.id), time=clock_words(place.info.timestamp))
     return title, rows
 
 

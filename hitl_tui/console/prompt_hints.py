@@ -52,7 +52,7 @@ def digit_meant(line: str, keymap: Keymap, asked: Question | None) -> str:
     if len(digit) != 1 or not digit.isascii() or not digit.isdigit():
         return ""
     if digit == "0":
-        return keymap.named(_("{session.undo} takes back your last decision; a digit in a line does nothing."))
+        return keymap.named(_("{session.undo} undoes your last decision; a digit in a line does nothing."))
     if asked is None:
         return _("Nothing waits for you now; a digit in a line does nothing.")
     found = next((a for a in answers(asked) if a.number == int(digit)), None)

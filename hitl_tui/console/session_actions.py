@@ -254,10 +254,10 @@ class SessionActions:
         if todo_id:
             await self._undo(handle, todo_id)
         elif not decided:
-            self._display.say(_("There is no decision of yours to take back."), passing=True)
+            self._display.say(_("No decision of yours to undo."), passing=True)
         elif not decided[-1]:
             decided.pop()
-            self._display.say(_("What was decided about the plan can't be taken back by a key; restore a checkpoint."))
+            self._display.say(_("A decision about the plan can't be undone by a key; restore a checkpoint."))
         elif await self._undo(handle, decided[-1]):
             decided.pop()
 
@@ -265,7 +265,7 @@ class SessionActions:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
         todo = handle.session.snapshot.todo(todo_id)
         if todo is None:
-            self._display.say(_("There is no decision of yours to take back."))
+            self._display.say(_("No decision of yours to undo."))
         elif todo.status is Status.PENDING and todo.approval is not None:
             result = await handle.handler.edit(todo, todo.description, todo.arguments)
             if result.failed:
@@ -285,14 +285,12 @@ class SessionActions:
             )
         else:
             self._display.say(
-                _("There is nothing to take back about {id} ({status}).").format(
-                    id=todo.id, status=status_words(todo)[1]
-                )
+                _("Nothing to undo about {id} ({status}).").format(id=todo.id, status=status_words(todo)[1])
             )
         return True
 
     async def _cancel(self, handle: SessionHandle, todo: SupervisorTodo) -> bool:
-        said = _("{id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
+        said = _("{id} runs. Stop it? Its side effects stay; you are asked what next.")
         title = _("Cancel {id}").format(id=number_of(todo.id))
         if not await confirm(self._console, title, said.format(id=todo.id), _("Stop it")):
             return False
@@ -326,7 +324,7 @@ class SessionActions:
         if todo is None:
             return
         rows = todo_rows(todo, handle.session.snapshot.workspace, result if isinstance(result, dict) else None)
-        await self._console.push_screen_wait(TextViewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
+        await self._console.push_screen_wait(TextViewer(_("Step {id}").format(id=number_of(todo.id)), rows))
 
     def show_steps(self, todo_id: str) -> None:
         """Show the steps of a TODO's team."""

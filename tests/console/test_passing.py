@@ -60,7 +60,7 @@ async def test_words_of_the_moment_go_and_a_decision_is_taken_back_from_the_prom
         assert c.status("todo_001") == "waiting_approval"
         c.clock.rest()
         await c.press("f8")
-        assert c.message == "There is no decision of yours to take back."
+        assert c.message == "No decision of yours to undo."
         await c.to_question()
         await c.read_on()
         await c.press("4")

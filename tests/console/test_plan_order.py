@@ -278,7 +278,7 @@ async def test_marked_rows_move_together() -> None:
         await p.mouse.to(20, p.y(3))
         assert "nothing moves" in str(p.table.border_subtitle), "not onto one of themselves"
         await p.mouse.to(20, p.y(2))
-        assert "2 TODOs before 002" in str(p.table.border_subtitle)
+        assert "2 steps before 002" in str(p.table.border_subtitle)
         assert [n for n, line in enumerate(p.lines) if line.startswith(DRAGGED)] == [2, 4]
         await p.mouse.up(20, p.y(2))
         await p.mouse.drag((20, p.y(4)), (20, p.y(6)))

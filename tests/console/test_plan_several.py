@@ -81,7 +81,7 @@ async def test_marked_todos_are_skipped_removed_and_given_a_priority_with_a_resu
         await c.until(lambda: c.app.screen.query("#choosing-list"), "the levels")
         c.clock.rest()
         await c.press("1")
-        await c.until(lambda: c.message == "2 TODOs are critical now.", "what was done")
+        await c.until(lambda: c.message == "2 steps are critical now.", "what was done")
         assert isinstance(c.app.screen, SessionScreen), "no box where nothing went wrong"
         assert [t.priority.value for t in c.snapshot.todos[1:4]] == ["critical", "critical", "medium"]
         await c.press("s")
@@ -89,7 +89,7 @@ async def test_marked_todos_are_skipped_removed_and_given_a_priority_with_a_resu
         assert c.status("todo_002") == Status.PENDING
         await c.press("s")
         await yes(c)
-        await c.until(lambda: c.message == "2 TODOs are skipped now.", "what was done")
+        await c.until(lambda: c.message == "Skipped 2 steps.", "what was done")
         assert [c.status(f"todo_00{n}") for n in (2, 3, 4)] == [Status.SKIPPED, Status.SKIPPED, Status.PENDING]
         await c.press("escape")
         await marked(c, 1, 3, 4)
@@ -99,7 +99,7 @@ async def test_marked_todos_are_skipped_removed_and_given_a_priority_with_a_resu
         assert said.count("✓") == 2 and "✗ 002" in said and "can't be removed" in said
         assert [t.id for t in c.snapshot.todos] == ["todo_001", "todo_002", "todo_003"]
         await c.press("c")
-        assert c.message == "Only a running TODO can be cancelled."
+        assert c.message == "Only a running step can be cancelled."
 
 
 async def test_approving_from_the_plan_goes_through_the_review_and_takes_only_what_asks(tmp_path: Path) -> None:

@@ -421,7 +421,7 @@ async def test_undo_takes_back_one_decision_after_the_other(tmp_path: Path) -> N
             await c.asked(open_again)
             c.clock.rest()
         await c.press("0")
-        await c.until(lambda: "no decision of yours" in c.message, "nothing more")
+        await c.until(lambda: "No decision of yours" in c.message, "nothing more")
 
 
 async def test_undo_too_soon_takes_nothing_back(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_nothing_hostile_reaches_the_terminal(tmp_path: Path, workspace: Path, s
         terminal.keys("1")
         terminal.see("✓ finished")
         terminal.send("/todo show 2")
-        terminal.see("TODO · 002")
+        terminal.see("Step 002")
         for _ in range(4):
             terminal.keys(PAGE_DOWN)
             terminal.rest()

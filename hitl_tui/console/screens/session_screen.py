@@ -419,7 +419,7 @@ class SessionScreen(PromptScreen):
             opening = self.handle is None
             said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
             if self.handle is not None and self.operator.decisions.decided[self.handle.session.id]:
-                said += " " + self.hitl.keymap.named(_("{session.undo} takes back your last decision."))
+                said += " " + self.hitl.keymap.named(_("{session.undo} undoes your last decision."))
             self.say(said, passing=True)
 
     def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
@@ -580,7 +580,7 @@ class SessionScreen(PromptScreen):
         if self.hitl.guard.decides:
             self.operator.undo("")
         else:
-            self.say(_("Too soon after the last key; nothing was taken back."), passing=True)
+            self.say(_("Too soon after the last key; nothing was undone."), passing=True)
 
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()

@@ -121,7 +121,7 @@ class PlanTable(PlanList):
         if self._drop is not None:
             number, moving = {r.todo_id: r.number for r in self._rows}, self._drop.ids
             if len(moving) > 1:
-                before, after = _("{n} TODOs before {anchor}"), _("{n} TODOs after {anchor}")
+                before, after = _("{n} steps before {anchor}"), _("{n} steps after {anchor}")
             else:
                 before, after = _("{todo} before {anchor}"), _("{todo} after {anchor}")
             said = before if self._drop.where == "before" else after
