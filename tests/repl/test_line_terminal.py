@@ -204,15 +204,15 @@ def test_a_key_typed_before_the_question_decides_nothing(line: Line) -> None:
     terminal = line.terminal(SEARCH)
     terminal.wait("s1>")
     for command, answer in (
-        ("/todo add command_team gate", "Added 002 for"),
-        ("/todo add search_team 전세 --after 2", "Added 003 for"),
+        ("/todo add command_team gate", "for command_team."),
+        ("/todo add search_team 전세 --after 2", "for search_team."),
         ("/todo skip 1", "Skipped 001"),
     ):
         terminal.send(f"{command}\r")
         terminal.wait(answer)
     os.mkfifo(gate)
     terminal.send("/todo approve 2\r")
-    terminal.wait("[todo_002] started")
+    terminal.wait("002] started")
     terminal.send("y")
     gate.write_text("open\n")
     terminal.wait("Approve 003?")
