@@ -32,7 +32,7 @@ NAMES = frozenset({"trust"}) | frozenset(
     }
     | {"ssh", "HOST"}
     | {"Markdown", "SystemExit", "TeamResult", "WAL", "msgpack", "dict", "shm", "wal", "null", "true", "false"}
-    | {"Space", "Enter", "Esc", "PgDn", "r", "m", "h", "d", "w", "x", "n", "N"}
+    | {"Space", "Enter", "Esc", "PgDn", "y", "r", "m", "h", "d", "w", "x", "n", "N"}
     | {"id", "yes", "no", "en", "ko", "step", "plan", "risk", "low", "medium", "high", "before", "after"}
     | {"approve", "reject", "respond", "edit", "accept", "decline", "cancel", "done", "failed", "verify", "head"}
     | {"export", "run", "preview", "choice", "action", "args", "name", "type", "content", "message", "config"}
@@ -60,7 +60,7 @@ NAMES = frozenset({"trust"}) | frozenset(
 """Names: of formats and programs, of keys, of what is typed. Anything else is a word that was left in English."""
 _TYPED = (
     r"hitl-tui approver add NAME|"
-    r"hitl-tui( [a-z]+)?|audit [a-z]+|/[a-z]+( (list|show|skip|allow|approve|accept))?|f5, ctrl\+x, pagedown, y|graph ="
+    r"hitl-tui( [a-z]+)?|audit [a-z]+|/[a-z]+( (list|show|skip|allow|approve|accept|undo))?|f5, ctrl\+x, pagedown, y|graph ="
     r"|uv run --[a-z]+( [a-z]+)?|(uv )?pip install|\"/todo [^\"]+\""
 )
 _CODE = re.compile(_TYPED + r"""|\S*[/=_:@\[\]{}`"'<>]\S*|--?\w+(-\w+)*|\S*\.\w+|[A-Z_]{4,}|\w*\d\w*|Ctrl\+\w|Ctrl-D""")
