@@ -60,7 +60,8 @@ NAMES = frozenset({"trust"}) | frozenset(
 """Names: of formats and programs, of keys, of what is typed. Anything else is a word that was left in English."""
 _TYPED = (
     r"hitl-tui approver add NAME|"
-    r"hitl-tui( [a-z]+)?|audit [a-z]+|/[a-z]+( (list|show|skip|allow|approve|accept|undo))?|f5, ctrl\+x, pagedown, y|graph ="
+    r"hitl-tui( [a-z]+)?|audit [a-z]+|/[a-z]+( (list|show|skip|allow|approve|accept|undo))?"
+    r"|f5, ctrl\+x, pagedown, y|graph ="
     r"|uv run --[a-z]+( [a-z]+)?|(uv )?pip install|\"/todo [^\"]+\""
 )
 _CODE = re.compile(_TYPED + r"""|\S*[/=_:@\[\]{}`"'<>]\S*|--?\w+(-\w+)*|\S*\.\w+|[A-Z_]{4,}|\w*\d\w*|Ctrl\+\w|Ctrl-D""")
