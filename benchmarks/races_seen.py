@@ -12,7 +12,7 @@ import pyte
 _UNKNOWN = re.compile(r"\x1b\[[<>=][\d;]*u|\x1b\[\?u|\x1b\[\?\d+\$p|\x1b\[>[\d;]*[a-zA-Z]")
 _DIGEST = re.compile(r"digest ([0-9a-f]{8}) ")
 _PLACE = re.compile(r"(?<![\w:])([1-7]) [A-Z]\w+")
-_TITLE = re.compile(r"\s*[╭┏][─━] (Approve|Answer|Change|Did|\S+ failed: retry)\b")
+_TITLE = re.compile(r"\s*[╭┏][─━] (Approve|Answer|Change|Did|\S+ failed:)[^·]*\?")
 _BOTTOM = "╰┗"
 _DRAWN = re.compile(r"[\s\u2500-\u259f]")
 
