@@ -262,7 +262,7 @@ class CommandContext:
         return bool(self.since) and not (shown and shown < self.since)
 
     def _takes_digest(self, questions: Sequence[Question], verdict: Verdict) -> Unbound:
-        lines = {q.name: self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
+        lines = {step_name(q.name): self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
         if self.digest:
             message = Message(
                 "{} was first shown after these commands began; from here, give its question id.", next(iter(lines))
@@ -272,9 +272,7 @@ class CommandContext:
                 "{} is high-risk; from here, give the id or digest of the question you were shown.", next(iter(lines))
             )
         else:
-            message = Message(
-                "{} are high-risk; from here, name each by the question id you were shown.", ", ".join(lines)
-            )
+            message = Message("{} are high-risk; from here, name each by the question id you were shown.", tuple(lines))
         return Unbound(message, lines.values())
 
     def _by_id(self, question: Question, verdict: Verdict, *, alone: bool) -> str:

@@ -325,11 +325,9 @@ def focus_words(focused: Widget | None) -> str:
         name = name or _("list")
         if not focused.row_count:
             return _("{name}: empty").format(name=name)
-        cells = [str(cell).strip() for cell in focused.get_row_at(focused.cursor_row)]
+        text = " ".join(" ".join(map(str, focused.get_row_at(focused.cursor_row))).split())
         row = _("{name}, row {n} of {total}: {text}")
-        return row.format(
-            name=name, n=focused.cursor_row + 1, total=focused.row_count, text=" ".join(c for c in cells if c)
-        )
+        return row.format(name=name, n=focused.cursor_row + 1, total=focused.row_count, text=text)
     if isinstance(focused, OptionList):
         place = focused.highlighted
         text = str(focused.get_option_at_index(place).prompt) if place is not None else ""

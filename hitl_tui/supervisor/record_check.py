@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -158,6 +159,22 @@ def _answered(session: str, todo_id: str, todo: TodoState, views: Mapping[str, R
 def creation_entry(info: SessionInfo) -> tuple[str, dict[str, str]]:
     """Return kind and data of the entry that a session's record begins with."""
     return "session_created", {"workspace": info.workspace, "title": info.title, "lineage": info.lineage}
+
+
+async def has_worked(ledger: Ledger, session_id: str, now: str) -> bool:
+    """Return whether a session has asked or run anything by its record: then it had checkpoints.
+
+    Commands of people alone don't count; they are recorded before the first checkpoint, too.
+    """
+    if await ledger.requests(now, session=session_id, pending=False, limit=1):
+        return True
+    branch = (await ledger.branch(session_id)).number
+    return any(posted.event.get("kind") in _OF_RUNS for posted in await ledger.after(session_id, 0, branch))
+
+
+def lost_checkpoints(path: Path) -> StorageError:
+    """Return the error for a session that had checkpoints and whose file of them is gone."""
+    return StorageError(Message("{} is missing; put back a copy of it, or import an export.", path))
 
 
 async def missing_record(ledger: Mailbox, session_id: str, history: SessionHistory) -> str:

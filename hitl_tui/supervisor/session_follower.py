@@ -21,7 +21,7 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.open_questions import load_validators
 from hitl_tui.supervisor.policy_sync import check_policy, renew_settings
-from hitl_tui.supervisor.record_check import check_record
+from hitl_tui.supervisor.record_check import check_record, has_worked, lost_checkpoints
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView, make_snapshot
 from hitl_tui.supervisor.snapshot import ResponseData, Snapshot, as_questions, with_obstacles
@@ -144,9 +144,12 @@ class SessionFollower(SessionView):
     @asynccontextmanager
     async def _saver(self) -> AsyncIterator[CheckedSaver]:
         if not await asyncio.to_thread(self.setup.folder.begun):
-            async with open_empty() as saver:
-                yield saver
-            return
+            if not await has_worked(self.setup.ledger, self.id, self.setup.now()):
+                async with open_empty() as saver:
+                    yield saver
+                return
+            if not await asyncio.to_thread(self.setup.folder.begun):  # its first one may have come meanwhile
+                raise lost_checkpoints(self.setup.folder.checkpoints)
         async with open_read_only(self.setup.folder.checkpoints, checked=self._checked) as saver:
             self._checked = True
             yield saver

@@ -49,7 +49,8 @@ async def copy_thread(database: StoreDatabase, thread: str, checkpoint_id: str, 
     try:
         connection = await asyncio.to_thread(_created, target)
     except (sqlite3.Error, OSError) as error:
-        raise StorageError(Message("{} can't be created: {}.", _shown(str(target)), error)) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise StorageError(Message("{} can't be created: {}.", _shown(str(target)), why)) from error
     try:
         return await copier.copy(connection, chain, "" if not goes_on else checkpoint_id)
     except sqlite3.Error as error:

@@ -106,7 +106,9 @@ def test_a_node_that_ends_the_program_fails_and_can_be_taken_back(place: Place) 
 def test_an_error_is_one_line_that_does_nothing_to_a_screen(place: Place) -> None:
     attach(place, f"{MISBEHAVES}:fails")
     refused = place.here("do", "s", "/answer 1 yes")
-    assert refused.code == 2 and "high risk" in refused.err
+    assert refused.code == 2 and refused.err.startswith(
+        "Error: 001 is high-risk; from here, give the id or digest of the question you were shown.\n"
+    )
     (line,) = re.findall(r'hitl-tui do s "(/answer req-[0-9a-f]{16} yes)"', refused.err)
     ran = place.here("do", "s", line)
     assert "ZeroDivisionError: as ␛[31mred␛[0m as can be (misbehaves.py line " in ran.out
@@ -323,7 +325,8 @@ def test_a_graph_of_hitl_toml_is_a_team(place: Place) -> None:
     place.here("run", "What is here?", "--session", "s", "--json")
     added = do(place, '/todo add clerk {"order": "desk"}')
     assert added["status"] == "added", added
-    assert "high risk" in do(place, f"/todo approve {added['todo']['id']}")["error"], "not before it asks"
+    early = do(place, f"/todo approve {added['todo']['id']}")
+    assert early["error"] == "002 is high-risk and hasn't asked yet; decide when it asks."
     do(place, "/todo approve 1")
     document = do(place, f"/todo approve {added['todo']['id']}")
     asked = next(q for q in document["questions"] if q["kind"] == "interrupt")

@@ -225,7 +225,9 @@ def test_help_names_the_exit_codes_and_options(shell: Shell, name: str) -> None:
     assert "--json" in said.out
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "can't be exported to: use"), ("ko", "쓰지 않습니다")])
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "can't be exported to: use"), ("ko", "이름으로 내보낼 수 없습니다")]
+)
 def test_an_export_into_a_file_of_another_kind_is_refused(begun: Shell, language: str, said: str) -> None:
     refused = begun.run("export", "s1", "x.pdf", "--lang", language)
     assert (refused.code, refused.out) == (2, "")

@@ -85,13 +85,13 @@ def test_the_parser_leaves_text_as_it_was_written(text: str) -> None:
 
 
 async def test_titles_messages_and_the_windows_title(tmp_path: Path) -> None:
-    async with console(tmp_path, EXAMPLE, query="law \u202e [@click=app.quit]x[/] [/", size=(140, 40)) as c:
+    async with console(tmp_path, EXAMPLE, query="law \u202e [@click=app.quit]x[/] [/ now", size=(140, 40)) as c:
         await c.asked()
         c.app.say(safe_text(HOSTILE, multiline=False), error=True)
         c.session.query_one(StreamPane).border_subtitle = TextSearch().shown("")
         await c.pilot.pause()
         text = drawn(c)
-        assert "⟨U+202E⟩ [@click=app.quit]x[/] [/" in text.split("\n")[0]
+        assert " law ⟨U+202E⟩ [@click=app.quit]x[/] [/ now " in text.split("\n")[0]
         assert "error: ␛[2J␛]0;t␇" in text
         assert not MOVING.search(text.replace("\n", ""))
         assert clickable(c) == []

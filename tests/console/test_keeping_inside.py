@@ -141,7 +141,7 @@ async def test_the_open_session_is_deleted_from_its_own_prompt_and_the_first_scr
         await c.send("/delete s1")
         await fill(c, "s1")
         await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
-        await c.until(lambda: "was deleted" in c.message, "that it is gone")
+        await c.until(lambda: c.message == "Deleted s1; the record of its decisions stays.", "that it is gone")
         assert DataFolder(tmp_path).ids() == []
         assert not any(isinstance(s, SessionScreen) for s in c.app.screen_stack)
         await c.send(RISE)
@@ -171,7 +171,7 @@ async def test_commands_of_the_first_screen_need_no_session(tmp_path: Path) -> N
         await c.send("/todos")
         assert "Open or start a session first" in c.message
         await c.send("/delete s1 s1")
-        await c.until(lambda: "was deleted" in c.message, "that it is gone")
+        await c.until(lambda: c.message == "Deleted s1; the record of its decisions stays.", "that it is gone")
         await c.send(f"/import {file}")
         await c.until(lambda: "from kept.hitl, working in" in c.message, "the import")
         (fresh,) = DataFolder(data).ids()
@@ -199,7 +199,7 @@ async def test_the_answer_is_copied_and_exported_from_its_own_pane(tmp_path: Pat
     data, file = tmp_path / "data", tmp_path / "answer.md"
     async with console(data, query=CAP, mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.status == "finished", "the end")
-        await c.until(lambda: "F6 goes to it: e exports" in c.message, "what to do with it")
+        await c.until(lambda: c.message == "Answer ready · F6 open · y copy · e export", "what to do with it")
         await c.press("f6", "f7")
         assert "Session s1" in c.message and "Answer" in c.message
         await c.press("y")
@@ -225,7 +225,7 @@ async def test_one_plain_line_says_where_the_person_is(tmp_path: Path) -> None:
         await c.press("f7")
         assert c.message == "Session s1 · ASK EVERY STEP · ● 1 needs you · prompt: empty"
         await c.press("f6", "f7")
-        assert "Plan, row 1 of 2: ? asks 001 ! search" in c.message
+        assert c.message.endswith(" · Plan, row 1 of 2: ? asks 001 ↑ high search 자료 검색")
         await c.press("ctrl+o")
         await at_sessions(c, 1)
         await c.press("f7")

@@ -15,6 +15,7 @@ from session_support import SCHEMA, Place, step, truthful
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import HitlError, Refused, SessionBusy, StorageError
+from hitl_tui.core.events import EventKind
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
@@ -122,7 +123,7 @@ async def test_restoring_what_isnt_there_changes_nothing(place: Place) -> None:
     async with place.open() as op:
         seen = await op.rest()
         answer = await op.try_to("/checkpoint restore nonsense")
-        assert "no checkpoint" in answer["error"]
+        assert answer["error"] == 'No checkpoint "nonsense"; /checkpoint list shows them.'
         assert op.now.checkpoint_id == seen.checkpoint_id
 
 
@@ -384,10 +385,32 @@ async def test_reading_only_never_makes_a_file(tmp_path: Path) -> None:
     place = Place(tmp_path, step("low", "a"))
     async with place.ledger() as ledger:
         setup = place.setup(ledger)
-        with pytest.raises(StorageError):
+        before = sorted(setup.folder.path.iterdir())
+        async with SessionFollower.open(setup) as follower:
+            assert (follower.snapshot.raw, follower.snapshot.checkpoint_id) == ({}, ""), "killed before its first one"
+            await follower.writer.post(EventKind.MODE, {"mode": "risk"}, by="bob")
+        async with SessionFollower.open(setup) as follower:
+            assert follower.snapshot.raw == {}, "a command makes none"
+    assert sorted(setup.folder.path.iterdir()) == before
+
+
+@pytest.mark.parametrize("mode", [Mode.STEP, Mode.RISK])
+async def test_lost_checkpoints_are_said_to_be_missing(tmp_path: Path, mode: Mode) -> None:
+    """Whether anything was asked or everything ran unasked, it isn't taken for a session where nothing was planned."""
+    place = Place(tmp_path, step("low", "a"))
+    place.mode = mode
+    async with place.open() as op:
+        await (op.rest() if mode is Mode.STEP else op.finish())
+    for file in place.data.session("s1").path.glob("checkpoints.db*"):
+        file.unlink()
+    async with place.ledger() as ledger:
+        setup = place.setup(ledger)
+        with pytest.raises(
+            StorageError, match=r"checkpoints\.db is missing; put back a copy of it, or import an export"
+        ):
             async with SessionFollower.open(setup):
                 pass
-    assert not setup.folder.checkpoints.exists()
+    assert not list(setup.folder.path.glob("checkpoints.db*"))
 
 
 async def test_nothing_begins_under_the_risk_that_a_restore_brings_back(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_command_that_is_gone_counts_as_risky() -> None:
     [
         ("", {}, "Say which declared command to run"),
         ("clean-log dir=x", {}, 'did you mean "clean-logs"'),
-        ("rm -rf /", {}, 'no declared command "rm"'),
+        ("rm -rf /", {}, 'No declared command "rm"; known: clean-logs, '),
         ("say hello", {}, 'come parameters as name=value, not "hello"'),
         ("say =x", {}, "come parameters as name=value"),
         ("say words=a words=b", {}, "given twice"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -372,13 +373,13 @@ async def test_threads_and_checkpoints_are_named_by_unique_parts(store_file: Pat
         assert await store.find_thread("do") == "done"
         assert await store.find("done", "", head[-9:]) == head
         for text in ("", "zz", "d%ne", "'; --"):
-            with pytest.raises(UnknownName, match="no thread"):
+            with pytest.raises(UnknownName, match=f"^No thread {re.escape(json.dumps(text))} in "):
                 await store.find_thread(text)
         with pytest.raises(UnknownName, match="could be"):
             await store.find("done", "", head[:8])
-        with pytest.raises(UnknownName, match="no checkpoint"):
+        with pytest.raises(UnknownName, match=r'^No checkpoint "zz" in thread "done"'):
             await store.find("done", "", "zz")
-        with pytest.raises(UnknownName, match="no checkpoint"):
+        with pytest.raises(UnknownName, match=r'^No checkpoint "zz" in thread "done"'):
             await store.moment("done", "", "zz")
 
 
