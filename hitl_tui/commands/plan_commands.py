@@ -172,7 +172,7 @@ async def add(context: CommandContext, values: CommandValues) -> CommandResult:
         return refused
     added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
     data = {"todo": added.to_dict(), "todo_id": added.id}
-    return context.change_result("added", Message("Added {} for {}.", added.id, facts.name), data)
+    return context.change_result("added", Message("Added {} for {}.", step_name(added.id), facts.name), data)
 
 
 def _untold(facts: AgentFacts, error: BadInput) -> BadInput:

@@ -14,6 +14,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_types import InterruptAnswer, TodoState
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.protocols import Ledger, Streams
@@ -96,7 +97,7 @@ def _other_verdict(session: str, posted: Posted, views: Mapping[str, RequestView
     verdict = view.resolution.verdict if view is not None else None
     if view is None or verdict is None or verdict.value == event.get("verdict"):
         return None
-    about = view.request.todo_id or view.request.kind.value
+    about = step_name(view.request.todo_id) or view.request.kind.value
     return Problem(
         session,
         0,
@@ -118,7 +119,9 @@ def _approved(session: str, todo_id: str, todo: TodoState, views: Mapping[str, R
         return None
     said = verdict.value if verdict is not None else "nothing"
     return Problem(
-        session, 0, Message("The checkpoints say that {} was approved, and the record says {}.", todo_id, said)
+        session,
+        0,
+        Message("The checkpoints say that {} was approved, and the record says {}.", step_name(todo_id), said),
     )
 
 
@@ -130,15 +133,21 @@ def _contradicted(session: str, todo_id: str, todo: TodoState, posted: Posted) -
     refused = bool(metadata.get("rejected")) and error.startswith(("rejected by", "expired"))
     if verdict in _ALLOWING and refused:
         return Problem(
-            session, 0, Message("The checkpoints say that {} was rejected, and the record says {}.", todo_id, verdict)
+            session,
+            0,
+            Message("The checkpoints say that {} was rejected, and the record says {}.", step_name(todo_id), verdict),
         )
     if verdict in _ALLOWING and status == "skipped" and metadata.get("skipped_by") not in (None, "system"):
         return Problem(
-            session, 0, Message("The checkpoints say that {} was skipped, and the record says {}.", todo_id, verdict)
+            session,
+            0,
+            Message("The checkpoints say that {} was skipped, and the record says {}.", step_name(todo_id), verdict),
         )
     if verdict == Verdict.REJECT.value and status in ("in_progress", "completed"):
         return Problem(
-            session, 0, Message("The checkpoints say that {} was run, and the record says {}.", todo_id, verdict)
+            session,
+            0,
+            Message("The checkpoints say that {} was run, and the record says {}.", step_name(todo_id), verdict),
         )
     return None
 
@@ -151,7 +160,7 @@ def _answered(session: str, todo_id: str, todo: TodoState, views: Mapping[str, R
         view = views.get(str(answer.get("request_id") or ""))
         given = view.resolution.decisions[-1].value if view is not None and view.resolution.decisions else None
         if view is not None and given != answer.get("value"):
-            what = Message("The answer to {} differs between the checkpoints and the record.", todo_id)
+            what = Message("The answer to {} differs between the checkpoints and the record.", step_name(todo_id))
             found.append(Problem(session, 0, what))
     return found
 

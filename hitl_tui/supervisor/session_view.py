@@ -12,6 +12,7 @@ from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.supervisor.activity import Activity, ActivityStream, ActivityTail
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.session_setup import SessionSetup
@@ -159,7 +160,7 @@ def run_thread(snapshot: Snapshot, todo_id: str) -> str:
     """
     todo = snapshot.todo(todo_id)
     if todo is None or not todo.run_id:
-        raise BadInput(Message("{} has not run, so its team has no steps yet.", todo_id))
+        raise BadInput(Message("{} has not run, so its team has no steps yet.", step_name(todo_id)))
     return todo.thread
 
 

@@ -85,7 +85,7 @@ def test_a_rejection_that_became_an_approval_is_found_by_signature_and_by_checkp
     rewrite(shell.data / "ledger.db", turned("reject", "approve"))
     found = problems(shell)
     assert any("isn't what was signed" in what for what in found)
-    said = "The checkpoints say that todo_001 was rejected, and the record says approve."
+    said = "The checkpoints say that 001 was rejected, and the record says approve."
     assert said in found
     rewrite(shell.data / "ledger.db", lambda kind, data: None, *GONE)
     found = problems(shell)
@@ -96,7 +96,7 @@ def test_an_approval_that_became_a_rejection_is_found_by_checkpoints(shell: Shel
     shell.run("run", QUESTION)
     shell.run("do", "s1", "/todo approve 1")
     rewrite(shell.data / "ledger.db", turned("approve", "reject"), *GONE)
-    assert "The checkpoints say that todo_001 was approved, and the record says reject." in problems(shell)
+    assert "The checkpoints say that 001 was approved, and the record says reject." in problems(shell)
 
 
 def test_a_decision_without_its_event_changed_is_found(shell: Shell) -> None:

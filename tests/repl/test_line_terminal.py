@@ -24,7 +24,7 @@ def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
     shown = terminal.wait("skip     /todo skip todo_001")
     assert f"query: {SEARCH}" in shown
     assert "Approve 001?" in shown
-    terminal.wait("1 needs you · /help")
+    terminal.wait("1 needs you · y approve · n reject · /help")
     for harmless in ("\r", "\r", CTRL_C, "1", CTRL_C, "a", CTRL_C):
         terminal.send(harmless)
     terminal.send("/mode\r")
@@ -118,7 +118,7 @@ def test_ctrl_c_at_a_dumb_terminal_closes_cleanly(line: Line) -> None:
 @pytest.mark.parametrize("text", ["hello\r/todo approve\r", "/todo approve\r", "\n/todo approve\n"])
 def test_lines_that_come_all_at_once_are_a_paste_and_nothing_is_sent(line: Line, text: str) -> None:
     terminal = line.terminal(SEARCH)
-    terminal.wait("1 needs you · /help")
+    terminal.wait("1 needs you · y approve · n reject · /help")
     terminal.paste(text)
     terminal.wait("That arrived all at once, like a paste")
     terminal.send(CTRL_C)
@@ -131,7 +131,7 @@ def test_lines_that_come_all_at_once_are_a_paste_and_nothing_is_sent(line: Line,
 def test_a_line_typed_while_the_session_opens_is_not_sent(line: Line) -> None:
     terminal = line.terminal(SEARCH)
     terminal.paste("/todo approve\r")
-    terminal.wait("1 needs you · /help")
+    terminal.wait("1 needs you · y approve · n reject · /help")
     terminal.wait("> /todo approve")
     assert line.pipe("", "--line", "--session", "s1")[0] == 3
     assert "Approved" not in terminal.text
