@@ -52,7 +52,7 @@ def test_wrong_lines_are_told_and_the_next_is_taken(line: Line) -> None:
     assert "Error: No session is open" in out
     assert 'Error: Unknown command "/todo aprove"' in out
     assert "Error: That line isn't UTF-8 text" in out
-    assert "Skipped todo_001." in out
+    assert "Skipped 001." in out
     assert "never read" not in out
 
 
@@ -60,14 +60,15 @@ def test_a_line_that_never_ends_is_left_out(line: Line) -> None:
     code, out, _ = line.pipe(f"{SEARCH}\n{'x' * 3_000_000}\n/todo skip 1\n")
     assert code == 2
     assert "Error: That line is longer than 1,000,000 bytes" in out
-    assert "Skipped todo_001." in out
+    assert "Skipped 001." in out
 
 
 def test_words_that_answer_or_call_for_help_say_how_it_is_done(line: Line) -> None:
     code, out, _ = line.pipe(f"help\n{SEARCH}\nyes\nWhat is the hotel limit?\n?\n")
     assert code == 2, "two of the lines came to nothing"
     assert out.count("Show commands") == 2, "with a session and without"
-    assert 'Error: "yes" decides nothing' in out and "is answered by /todo approve todo_001" in out
+    assert 'Error: "yes" decides nothing here; answer with a command.\n' in out
+    assert "\n  Answer 001 with /todo approve todo_001 or /todo reject todo_001 REASON.\n" in out
     assert "Error: To start another session, write /new before it" in out
     assert "Approved 001" not in out
 
