@@ -30,7 +30,7 @@ def test_a_pipe_gets_signs_in_ascii_and_texts_escaped(line: Line) -> None:
     assert "Approve 001? . " in out
     for said in ("\n? asks     todo_001", "\n+ done     todo_001", "\n. waits    todo_002", "\n- skipped  todo_002"):
         assert said in out
-    assert "  < 001\n" in out and "[todo_001] . find\n" in out and "/todo approve [id~]" in out
+    assert "  < 001\n" in out and "low risk . after 001\n" in out and "/todo approve [id~]" in out
     ours = out.replace(ESCAPED, "").replace(ESCAPED.removesuffix("?"), "")
     for word in ESCAPED.split():
         ours = ours.replace(word, "")
@@ -40,13 +40,13 @@ def test_a_pipe_gets_signs_in_ascii_and_texts_escaped(line: Line) -> None:
     code, out, _ = line.pipe("", "sessions")
     assert code == 0 and out.rstrip().endswith(ESCAPED)
     code, out, _ = line.pipe("", "run", "--help")
-    assert code == 0 and "(s1, s2, ~)" in out
+    assert code == 0 and "(default: s1, s2, ~)" in out
 
 
 def test_a_terminal_gets_them_too(line: Line) -> None:
     terminal = line.terminal(ASKED)
-    shown = terminal.wait("1 needs you . /help")
-    assert "s1 . ASK EVERY STEP . * 1 needs you . /help" in shown
+    shown = terminal.wait("1 needs you . y approve . n reject . /help")
+    assert "s1 . ASK EVERY STEP . * 1 needs you . y approve . n reject . /help" in shown
     assert f"Session s1: {ESCAPED}" in shown and "Approve 001?" in shown
     terminal.send("/todo approve\r")
     terminal.wait("s1 is finished")
