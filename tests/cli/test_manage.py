@@ -171,7 +171,7 @@ def test_deleting_needs_a_yes(begun: Shell) -> None:
         terminal = begun.terminal("delete", "s1")
         terminal.expect("Delete session s1")
         terminal.sendline(answer)
-        terminal.expect("was deleted" if not left else "Nothing was deleted")
+        terminal.expect("Nothing was deleted" if left else "Deleted s1; the record of its decisions stays.")
         terminal.wait()
         assert terminal.exitstatus == (1 if left else 0)
         assert listed(begun) == left

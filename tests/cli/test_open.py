@@ -188,7 +188,7 @@ def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--thread", "asks", "--graph", "none.py:graph"], "File none not found.py"),
+        (["--thread", "asks", "--graph", "none.py:graph"], "File none.py not found."),
         (["--thread", "zz", "--graph", "pay.py:graph"], 'No thread "zz"'),
         (["--thread", "asks", "--checkpoint", "zz", "--graph", "pay.py:graph"], 'No checkpoint "zz"'),
         (["--graph", "pay.py:graph"], "--graph needs --thread"),
