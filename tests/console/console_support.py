@@ -19,6 +19,7 @@ from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
+from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.policy.operator_identity import Operator
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.snapshot import Snapshot
@@ -206,6 +207,11 @@ async def console(
             yield Console(app, pilot, clock)
         finally:
             await app.engine.close()
+
+
+def streamed(c: Console) -> list[str]:
+    """Return the lines of the stream pane."""
+    return list(c.session.query_one(StreamPane).lines)
 
 
 COMMANDS = """

@@ -58,7 +58,7 @@ async def test_a_lone_character_is_no_words_and_the_dialog_says_so(tmp_path: Pat
         assert "This takes keys only" in str(c.app.screen.query_one("#viewer-text").border_subtitle)
         await words(c, "fi")
         assert prompt.text == "fi"
-        assert "in the prompt" in str(c.app.screen.query_one("#viewer-text").border_subtitle)
+        assert "went to the prompt" in str(c.app.screen.query_one("#viewer-text").border_subtitle)
         await words(c, "q")
         await c.until(lambda: c.app.screen is c.session, "what closes it alone")
         assert prompt.text == "fi"

@@ -90,7 +90,7 @@ async def test_each_thing_is_done_by_a_key_on_the_list(tmp_path: Path) -> None:
         await at_sessions(c, 1)
         await c.press("r")
         await fill(c, f"Another {HOSTILE}")
-        await c.until(lambda: "is called" in c.message, "another title")
+        await c.until(lambda: c.message.startswith("Renamed s1"), "another title")
         await c.press("f")
         await fill(c, "The other way")
         await at_sessions(c, 2)

@@ -52,6 +52,7 @@ async def test_words_of_the_moment_go_and_a_decision_is_taken_back_from_the_prom
         c.app.guard.drawn()
         await c.press("1")
         assert c.message.startswith("Too soon")
+        c.clock.rest()
         await c.press("down")
         assert c.message == "", "it isn't too soon any more"
         await c.press("escape")

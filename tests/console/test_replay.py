@@ -315,7 +315,7 @@ async def test_mouse_and_graph_keys_go_to_a_moment(tmp_path: Path) -> None:
         await r.settle()
         await r.console.pilot.click("#replay-2")
         await r.settle()
-        assert "TODOs" in r.text
+        assert "Steps ·" in r.text
         await r.console.pilot.click("#replay-4")
         await r.console.until(lambda: isinstance(r.console.app.screen, ConfirmDialog), "the preview")
 

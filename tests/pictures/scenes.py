@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
 import sys
@@ -361,7 +362,8 @@ async def doubted(root: Path, language: str) -> Screens:
     more = ["--data", str(data), "--lang", language, "--json"]
     query = ["run", CAP[language][2], "--workspace", str(place), "--mode", "risk"]
     for line in (query, ["do", "s1", "/todo add command_team doubt"]):
-        await asyncio.to_thread(subprocess.run, [*base, *line, *more], capture_output=True, check=False, timeout=60)
+        command, who = [*base, *line, *more], {**os.environ, "HITL_USER": "ops"}
+        await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False, timeout=60, env=who)
     clock = Clock()
     app = HitlApp(OpenOptions(data, place, "s1", "", "ops"), clock)
     async with app.run_test(size=SIZE) as pilot:
