@@ -48,7 +48,7 @@ def test_a_session_by_keyboard_and_mouse(tmp_path: Path, seen: Seen) -> None:
         assert [t["id"] for t in server.do("s1", "/todos")["todos"]] == ["todo_001", "todo_002"]
 
         seen.keys("Control+g")
-        seen.see("· ready ")
+        seen.see(" ready ━")
         seen.keys("1")
         seen.see("✓ done")
         told = server.do("s1", "/todos")
@@ -88,7 +88,7 @@ def test_a_page_that_is_loaded_again_owns_its_session(tmp_path: Path, seen: Seen
         seen.page.reload()
         seen.see("6 Details", "? asks")
         seen.keys("Control+g")
-        seen.see("· ready ")
+        seen.see(" ready ━")
         seen.keys("1")
         seen.see("✓ done")
         seen.keys("Escape", "Control+q")
