@@ -72,7 +72,7 @@ async def test_names_of_sessions_and_every_dialog_about_them(tmp_path: Path, siz
         terminal.keys(F7)
         terminal.see("Session s1")
         terminal.send(f"/rename {MARKUP}")
-        terminal.see("is called")
+        terminal.see("Renamed ")
         terminal.harmless()
         assert terminal.leave() == 0
 
