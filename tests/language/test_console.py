@@ -31,7 +31,7 @@ FIELDS = frozenset(
 WRITTEN = frozenset(
     {"search", "analysis", "keep", "both", "note", "touch", "ls", "ops", "console", "comprehensive", "REASON", "step"}
     | {"plan", "risk", "refresh", "find", "report", "run", "one", "high", "low", "allow", "policy", "input", "by", "at"}
-    | {"shown", "The", "cap", "Cap", "number", "is", "percent", "approve", "reject", "edit", "y", "priority", "rules"}
+    | {"shown", "fg", "The", "cap", "Cap", "number", "is", "percent", "approve", "reject", "edit", "y", "priority", "rules"}
     | {"control", "todos", "results", "response", "waiting", "asked", "inputs", "missing", "session", "task", "timeout"}
     | {"todo", "argv", "parameters", "preview", "file", "open", "completed", "true", "false", "qqqq"}
     | {"never", "any", "until", "ask", "bot", "exact", "quorum", "quo", "comm", "command_team", "deadline", "dark"}
@@ -82,7 +82,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
     with using("ko"):
         async with console(tmp_path / "d", place(tmp_path / "w"), query=QUERY, mode="step", size=size) as c:
             await c.asked(1)
-            actions = [line for line in await seen(c, "a question") if "1 승인" in line]
+            actions = [line for line in await seen(c, "a question") if "1 승인 " in line]
             assert "1 승인 2 편집 3 거부 4 건너뛰기 (5 응답) 6 세부 정보" in " ".join(actions[0].split())
             assert "7 항상 " in actions[0]
             for key, title, whole in (
@@ -116,7 +116,7 @@ async def test_a_session_its_panes_and_its_past(tmp_path: Path, size: tuple[int,
             await c.press("space")
             c.clock.rest()
             await c.press("9")
-            assert any("Esc 돌아가기" in line for line in await shows(c, "표시됨 · 1"))
+            assert any("Esc 뒤로" in line for line in await shows(c, "표시됨 · 1"))
             await c.press("escape", "down")
             await shows(c, "2명 중 0명 승인")
             for pane in ("plan", "history", "stream", "answer"):
@@ -126,7 +126,7 @@ async def test_a_session_its_panes_and_its_past(tmp_path: Path, size: tuple[int,
             await shows(c, "받은 질문 · 2건")
             await c.press("escape")
             await c.send("/todo priority 99 high")
-            await shows(c, '"99": 없는 TODO입니다.')
+            await shows(c, '"99": 없는 단계입니다.')
             await c.send("/rules")
             await shows(c, "항상 허용된 것이 없음")
             await c.press("escape", "f5")

@@ -44,7 +44,7 @@ def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
 def test_home_offers_starters_and_sessions_and_leaving_decides_nothing(line: Line) -> None:
     assert line.pipe("", "--line", SEARCH)[0] == 3
     terminal = line.terminal()
-    shown = terminal.wait("/quit leaves.")
+    shown = terminal.wait("/quit quits.")
     assert "nothing runs until you approve it" in shown
     assert "300 million won" in shown
     assert "s1  ? waiting" in shown
