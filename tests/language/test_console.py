@@ -99,7 +99,9 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
             await c.to_question()
             await c.press("1")
             await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "the search")
-            assert c.message == "todo_001: 승인했습니다."
+            await c.asked(1)
+            await c.send("/todo skip 2")
+            await c.until(lambda: c.message == "002: 건너뛰었습니다.", "what the command did")
 
 
 @SIZES
@@ -118,7 +120,7 @@ async def test_a_session_its_panes_and_its_past(tmp_path: Path, size: tuple[int,
             await c.press("9")
             assert any("Esc 뒤로" in line for line in await shows(c, "표시됨 · 1"))
             await c.press("escape", "down")
-            await shows(c, "2명 중 0명 승인")
+            await shows(c, "찬성 0/2")
             for pane in ("plan", "history", "stream", "answer"):
                 c.session.show_pane(pane, focus=True)
                 await seen(c, pane)
