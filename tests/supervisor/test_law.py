@@ -244,7 +244,7 @@ async def test_what_is_declared_otherwise_does_not_begin_until_it_is_opened_agai
         o.save(COMMANDS.replace('["touch", "{file}"]', '["rm", "{file}"]'))
         await o.person("ann").decide(await o.asked(todo, question), Verdict.APPROVE)
         await o.status(todo, "failed")
-        assert "declares make otherwise" in o.session.snapshot.raw[todo]["error"]
+        assert "changed what it declares for make" in o.session.snapshot.raw[todo]["error"]
         before = await o.asked(other)
         o.save(COMMANDS + "[teams.command_team]\nenabled = false\n")
         await o.person("ann").decide(await o.asked(other, before), Verdict.APPROVE)
