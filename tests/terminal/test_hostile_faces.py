@@ -116,7 +116,7 @@ def test_who_looks_elsewhere_is_called_once_and_who_looks_here_is_not(tmp_path: 
         assert "\x1b]9;" not in terminal.raw and not _bells(terminal.raw)
         terminal.send("/todo skip 2")
         terminal.keys("\x1b[O")
-        terminal.see("✓ finished")
+        terminal.see("1 done, 1 skipped")
         terminal.send("/todo update 2 pending")
         terminal.keys("\x1b[O")
         terminal.until(lambda: "\x1b]9;" in terminal.raw, "a notification")
