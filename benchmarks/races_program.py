@@ -31,7 +31,7 @@ from hitl_tui.cli import main
 sys.exit(main())
 """
 """The program, with the digest of a question on the screen: the judge takes nothing but what was to be seen."""
-EMPTY = "a command (/help), or words that change the plan"
+EMPTY = "Describe a change, or / for commands"
 IDLE_LOOKS = 4
 """How often in a row a program has to be seen waiting."""
 

@@ -86,7 +86,7 @@ def test_another_console_follows_and_its_answers_are_recorded(tmp_path: Path) ->
         with Terminal(tmp_path, (120, 40), "--session", "s1") as follower:
             follower.see("followed: another process has it open")
             follower.decide("1", "Approve 001?")
-            follower.see("Recorded", "✓ done", "Approve 002?")
+            follower.see("approved 001", "✓ done", "Approve 002?")
             owner.see("✓ done", "Approve 002?")
             assert follower.leave() == 0
         assert owner.leave() == 0
