@@ -169,9 +169,6 @@ class RaceKeyboard(ConsoleKeyboard):
         await super().type_below(event)
 
 
-QuestionPanel.digests = True  # the judge takes nothing but what was on the screen
-
-
 class RaceApp(HitlApp):
     """The console, telling where each key goes."""
 
@@ -414,6 +411,7 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
     work = await trusted(folder / "data", workspace(folder / "work"))
     options = OpenOptions(folder / "data", work, "", "risk", PERSON, "The cap")
     app = RaceApp(options, clock, size)
+    usual, QuestionPanel.digests = QuestionPanel.digests, True  # the judge takes nothing but what was on the screen
     running = asyncio.create_task(app.run_async(size=size))
     try:
         async with SqliteLedger.open(folder / "data" / "ledger.db") as ledger:
@@ -429,3 +427,4 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
         app.exit(0)
         await running
         await app.engine.close()
+        QuestionPanel.digests = usual

@@ -238,9 +238,9 @@ def test_line_mode_takes_one_command_of_another_approver(shell: Shell) -> None:
     give(at, "/as bob /todo approve 1", "Token of bob: ")
     at.sendline("wrong")
     at.expect("This isn't the token")
-    give(at, "/as bob /quit", "can't give /quit")
+    give(at, "/as bob /quit", "can't run /quit")
     give(at, "/as bob /todo approve 1", "Token of bob: ")
     at.sendline(token)
-    at.expect("is approved")
+    at.expect("Approved 001")
     at.close(force=True)
     assert "bob" in shell.run("show", "s1", "--json").json["todos"][0]["approval"]["by"]

@@ -67,7 +67,9 @@ def shown(c: Console, name: str) -> Shown:
     if question is not None:
         arguments = question.view.request.subject.get("arguments") or {}
         argv = arguments.get("argv")
-        runs = [command_line(argv)] if isinstance(argv, list) else [v for v in arguments.values() if isinstance(v, str)]
+        settings = question.view.request.about.get("settings") or ()
+        texts = [v for name, v in arguments.items() if isinstance(v, str) and name not in settings]
+        runs = [command_line(argv)] if isinstance(argv, list) else texts
     return Shown(name, c.app, c.pilot, tuple(runs), c.clock.rest)
 
 
@@ -269,6 +271,7 @@ async def kinds(root: Path, language: str) -> Screens:
             await c.asked(number)
         one, two, note, both = (q.todo_id for q in c.panel.questions)
         await c.until(lambda: not any(map(awaits_preview, c.panel.questions)), "the previews")
+        await c.send("/clear")  # how many lines were streamed differs with what happened at once
         await c.to_question()
         c.panel.select(both)
         await c.pilot.pause()
@@ -394,7 +397,7 @@ async def store(root: Path, language: str) -> Screens:
 _SAID = """
 Del SQLite measure clean-logs verify nginx app service days gz check log approved customers sql logs table key content
 doubt broken keep note both sh PPID kill cut d f proc stat name nothing trail messages amount ask end work a
-send_mail run_sql wants done
+send_mail run_sql wants done fg MB KB
 Please transfer 100 to Bob Pay the rent Is the account right Transfer I would planned worked answered checked looked
 yes right no guests room people hall forked asks md document added May run these tool calls start a number is
 total cwd one two cannot access No such file or directory no-such-folder User skipped The command ended with exit code
