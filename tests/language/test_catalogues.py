@@ -13,7 +13,7 @@ from extraction import ROOT, extract
 
 from hitl_tui.language.catalogue import catalogue_path
 
-NAMES = frozenset({"trust"}) | frozenset(
+NAMES = frozenset({"fg", "trust"}) | frozenset(
     {
         "TODO",
         "JSON",
