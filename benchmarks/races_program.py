@@ -25,12 +25,11 @@ PATIENCE = 60.0
 PROMPT = " › "
 _CONSOLE = """
 import sys
-from hitl_tui.console.widgets.question_panel import QuestionPanel
-QuestionPanel.digests = True
+from benchmarks.races_seen import digests_shown
 from hitl_tui.cli import main
-sys.exit(main())
+with digests_shown():
+    sys.exit(main())
 """
-"""The program, with the digest of a question on the screen: the judge takes nothing but what was to be seen."""
 EMPTY = "Describe a change, or / for commands"
 IDLE_LOOKS = 4
 """How often in a row a program has to be seen waiting."""

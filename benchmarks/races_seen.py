@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
 
 import pyte
+from textual.content import Content
+
+from hitl_tui.console.widgets import question_panel
 
 # The emulator doesn't know the requests of the keyboard protocol and of terminal modes, and would print them.
 _UNKNOWN = re.compile(r"\x1b\[[<>=][\d;]*u|\x1b\[\?u|\x1b\[\?\d+\$p|\x1b\[>[\d;]*[a-zA-Z]")
@@ -15,6 +21,18 @@ _PLACE = re.compile(r"(?<![\w:])([1-7]) [A-Z]\w+")
 _TITLE = re.compile(r"\s*[╭┏][─━] (Approve|Answer|Change|Did|\S+ failed:)[^·]*\?")
 _BOTTOM = "╰┗"
 _DRAWN = re.compile(r"[\s\u2500-\u259f]")
+
+
+@contextmanager
+def digests_shown() -> Iterator[None]:
+    """Let the console show the digest of a question: the judge takes nothing but what was on the screen."""
+    usual = question_panel.state_words
+
+    def with_digest(question: question_panel.Question, *args: Any, **more: Any) -> Content:
+        return Content(f"digest {question.digest[:8]} · ") + usual(question, *args, **more)
+
+    with patch.object(question_panel, "state_words", with_digest):
+        yield
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from textual.geometry import Size
 from textual.widgets import Input
 
 from benchmarks.races_judge import Decided, Pressed, Stood
-from benchmarks.races_seen import Emulator, Ends, Text, squeezed
+from benchmarks.races_seen import Emulator, Ends, Text, digests_shown, squeezed
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console import app as console_app
 from hitl_tui.console.app import HitlApp
@@ -411,20 +411,21 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
     work = await trusted(folder / "data", workspace(folder / "work"))
     options = OpenOptions(folder / "data", work, "", "risk", PERSON, "The cap")
     app = RaceApp(options, clock, size)
-    usual, QuestionPanel.digests = QuestionPanel.digests, True  # the judge takes nothing but what was on the screen
-    running = asyncio.create_task(app.run_async(size=size))
-    try:
-        async with SqliteLedger.open(folder / "data" / "ledger.db") as ledger:
-            found = World(app, clock, ledger)
-            await found.until(lambda: app.session_shown and app.session.pending.is_set(), "the session")
-            handle = found.session.handle
-            assert handle is not None
-            found.other = CommandHandler(handle.session, handle.setup.planner, by=OTHER, channel="cli", terminal=True)
-            await found.until(lambda: handle.session.snapshot.concluded, "the first step")
-            await found.still()
-            yield found
-    finally:
-        app.exit(0)
-        await running
-        await app.engine.close()
-        QuestionPanel.digests = usual
+    with digests_shown():
+        running = asyncio.create_task(app.run_async(size=size))
+        try:
+            async with SqliteLedger.open(folder / "data" / "ledger.db") as ledger:
+                found = World(app, clock, ledger)
+                await found.until(lambda: app.session_shown and app.session.pending.is_set(), "the session")
+                handle = found.session.handle
+                assert handle is not None
+                found.other = CommandHandler(
+                    handle.session, handle.setup.planner, by=OTHER, channel="cli", terminal=True
+                )
+                await found.until(lambda: handle.session.snapshot.concluded, "the first step")
+                await found.still()
+                yield found
+        finally:
+            app.exit(0)
+            await running
+            await app.engine.close()

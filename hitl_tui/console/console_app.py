@@ -24,13 +24,14 @@ from textual.widgets import DataTable, Input, OptionList, TextArea
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console import keys
 from hitl_tui.console.idle_collector import IdleCollector
-from hitl_tui.console.keyguard.guard import ARM_AFTER, KeyGuard, Typed
+from hitl_tui.console.keyguard.guard import KeyGuard, Typed
 from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmux, how_chosen, through
 from hitl_tui.console.themes import DEFAULT, apply_theme, colourless, register_themes
 from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.core.bursts import ARM_AFTER
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _

@@ -26,7 +26,6 @@ from hitl_tui.console.keys import (
     HISTORY,
     HOME,
     INBOX,
-    JAMO,
     KEYS,
     LIST,
     MOVE,
@@ -50,6 +49,7 @@ from hitl_tui.console.keys import (
     KeySpec,
     with_jamo,
 )
+from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.names import clip
 from hitl_tui.language import _, mark
 from hitl_tui.terminal.key_names import key_of_character

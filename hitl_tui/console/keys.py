@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from textual.binding import Binding
 
-from hitl_tui.core.jamo import JAMO as JAMO
+from hitl_tui.core.jamo import JAMO
 
 
 def with_jamo(keys: str) -> str:
@@ -62,6 +62,13 @@ STEPS = "steps"
 STORE = "store"
 LIST, TREE = "list", "tree"
 MOVE = "move"
+
+
+def _maximise(part: str) -> KeySpec:
+    """Return the key that gives a pane the whole screen."""
+    told = "Give the pane the whole screen, or its place again"
+    return KeySpec(f"{part}.maximise", part, "plus", "screen.maximise", "maximise", told, "+")
+
 
 KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.help", ANYWHERE, "f1", "help", "help", "All keys and commands", "F1", True),
@@ -206,30 +213,14 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("plan.filter", PLAN, "f", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
     KeySpec("plan.first", PLAN, "home,g", "scroll_top", "first", "To the first line", "Home g", line=False),
     KeySpec("plan.last", PLAN, "end,G", "scroll_bottom", "last", "To the last line", "End G", line=False),
-    KeySpec(
-        "plan.maximise",
-        PLAN,
-        "plus",
-        "screen.maximise",
-        "maximise",
-        "Give the pane the whole screen, or its place again",
-        "+",
-    ),
+    _maximise(PLAN),
     KeySpec("plan.leave", PLAN, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec("history.show", HISTORY, "enter", "select_cursor", "show", "Show the checkpoint", "Enter"),
     KeySpec("history.restore", HISTORY, "r", "restore", "restore", "Restore it, after a preview", "r"),
     KeySpec("history.fold", HISTORY, "full_stop", "fold", "engine", "Show or hide the engine's own steps", "."),
     KeySpec("history.first", HISTORY, "home,g", "scroll_top", "first", "To the newest", "Home g", line=False),
     KeySpec("history.last", HISTORY, "end,G", "scroll_bottom", "last", "To the oldest shown", "End G", line=False),
-    KeySpec(
-        "history.maximise",
-        HISTORY,
-        "plus",
-        "screen.maximise",
-        "maximise",
-        "Give the pane the whole screen, or its place again",
-        "+",
-    ),
+    _maximise(HISTORY),
     KeySpec("history.leave", HISTORY, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec(
         "stream.find",
@@ -245,29 +236,13 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("stream.copy", STREAM, "y", "copy", "copy", "Copy what is selected, or else what is seen", "y"),
     KeySpec("stream.first", STREAM, "home,g", "scroll_home", "first", "To the first line", "Home g", line=False),
     KeySpec("stream.last", STREAM, "end,G", "scroll_end", "last", "To the newest line", "End G", line=False),
-    KeySpec(
-        "stream.maximise",
-        STREAM,
-        "plus",
-        "screen.maximise",
-        "maximise",
-        "Give the pane the whole screen, or its place again",
-        "+",
-    ),
+    _maximise(STREAM),
     KeySpec("stream.leave", STREAM, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec(
         "answer.export", ANSWER, "e", "want('export')", "export", "Export the session or the answer to a file", "e"
     ),
     KeySpec("answer.copy", ANSWER, "y", "want('copy')", "copy", "Copy the answer", "y"),
-    KeySpec(
-        "answer.maximise",
-        ANSWER,
-        "plus",
-        "screen.maximise",
-        "maximise",
-        "Give the pane the whole screen, or its place again",
-        "+",
-    ),
+    _maximise(ANSWER),
     KeySpec("answer.leave", ANSWER, "escape", "want('leave')", "prompt", "Back to the prompt", "Esc"),
     KeySpec("replay.older", REPLAY, "left", "step(-1)", "back", "One checkpoint back", "←", True),
     KeySpec("replay.newer", REPLAY, "right", "step(1)", "forward", "One checkpoint forward", "→", True),

@@ -20,28 +20,14 @@ _SHOWN = 12
 _LONGEST_NAME = 60
 
 
-def own_command(line: str) -> Parsed | None:
-    """Return a line as a command of the console's own; None for any other line, and for one that is wrong."""
-    from hitl_tui.commands.parser import is_command, parse
-
-    if not is_command(line):
-        return None
-    try:
-        parsed = parse(line)
-    except HitlError:
-        return None
-    return parsed if parsed.spec.name in OWN else None
-
-
-def clears(line: str) -> bool | None:
-    """Return whether a line empties the stream (False), or takes that back (True); None for any other line."""
+def parsed_command(line: str) -> Parsed | None:
+    """Return the command that a line is; None for words, and for a command that can't be understood."""
     from hitl_tui.commands.parser import is_command, parse
 
     try:
-        parsed = parse(line) if is_command(line) else None
+        return parse(line) if is_command(line) else None
     except HitlError:
         return None
-    return parsed.values.get("undo") == "undo" if parsed is not None and parsed.spec.name == "clear" else None
 
 
 def carry_out(app: SessionConsole, parsed: Parsed) -> None:

@@ -19,7 +19,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.history_actions import checkpoint_rows, go_back, show_steps
-from hitl_tui.console.local_commands import carry_out, clears, own_command
+from hitl_tui.console.local_commands import OWN, carry_out, parsed_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import BadInput
@@ -77,12 +77,12 @@ class SessionActions:
             line: what was typed.
             known: ids of the questions that were shown when it was begun; it answers no other one.
         """
-        own = own_command(line)
-        if (wiped := clears(line)) is not None:
-            self._clear(undo=wiped)
+        parsed = parsed_command(line)
+        if parsed is not None and parsed.spec.name == "clear":
+            self._clear(undo=bool(parsed.values.get("undo")))
             return
-        if own is not None:
-            carry_out(self._console, own)
+        if parsed is not None and parsed.spec.name in OWN:
+            carry_out(self._console, parsed)
             return
         if not self._display.pending.is_set():
             said = _("The session is still opening; what you sent is carried out as soon as it is open.")

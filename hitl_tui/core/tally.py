@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from hitl_tui.core.json_types import TodoState
 from hitl_tui.core.messages import Message, joined
+from hitl_tui.core.names import step_name
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 DONE, REJECTED, EXPIRED, SKIPPED, FAILED, NOT_RUN = "done", "rejected", "expired", "skipped", "failed", "not_run"
@@ -105,7 +106,7 @@ def why_not_run(todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo]) -> st
     cause = cause_of(todo, todos)
     if cause is None:
         return ""
-    number = cause.id.removeprefix("todo_")
+    number = step_name(cause.id)
     match ending_of(cause):
         case "rejected":
             return Message("{} was rejected", number)

@@ -10,7 +10,7 @@ from typing import TypedDict, cast
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.safe_markdown import first_words
 from hitl_tui.core.tally import cause_of, ending_of
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -347,7 +347,7 @@ def _label(citation: CitationData) -> str:
 
 
 def _undone(todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], words: Mapping[str, str], language: str) -> str:
-    head = f"- {_number(todo)} {todo.name}"
+    head = f"- {step_name(todo.id)} {todo.name}"
     why = todo.error or todo.metadata.get("skip_reason", "")
     why = words["unsaid"] if why == DEFAULT_SKIP_REASON else reason(why, language)
     if todo.metadata.get("rejected") and why:
@@ -359,15 +359,14 @@ def _undone(todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], words: Ma
     return f"{head}: {state}" + (f" ({clip(why, 200)})" if why else "")
 
 
-def _number(todo: SupervisorTodo) -> str:
-    """Return what people call a step: `003`."""
-    return todo.id.removeprefix("todo_")
-
-
 def _became(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
     """Return what became of a step that wasn't done: `003 was rejected`."""
     said = words.get(f"was_{ending_of(todo)}")
-    return said.format(_number(todo)) if said else f"{_number(todo)} {words.get(todo.status.value, todo.status.value)}"
+    return (
+        said.format(step_name(todo.id))
+        if said
+        else f"{step_name(todo.id)} {words.get(todo.status.value, todo.status.value)}"
+    )
 
 
 _NAMED = 3

@@ -382,12 +382,12 @@ class Session(SessionView):
         await self._policy_sync.apply(board.control, begins=begins, todos=board.all())
         pending = await self._mailbox.after(self.id, self._board().control.cursor, branch.number)
         times = [*(entry.at for entry in last), *(info.timestamp for info in newest)]
-        pending += await self._go_on(pending, times)
+        pending += await self._continue_runs(pending, times)
         self._seq_at_opening = pending[-1].seq if pending else 0
         await self.advance()
         await self._publish(happened=True)
 
-    async def _go_on(self, pending: Sequence[Posted], times: Sequence[str]) -> list[Posted]:
+    async def _continue_runs(self, pending: Sequence[Posted], times: Sequence[str]) -> list[Posted]:
         """Record of each run that goes on since when nothing ran; return the events.
 
         Args:

@@ -20,7 +20,7 @@ def values(document: dict[str, Any]) -> list[Any]:
 @each_first()
 def test_killed_while_it_asks_then_answered_then_taken_back_to_its_question(ready: Place, case: Case) -> None:
     process = ready.start(*attaching(case, "--line"))
-    seen_in(process, case.talk[0][0])
+    seen_in(process, "/answer")
     process.send_signal(signal.SIGKILL)
     process.communicate()
     before = ready.done()

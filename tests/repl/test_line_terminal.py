@@ -57,7 +57,8 @@ def test_home_offers_starters_and_sessions_and_leaving_decides_nothing(line: Lin
     assert "? asks" in out
 
 
-def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line: Line) -> None:
+def at_a_gate(line: Line) -> tuple[Path, Terminal]:
+    """Return a pipe that step 002 will wait at, and a terminal in which 002 and 003 after it are asked."""
     (line.workspace / "hitl.toml").write_text(
         '[teams.command_team.commands.gate]\nrun = ["cat", "gate"]\nrisk = "low"\n'
     )
@@ -73,6 +74,11 @@ def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line:
         terminal.send(f"{command}\r")
         terminal.wait(answer)
     os.mkfifo(gate)
+    return gate, terminal
+
+
+def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line: Line) -> None:
+    gate, terminal = at_a_gate(line)
     terminal.send("/todo approve 2\r")
     terminal.wait("[todo_002] started")
     terminal.send("/todo approve 3")
@@ -196,21 +202,7 @@ def test_a_pasted_key_decides_nothing(line: Line) -> None:
 
 
 def test_a_key_typed_before_the_question_decides_nothing(line: Line) -> None:
-    (line.workspace / "hitl.toml").write_text(
-        '[teams.command_team.commands.gate]\nrun = ["cat", "gate"]\nrisk = "low"\n'
-    )
-    trust_workspace(line.data, line.workspace)
-    gate = line.workspace / "gate"
-    terminal = line.terminal(SEARCH)
-    terminal.wait("s1>")
-    for command, answer in (
-        ("/todo add command_team gate", "for command_team."),
-        ("/todo add search_team 전세 --after 2", "for search_team."),
-        ("/todo skip 1", "Skipped 001"),
-    ):
-        terminal.send(f"{command}\r")
-        terminal.wait(answer)
-    os.mkfifo(gate)
+    gate, terminal = at_a_gate(line)
     terminal.send("/todo approve 2\r")
     terminal.wait("002] started")
     terminal.send("y")

@@ -14,10 +14,10 @@ from textual.widgets.input import Selection
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.guarded_dialog import CSS, GuardedDialog, KeyButton, UnhurriedDialog, named_keys
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.keys import JAMO
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.widgets.dialog_frame import Dialog, DialogText, Flow
 from hitl_tui.console.widgets.prompt_line import typed_line
+from hitl_tui.core.jamo import JAMO
 from hitl_tui.language import _
 from hitl_tui.terminal.textual_widgets import bound_action
 

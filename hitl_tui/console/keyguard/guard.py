@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from textual.events import Key, Paste
 from textual.timer import Timer
 
-from hitl_tui.core.bursts import ARM_AFTER as ARM_AFTER
-from hitl_tui.core.bursts import BURST, Bursts
+from hitl_tui.core.bursts import ARM_AFTER, BURST, Bursts
 
 if TYPE_CHECKING:
     from textual.app import App

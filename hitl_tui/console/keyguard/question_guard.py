@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.console.answer_actions import Answer
 from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
-from hitl_tui.console.keyguard.guard import ARM_AFTER, KeyGuard
+from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.core.bursts import ARM_AFTER
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.rows import Row
 

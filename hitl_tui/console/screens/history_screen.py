@@ -75,6 +75,10 @@ class ScreenTasks:
             self._running = True
             self._start(self._run)
 
+    def redraw(self) -> None:
+        """Load and draw what is to be shown again."""
+        self.do(self._draw)
+
     async def _run(self) -> None:
         try:
             while self._waiting or self._stale:
@@ -272,10 +276,7 @@ class HistoryScreen(SingleResultScreen[bool]):
             self.say(_("Nothing is folded here."))
             return
         self._cursor.folded = not self._cursor.folded
-        self._tasks.do(self._nothing)
-
-    async def _nothing(self) -> None:
-        """Have what is shown drawn again."""
+        self._tasks.redraw()
 
     def action_act(self, number: int) -> None:
         """Look, compare, fork or restore: what the keys 1 to 4 do."""

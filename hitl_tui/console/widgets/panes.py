@@ -179,7 +179,7 @@ class Panes(Container):
         self.share_room()
 
     def clear(self) -> None:
-        """Empty the stream; what teams say from now on comes again."""
+        """Empty the stream; new lines appear as always."""
         self.query_one(StreamPane).reset()
         self._begun = False
         self.entitle()

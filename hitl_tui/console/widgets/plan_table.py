@@ -38,7 +38,7 @@ class PlanTable(PlanList):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PLAN)]
 
     class Wanted(Message):
-        """Something shall happen to a TODO: `undo`, `filter`, `steps` or `leave`; `mark`, `unmark` its question."""
+        """A key asks for `undo`, `filter`, `steps` or `leave`; `mark` and `unmark` are about the TODO's question."""
 
         def __init__(self, what: str, todo_id: str) -> None:
             super().__init__()

@@ -109,8 +109,6 @@ class QuestionPanel(TitledFrame, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.QUESTION)]
-    digests: ClassVar[bool] = False
-    """Show the digest of the question, too, for a program that judges from outside what was on the screen."""
 
     class Chosen(Message):
         """An answer was chosen for a question, as it was shown."""
@@ -128,7 +126,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
             self.why = why
 
     class Wanted(Message):
-        """Something shall happen that isn't an answer: `undo`, `review` what is marked, show its `results`."""
+        """A key asks for something other than an answer: `undo`, `review` of what is marked, `results` it uses."""
 
         def __init__(self, what: str) -> None:
             super().__init__()
@@ -503,8 +501,6 @@ def state_words(
         quiet: seconds without a key that it takes before a key decides; None when keys go elsewhere.
     """
     shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
-    if QuestionPanel.digests:
-        shown += _("digest {digest} · ").format(digest=question.digest[:8])
     if not read:
         waits = _("more below: {question.page_down}") if complete else _("waits for its preview")
         return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))
