@@ -53,13 +53,41 @@ async def test_a_message_goes_after_five_seconds_and_nothing_moves_then(tmp_path
         await c.until(lambda: line.size.height == 1, "one row again")
 
 
-async def test_a_message_goes_with_the_next_question(tmp_path: Path) -> None:
+async def ask_another(c: Console) -> None:
+    """Let another process add a step that is asked about."""
+    assert c.session.handle is not None
+    await c.session.handle.handler.handle_command("/todo add command_team keep file=one")
+    await c.asked()
+
+
+async def test_a_message_goes_with_the_next_question_once_it_could_be_read(tmp_path: Path) -> None:
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
-        assert c.session.handle is not None
         c.session.say("Something of the moment before")
-        await c.session.handle.handler.handle_command("/todo add command_team keep file=one")
+        c.clock.rest(3.5)
+        assert c.message
+        await ask_another(c)
+        assert not c.message
+
+
+async def test_what_a_person_did_can_still_be_read_beside_the_question_that_follows(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
         await c.asked()
+        await c.to_question()
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: c.panel.question is not None and c.panel.question.todo_id == "todo_002", "the next one")
+        assert "001" in c.message
+        c.clock.rest(3.5)
+        await c.until(lambda: not c.message, "its end, before the usual five seconds")
+
+
+async def test_that_nothing_was_done_goes_with_the_next_question_at_once(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.press("ctrl+g")
+        assert c.message == "Nothing waits for you now."
+        await ask_another(c)
         assert not c.message
 
 

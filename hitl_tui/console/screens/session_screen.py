@@ -542,7 +542,7 @@ class SessionScreen(PromptScreen):
         if not (self.handle is not None and self.handle.stopped):
             line.stand(safe_text(translate(snapshot.problem), multiline=False))
         if before != self._asked:
-            line.pass_by(only_passing=not self._asked - before)
+            line.overtaken(asked=bool(self._asked - before))
 
     # Keys ------------------------------------------------------------------------------------------------------
 

@@ -109,6 +109,8 @@ def _fitting(widths: Sequence[int], room: int) -> int:
 
 _LASTS = 5.0
 """Seconds that a message stays at most."""
+_READ = 3.0
+"""Seconds that a message stays at least when a question comes, so that it can be read."""
 _LOOKS = 0.5
 """Seconds between two looks at how long it has been there."""
 
@@ -116,7 +118,8 @@ _LOOKS = 0.5
 class MessageLine(Widget):
     """What just happened, or how the typed command is used. An error says so in words.
 
-    A message goes with the next key, the next question or after five seconds; what goes on being so comes back then.
+    A message goes with the next key, after five seconds, or with the next question once there was time to read it; one
+    that says that nothing was done goes with that question at once. What goes on being so comes back then.
     It is as high as a message needs, up to three rows where the terminal has them.
     """
 
@@ -127,7 +130,8 @@ class MessageLine(Widget):
         self._passing = False
         self._hint = ""
         self._standing = ""
-        self._said_at = 0.0
+        self._until = 0.0
+        self._least = 0.0
         self._rows = 1
         self._then: Callable[[], None] | None = None
         self._ageing: Timer | None = None
@@ -156,7 +160,8 @@ class MessageLine(Widget):
         self._tell(text, error=error, passing=passing, then=then)
         self._rows = 1
         if text and self.is_attached:
-            self._said_at = console_of(self.app).guard.now
+            now = console_of(self.app).guard.now
+            self._until, self._least = now + _LASTS, now + _READ
             self._ageing = self._ageing or self.set_interval(_LOOKS, self._grow_old)
         self.refresh(layout=True)
 
@@ -175,13 +180,25 @@ class MessageLine(Widget):
             self._standing = text
             self.refresh(layout=True)
 
-    def pass_by(self, *, only_passing: bool = False) -> None:
-        """Something happened: what was said of the moment before isn't true any more."""
-        if (self._passing or not only_passing) and (self._text or self._rows > 1):
+    def pass_by(self) -> None:
+        """A key was pressed: what was said of the moment before was seen."""
+        if self._text or self._rows > 1:
             self.say("")
 
+    def overtaken(self, *, asked: bool) -> None:
+        """What waits for a person changed: that nothing was done, and why, may not be true any more.
+
+        Args:
+            asked: something else is asked; what a person did just now can still be read beside it.
+        """
+        if self._passing:
+            self.pass_by()
+        elif asked and self._text:
+            self._until = min(self._until, self._least)
+            self._grow_old()
+
     def _grow_old(self) -> None:
-        if console_of(self.app).guard.now - self._said_at < _LASTS:
+        if console_of(self.app).guard.now < self._until:
             return
         rows = self.size.height  # nothing moves below somebody's hands: that waits for the next key
         self._tell("", error=False, passing=False, then=None)
