@@ -24,10 +24,10 @@ from hitl_tui.console.services import Speaker
 from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.language import language
+from hitl_tui.language import _, language
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.termination import Termination
-from hitl_tui.wording.times import MODES, next_mode
+from hitl_tui.wording.times import MODES
 
 if TYPE_CHECKING:
     from hitl_tui.console.screens.session_screen import SessionScreen
@@ -164,10 +164,23 @@ class HitlApp(ConsoleApp):
             self.sessions.back()
 
     def action_mode(self) -> None:
+        """Let a mode be chosen, for the session or for new ones; where the list is shown, close it."""
         if self._session_on_top:
-            self.session.operator.cycle_mode()
+            self.session.operator.choose_mode()
         elif self.screen is self.home:
-            self.mode = next_mode(self.home.mode)
+            self.start(self._choose_mode(), "mode")
+        else:
+            from hitl_tui.console.dialogs.mode_dialog import ModeDialog
+
+            if isinstance(self.screen, ModeDialog):
+                self.screen.action_cancel()
+
+    async def _choose_mode(self) -> None:
+        from hitl_tui.console.dialogs.mode_dialog import ModeDialog
+
+        chosen = await self.push_screen_wait(ModeDialog(self.home.mode, _("When do new sessions ask you?")))
+        if isinstance(chosen, str):
+            self.mode = chosen
             self.home.mode_changed()
 
     def index_folder(self) -> None:

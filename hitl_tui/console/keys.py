@@ -73,7 +73,7 @@ def _maximise(part: str) -> KeySpec:
 KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.help", ANYWHERE, "f1", "help", "help", "All keys and commands", "F1", True),
     KeySpec("console.inbox", ANYWHERE, "f3", "inbox", "inbox", "Everything that waits for you", "F3", True),
-    KeySpec("console.mode", ANYWHERE, "f4", "mode", "mode", "Next mode: when you are asked", "F4", True),
+    KeySpec("console.mode", ANYWHERE, "f4", "mode", "mode", "Choose when you are asked", "F4", True),
     KeySpec("console.home", ANYWHERE, "ctrl+o", "home", "sessions", "Sessions and starters, and back", "Ctrl+O", True),
     KeySpec(
         "console.where",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from hitl_tui.commands.parser import on_behalf
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
 from hitl_tui.console.decision_flow import DecisionFlow
-from hitl_tui.console.dialogs.answer_dialog import Picking
+from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
 from hitl_tui.console.dialogs.text_viewer import TextViewer
@@ -23,15 +23,14 @@ from hitl_tui.console.local_commands import OWN, carry_out, parsed_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import _, ngettext, translate
+from hitl_tui.language import _, translate
 from hitl_tui.wording.history_rows import todo_rows
 from hitl_tui.wording.status_words import number_of, status_words
-from hitl_tui.wording.times import MODES, mode_words, next_mode
+from hitl_tui.wording.times import MODES, mode_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
@@ -202,41 +201,30 @@ class SessionActions:
         elif "\n" in result.message and display.at_prompt:
             display.show_pane("stream")  # all of it is only there
 
-    def cycle_mode(self) -> None:
-        """Go on to the next mode."""
-        snapshot = self._display.snapshot
-        if snapshot is None:
+    def choose_mode(self) -> None:
+        """Let a mode be chosen."""
+        if self._display.snapshot is None:
             self._display.say(_("The session is still opening."), passing=True)
             return
-        self._on(self._next_mode)
+        self._on(self._choose_mode)
 
-    async def _next_mode(self, handle: SessionHandle) -> None:
+    async def _choose_mode(self, handle: SessionHandle) -> None:
         now = handle.session.snapshot.mode
-        freed = {mode: len(await handle.handler.freed(Mode(mode))) for mode in MODES}
-        mode: str | None = next_mode(now)
-        if freed[next_mode(now)]:
-            mode = await self._mode_chosen(handle, freed)
-        if mode is not None and mode != now:
-            await self._set_mode(handle, mode)
+        freed = {mode: await handle.handler.freed(Mode(mode)) for mode in MODES}
+        going = max(freed.values(), key=len)
+        said = self._freed_words(handle, going) if going else _("When are you asked?")
+        counts = {mode: len(ids) for mode, ids in freed.items()}
+        chosen = await self._console.push_screen_wait(ModeDialog(now, said, counts))
+        if isinstance(chosen, str) and chosen != now:
+            await self._set_mode(handle, chosen)
 
-    async def _mode_chosen(self, handle: SessionHandle, freed: Mapping[str, int]) -> str | None:
-        """Ask before a key makes steps run that nobody has said yes to; None for no other mode."""
-        going = await handle.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
+    def _freed_words(self, handle: SessionHandle, going: Sequence[str]) -> str:
+        """Return which steps another mode would let run that nobody has said yes to."""
         todos = [todo for i in going if (todo := handle.session.snapshot.todo(i)) is not None]
         shown = [f"{number_of(todo.id)}  {one_line(todo.name, 60)}" for todo in todos[:_FREED]]
         if len(todos) > _FREED:
             shown.append(_("… and {n:,} more").format(n=len(todos) - _FREED))
-        said = "\n".join([_("Another mode lets these run without a question, from now on:"), *shown])
-        options = tuple(
-            Option(
-                mode_words(mode) + (" · " + _running(freed[mode]) if freed[mode] else ""),
-                mode,
-            )
-            for mode in MODES
-        )
-        title = _("Mode · now {mode}").format(mode=mode_words(handle.session.snapshot.mode))
-        chosen = await self._console.push_screen_wait(Picking(title, Content(said), options))
-        return chosen if isinstance(chosen, str) else None
+        return "\n".join([_("Another mode lets these run without a question, from now on:"), *shown])
 
     async def _set_mode(self, handle: SessionHandle, mode: str) -> None:
         result = await handle.handler.handle_command(f"/mode {mode}")
@@ -342,6 +330,3 @@ class SessionActions:
         rows = await checkpoint_rows(handle, info, self._console.keymap, engine=engine)
         await self._console.push_screen_wait(TextViewer(_("Checkpoint"), rows))
 
-
-def _running(count: int) -> str:
-    return ngettext("{n} runs without a question", "{n} run without a question", count).format(n=count)

@@ -47,11 +47,6 @@ def failure_words(error: BaseException) -> str:
     return _("Unexpected error ({name}); the log file has the details.").format(name=type(error).__name__)
 
 
-def next_mode(mode: str) -> str:
-    """Return the mode that follows, in a circle."""
-    return MODE_ORDER[(MODE_ORDER.index(mode) + 1) % len(MODE_ORDER)] if mode in MODE_ORDER else MODE_ORDER[0]
-
-
 def duration_words(seconds: float | None) -> str:
     """Return `0.2 s` in the person's language, `1:05` or `2:03:04`."""
     if seconds is None:

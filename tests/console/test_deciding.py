@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from hitl_tui.console.dialogs.answer_dialog import OptionAnswer
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
@@ -223,8 +224,8 @@ async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) 
         await c.asked()
         header = c.session.query_one(HeaderBar)
         assert header.mode == "ASK EVERY STEP"
+        await c.press("f4")
         for key in ("enter", "escape"):
-            await c.press("f4")
             await c.until(lambda: isinstance(c.app.screen, OptionAnswer), "what would run")
             said = c.app.screen.query_one(".dialog-text", Static).content
             assert "001" in str(said) and "002" in str(said)
@@ -241,14 +242,22 @@ async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) 
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "both steps")
 
 
-async def test_f4_changes_at_once_what_lets_nothing_run(tmp_path: Path) -> None:
+async def test_f4_opens_the_same_list_whether_anything_waits_or_not(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")
         header = c.session.query_one(HeaderBar)
         await c.press("f4")
-        await c.until(lambda: header.mode == "ASK EVERY STEP", "the next mode")
+        await c.until(lambda: isinstance(c.app.screen, ModeDialog), "the list")
+        rows = c.app.screen.query_one(OptionList)
+        assert rows.highlighted == 2 and "ASK RISKY STEPS ONLY · now" in str(rows.get_option_at_index(2).prompt)
         await c.press("f4")
-        await c.until(lambda: header.mode == "ASK PLAN, THEN RISKY STEPS", "and the next")
+        await c.until(lambda: c.app.screen is c.session, "it is closed by the key that opened it")
+        assert header.mode == "ASK RISKY STEPS ONLY"
+        await c.press("f4")
+        await c.until(lambda: isinstance(c.app.screen, ModeDialog), "the list")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: header.mode == "ASK EVERY STEP", "the mode")
 
 
 async def test_the_inbox_leads_to_a_question_and_decides_nothing(tmp_path: Path) -> None:

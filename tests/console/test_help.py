@@ -10,6 +10,7 @@ from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.content import Content
 from textual.widgets import Static
 
+from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.text_viewer import HelpScreen, HelpText, TextViewer
 from hitl_tui.console.help_rows import KeyRow, having, help_rows, parts_here, sections_of
 from hitl_tui.console.keys import ANYWHERE, FINDING, HISTORY, PLAN, QUESTION, SESSION
@@ -194,7 +195,10 @@ async def test_the_first_screen_says_which_mode_new_sessions_get_and_its_key(tmp
         facts = c.app.home.query_one("#home-facts", Static)
         assert "ASK EVERY STEP  (F4 changes it)" in str(facts.render())
         await c.press("f4")
-        assert "ASK PLAN, THEN RISKY STEPS  (F4 changes it)" in str(facts.render()), "the one after it"
+        await c.until(lambda: isinstance(c.app.screen, ModeDialog), "the list")
+        c.clock.rest()
+        await c.press("2")
+        await c.until(lambda: "ASK PLAN, THEN RISKY STEPS  (F4 changes it)" in str(facts.render()), "what was chosen")
     async with console(tmp_path / "e", EXAMPLE) as c:
         facts = c.app.home.query_one("#home-facts", Static)
         await c.until(lambda: "as hitl.toml says" in str(facts.render()), "what the file declares")

@@ -106,6 +106,7 @@ class OptionAnswer(AnswerDialog[Given]):
         content: what is asked; safe.
         options: what there is to choose from.
         made: makes the answer of an option's value.
+        at: place of the option at the cursor.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.CHOOSING)]
@@ -114,8 +115,11 @@ class OptionAnswer(AnswerDialog[Given]):
     DIGIT: ClassVar[str] = mark("a digit sends its option")
     ENTER: ClassVar[str] = mark("{list.choose} decides nothing: {choosing.send} sends it")
 
-    def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Callable[[Json], Json]) -> None:
+    def __init__(
+        self, title: str, content: Content, options: tuple[Option, ...], made: Callable[[Json], Json], at: int = 0
+    ) -> None:
         super().__init__(title)
+        self._first = at
         self._content = content
         self._options = options
         self._made = made
@@ -133,7 +137,7 @@ class OptionAnswer(AnswerDialog[Given]):
         return keymap_of(self.app).shown(f"choosing.{number}") or str(number)
 
     def on_mount(self) -> None:
-        self._list.highlighted = 0
+        self._list.highlighted = self._first
 
     @property
     def _list(self) -> OptionList:
@@ -200,14 +204,15 @@ class Picking(OptionAnswer):
         title: one line, safe.
         content: what is asked; safe.
         options: what there is to choose from.
+        at: place of the option at the cursor.
     """
 
     SEND = mark("Take it")
     DIGIT = mark("a digit takes its option")
     ENTER = mark("{list.choose} decides nothing: {choosing.send} takes it")
 
-    def __init__(self, title: str, content: Content, options: tuple[Option, ...]) -> None:
-        super().__init__(title, content, options, lambda value: value)
+    def __init__(self, title: str, content: Content, options: tuple[Option, ...], at: int = 0) -> None:
+        super().__init__(title, content, options, lambda value: value, at)
 
     def said_of(self, option: Option) -> str:
         return ""
