@@ -329,4 +329,3 @@ class SessionActions:
     async def _show_checkpoint(self, info: CheckpointInfo, engine: bool, handle: SessionHandle) -> None:
         rows = await checkpoint_rows(handle, info, self._console.keymap, engine=engine)
         await self._console.push_screen_wait(TextViewer(_("Checkpoint"), rows))
-
