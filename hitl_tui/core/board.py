@@ -345,6 +345,15 @@ def subject_of(draft: Draft, todo: SupervisorTodo, *, ahead: bool = False) -> Su
     }
 
 
+def run_digest(todo: SupervisorTodo) -> str:
+    """Return a digest of what a TODO runs: a command line, else its team, its task and its arguments."""
+    argv = todo.arguments.get("argv")
+    if isinstance(argv, list):
+        return digest({"argv": argv})
+    arguments = {name: value for name, value in todo.arguments.items() if name != "programs"}
+    return digest({"team": todo.agent_name, "task": todo.description, "arguments": arguments})
+
+
 def approval_binds(draft: Draft, todo: SupervisorTodo) -> bool:
     """Return whether a TODO's approval stands for exactly what would run now."""
     if todo.approval is None:

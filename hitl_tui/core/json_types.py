@@ -114,10 +114,17 @@ class Breakpoints(TypedDict, total=False):
 
 
 class RunBefore(TypedDict, total=False):
-    """How a TODO stood on the branch that a restore left."""
+    """How a TODO stood on the branch that a restore left.
+
+    Args:
+        status, branch: of the newest branch on which it ran.
+        subjects: how each thing stood that it ran there or on branches before, by `board.run_digest`; missing in
+            records of earlier versions, which don't say what ran.
+    """
 
     status: str
     branch: int
+    subjects: Mapping[str, str]
 
 
 class TodoMetadata(TypedDict, total=False):

@@ -9,11 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, inputs_of, judge, subject_of
+from hitl_tui.core.board import (
+    PLAN_DRAFT,
+    Board,
+    Draft,
+    Rules,
+    dependencies_met,
+    inputs_of,
+    judge,
+    run_digest,
+    subject_of,
+)
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import About, DoubtfulEffect, EarlierResult, Interrupt, ProposalState, Subject, TodoState
+from hitl_tui.core.json_types import (
+    About,
+    DoubtfulEffect,
+    EarlierResult,
+    Interrupt,
+    ProposalState,
+    RunBefore,
+    Subject,
+    TodoState,
+)
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk, Ruling, Terms
@@ -127,13 +146,22 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
         "missing": list(todo.missing),
         "notes": list(todo.metadata.get("notes", ())),
         "optional": todo.optional,
-        "ran_before": todo.metadata.get("ran_before", {}),
+        "ran_before": _ran_before(todo),
     }
     if todo.metadata.get("changed"):
         about["changed"] = list(todo.metadata["changed"])
     if results := _results(draft, todo):
         about["results"] = results
     return about
+
+
+def _ran_before(todo: SupervisorTodo) -> RunBefore:
+    """Return how exactly what a TODO would run stood on a branch that was left; empty where something else ran."""
+    ran = todo.metadata.get("ran_before", {})
+    if "subjects" not in ran:
+        return ran
+    status = ran["subjects"].get(run_digest(todo))
+    return {} if status is None else {"status": status, "branch": ran["branch"]}
 
 
 def _results(draft: Draft, todo: SupervisorTodo) -> list[EarlierResult]:

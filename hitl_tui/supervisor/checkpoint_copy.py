@@ -12,12 +12,13 @@ from typing import Any
 
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
-from hitl_tui.core.board import Board
+from hitl_tui.core.board import Board, run_digest
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.interrupts.numbers import highest_number
 from hitl_tui.core.json_types import RunBefore
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Branch
 from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor.checkpoint_saver import check_file, create_checkpointer, serializer
@@ -293,10 +294,17 @@ async def head_before_restore(history: SessionHistory, session: str) -> str:
     raise Refused(Message("Session {} has no checkpoint to copy.", session), reason="unknown")
 
 
+_MAY_DIFFER = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
+"""Statuses in which a TODO that ran may have been edited since."""
+
+
 def _what_ran(board: Board) -> dict[str, RunBefore]:
     """Return which TODOs had begun on the branch that is left, or before it: what they did to the world stays."""
     ran = {todo.id: todo.metadata["ran_before"].copy() for todo in board.all() if "ran_before" in todo.metadata}
-    now: dict[str, RunBefore] = {
-        todo.id: {"status": todo.status.value, "branch": board.control.branch} for todo in board.all() if todo.attempt
-    }
-    return {**ran, **now}
+    for todo in board.all():
+        if todo.attempt:
+            subjects = dict(ran.get(todo.id, {}).get("subjects", {}))
+            if todo.status not in _MAY_DIFFER or todo.question:
+                subjects[run_digest(todo)] = todo.status.value
+            ran[todo.id] = {"status": todo.status.value, "branch": board.control.branch, "subjects": subjects}
+    return ran

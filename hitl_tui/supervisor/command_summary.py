@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.teams.printed_figures import Difference, Run, deleted, differences
 
 Mark = Callable[[str], str]
@@ -16,6 +16,8 @@ Mark = Callable[[str], str]
 _LINE = 240
 _FEW, _LAST = 3, 12
 _MOST = 12
+_MOST_GONE = 20
+"""Names of deleted files that are listed."""
 
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -38,6 +40,8 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "about": "about {apart}",
             "same": "unchanged: {labels}",
             "others": "{count:,} more figures changed",
+            "gone": "and {count:,} more",
+            "earlier": "{command}, before you went back",
         },
         "ko": {
             "done": "실행한 일",
@@ -58,6 +62,8 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "about": "약 {apart}",
             "same": "변화 없음: {labels}",
             "others": "그 밖에 달라진 수치 {count:,}개",
+            "gone": "그 밖에 {count:,}개",
+            "earlier": "{command}(되돌리기 전)",
         },
     }
 )
@@ -68,12 +74,13 @@ def worth_telling(runs: Sequence[Run]) -> bool:
     return len(runs) > 1 or any(deleted(run) is not None for run in runs)
 
 
-def told(runs: Sequence[Run], language: str) -> str:
+def told(runs: Sequence[Run], language: str, earlier: Collection[str] = ()) -> str:
     """Return a Markdown list of what each command did, with the differences between what they measured.
 
     Args:
         runs: in the order of the plan.
         language: `ko` or `en`; others get English.
+        earlier: TODO ids of runs that are older than a restore: what they measured may not hold any more.
     """
     words = WORDS.get(language, WORDS["en"])
     found = differences(runs)
@@ -81,9 +88,22 @@ def told(runs: Sequence[Run], language: str) -> str:
     for run in runs:
         apart = [difference for difference in found if difference.later == run.todo_id]
         said, under = _of_run(run, apart, runs, words)
-        lines.append(f"- {code(run.command)}: {said}")
+        command = words["earlier"] if run.todo_id in earlier else "{command}"
+        lines.append(f"- {command.format(command=code(run.command))}: {said}")
         lines += [f"  - {line}" for line in under]
     return f"**{words['done']}**\n\n" + "\n".join(lines)
+
+
+def lines_of_run(run: Run, language: str) -> list[str]:
+    """Return a Markdown list of what one command did by itself, with the names of what it deleted."""
+    words = WORDS.get(language, WORDS["en"])
+    said, under = _of_run(run, (), (run,), words)
+    gone = sorted(deleted(run) or ())
+    if len(gone) > 1:
+        under = [code(path) for path in gone[:_MOST_GONE]]
+        if (rest := len(gone) - _MOST_GONE) > 0:
+            under.append(words["gone"].format(count=rest))
+    return [f"- {step_name(run.todo_id)} {code(run.command)}: {said}", *(f"  - {line}" for line in under)]
 
 
 def in_short(runs: Sequence[Run], language: str) -> list[str]:

@@ -45,6 +45,7 @@ from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, Grap
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
 from hitl_tui.supervisor.bound_files import find_bound_files
 from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.lasting_effects import CHANGED_NOTHING
 from hitl_tui.supervisor.orphan_processes import command_of, end_orphans, find_orphans
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.supervisor.storage import ArtifactStore
@@ -84,6 +85,7 @@ class LedgerEffects:
         session, todo_id, branch, run_id: the run.
         resolutions: what people said about effects in doubt, by key: `verdict` (`use_as_done` or `do_again`) and
             the `request_id` it answers.
+        repeatable: it is declared to change nothing, so what another branch or session did is done again unasked.
         secrets: declared secrets, by name: they are masked in what is recorded of a failure.
         now: the clock.
     """
@@ -99,6 +101,7 @@ class LedgerEffects:
         branch: int,
         run_id: str,
         resolutions: Mapping[str, EffectResolution],
+        repeatable: bool,
         secrets: Mapping[str, str],
         now: Callable[[], str],
     ) -> None:
@@ -110,6 +113,7 @@ class LedgerEffects:
         self._branch = branch
         self._run_id = run_id
         self._resolutions = resolutions
+        self._repeatable = repeatable
         self._secrets = dict(secrets)
         self._now = now
         self._ordinals: Counter[str] = Counter()
@@ -126,6 +130,9 @@ class LedgerEffects:
         claim = await self._ledger.begin_effect(
             effect, self._now(), resolution=answer.get("verdict", ""), answer_to=answer.get("request_id", "")
         )
+        if claim.verdict == "doubt" and self._repeatable and claim.effect and claim.effect.status == "done":
+            said = f"low risk {self._now()}"  # what it found then may not hold any more
+            claim = await self._ledger.begin_effect(effect, self._now(), resolution="repeatable", answer_to=said)
         if claim.verdict == "stale":
             raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
         if claim.verdict == "doubt":
@@ -147,7 +154,8 @@ class LedgerEffects:
             await self._ledger.end_effect(key, self._run_id, "failed", failure, self._now())
             raise
         reference = await self._artifacts.put(result)
-        await self._ledger.end_effect(key, self._run_id, "done", {"artifact": reference}, self._now())
+        done: JsonObject = {"artifact": reference, **({CHANGED_NOTHING: True} if self._repeatable else {})}
+        await self._ledger.end_effect(key, self._run_id, "done", done, self._now())
         return result
 
     async def _kept(self, outcome: JsonObject) -> dict[str, Any]:
@@ -160,7 +168,7 @@ def _why_in_doubt(effect: Effect | None, session: str) -> str:
         return Message("it was started, and nothing says whether it ended")
     if effect.session != session:
         return Message("session {} did it, with which this one shares its past", effect.session)
-    return Message("it was done on branch {}, which was left by a restore", effect.branch)
+    return Message("it ran before the restore, which undid nothing of what it did")
 
 
 TeamGraph: TypeAlias = "CompiledStateGraph[Any, Any, Any, Any]"
@@ -417,7 +425,7 @@ class LocalDispatcher:
         state = None if spec.fresh else await graph.aget_state(config)
         value = _beginning(spec) if state is None else self._input(spec, state)
         if value is not _WAITING:
-            context = await self._context(spec, lock)
+            context = await self._context(spec, lock, repeatable=team.changes_nothing(spec.todo.arguments))
             try:
                 async with asyncio.timeout(spec.todo.timeout or None) as limit:
                     result = await self._stream(graph, value, config, context, spec)
@@ -471,7 +479,7 @@ class LocalDispatcher:
             return _WAITING
         return None
 
-    async def _context(self, spec: RunSpec, lock: int) -> TeamContext:
+    async def _context(self, spec: RunSpec, lock: int, *, repeatable: bool) -> TeamContext:
         services = self._services
         inputs = {
             todo_id: TeamResult.from_dict(await services.artifacts.get(str(ref["digest"])))
@@ -487,6 +495,7 @@ class LocalDispatcher:
             branch=spec.branch,
             run_id=spec.run_id,
             resolutions=todo.metadata.get("resolutions", {}),
+            repeatable=repeatable,
             secrets=services.secrets,
             now=services.now,
         )

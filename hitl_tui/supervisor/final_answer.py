@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
@@ -11,10 +11,12 @@ from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_markdown import first_words
 from hitl_tui.core.tally import cause_of, ending_of
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.supervisor.command_summary import in_short, told, worth_telling
+from hitl_tui.supervisor.command_summary import in_short, lines_of_run, told, worth_telling
+from hitl_tui.supervisor.lasting_effects import LastingEffect, run_place
 from hitl_tui.supervisor.snapshot import CitationData, ResponseData
 from hitl_tui.teams.contract import Block, Brief, brief_of, place_label
 from hitl_tui.teams.printed_figures import Run, run_of
@@ -68,6 +70,8 @@ _WORDS = {
         "also": "Also found",
         "sources": "Sources",
         "open": "Not done",
+        "lasting": "Not undone by going back",
+        "lasts": "{}: it ran, and what it did stays",
         "files": "Files written",
         "nothing": "Nothing was carried out.",
         "no_words": "Finished without a text.",
@@ -89,6 +93,8 @@ _WORDS = {
         "also": "그 밖에 찾은 곳",
         "sources": "출처",
         "open": "하지 않은 일",
+        "lasting": "되돌려도 그대로 남은 일",
+        "lasts": "{}: 이미 실행되었고 그 결과는 그대로 있음",
         "files": "작성한 파일",
         "nothing": "실행된 단계가 없습니다.",
         "no_words": "결과 글 없이 끝났습니다.",
@@ -154,6 +160,8 @@ def compose(
     results: Mapping[str, ResultData],
     errors: Sequence[str] = (),
     remarks: Sequence[str] = (),
+    lasting: Sequence[LastingEffect] = (),
+    branch: int = 0,
 ) -> Response:
     """Return the answer: a short one first, then what was left out or not done, what it rests on, what isn't there.
 
@@ -167,13 +175,19 @@ def compose(
         results: `TeamResult` dicts by TODO id; a `brief` in their data says what comes first.
         errors: why no plan could be made.
         remarks: what a person should know of the plan, a sentence each.
+        lasting: what was done on branches that a restore left.
+        branch: the branch that the session stands on.
     """
     words = _WORDS.get(language, _WORDS["en"])
     if errors:
         return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
     done = [t for t in todos if t.status is Status.COMPLETED]
-    runs = _runs(done, results)
-    deeds = told(list(runs.values()), language) if runs else ""
+    earlier = _from_before(done, lasting, branch)
+    runs = _runs(done, results, earlier)
+    deeds = told(list(runs.values()), language, earlier) if runs else ""
+    left = _lasting(lasting, words, language)
+    if left and deeds:
+        deeds, left = "\n\n".join(filter(None, (deeds, f"**{words['lasting']}**\n\n{left}"))), ""
     used = {d for t in done if t.id not in runs and _draws(results.get(t.id), runs) for d in t.dependencies}
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
@@ -181,7 +195,8 @@ def compose(
     answering = _answering(said, len(leaves))
     missed = any(one.brief.absent for one in said)
     answer = _answer(answering, words, deeds, absent=missed) if done else words["nothing"]
-    sections = [(words["answer"], answer), (words["remarks"], _listed(remarks))]
+    sections = [(words["answer"], answer), (words["lasting"], left)]
+    sections.append((words["remarks"], _listed(remarks)))
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     by_id = {t.id: t for t in todos}
     sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
@@ -218,10 +233,35 @@ def _draws(result: ResultData | None, runs: Mapping[str, Run]) -> bool:
     return not runs or result is None or bool(result.get("citations") or result.get("files"))
 
 
-def _runs(done: Sequence[SupervisorTodo], results: Mapping[str, ResultData]) -> dict[str, Run]:
-    """Return the commands that ran, by TODO id; empty where what one command printed says it all."""
+def _from_before(done: Sequence[SupervisorTodo], lasting: Sequence[LastingEffect], branch: int) -> frozenset[str]:
+    """Return whose results are older than a restore after which the world isn't as it was then.
+
+    Those are steps that ran before something that a restore didn't undo, and steps for which a person took over what
+    was done on the branch that was left.
+    """
+    answers = {todo.id: todo.metadata.get("resolutions", {}).values() for todo in done}
+    taken = {name for name, said in answers.items() if any(r.get("verdict") == Verdict.USE_AS_DONE for r in said)}
+    return frozenset(taken | {todo.id for todo in done if lasting and run_place(todo.run_id)[0] < branch})
+
+
+def _runs(
+    done: Sequence[SupervisorTodo], results: Mapping[str, ResultData], earlier: Collection[str]
+) -> dict[str, Run]:
+    """Return the commands that ran, by TODO id; empty where what one command printed now says it all."""
     found = [run for t in done if t.id in results and (run := run_of(t.id, results[t.id]))]
-    return {run.todo_id: run for run in found} if worth_telling(found) else {}
+    told_apart = worth_telling(found) or any(run.todo_id in earlier for run in found)
+    return {run.todo_id: run for run in found} if told_apart else {}
+
+
+def _lasting(lasting: Sequence[LastingEffect], words: Mapping[str, str], language: str) -> str:
+    """Return what a restore didn't undo: of a command what it did, files that it deleted by name."""
+    lines = []
+    for one in lasting:
+        if one.run is not None:
+            lines += lines_of_run(one.run, language)
+        else:
+            lines.append(f"- {words['lasts'].format(' '.join(filter(None, (step_name(one.todo_id), one.name))))}")
+    return "\n".join(lines)
 
 
 def _brief(result: ResultData | None, words: Mapping[str, str], *, deed: bool = False) -> Brief:

@@ -11,7 +11,7 @@ session can be taken further.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol, cast
 
@@ -37,10 +37,12 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
+from hitl_tui.ledger.records import Effect
 from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.bound_files import BoundFiles, bind_again
 from hitl_tui.supervisor.final_answer import ResultData, compose
+from hitl_tui.supervisor.lasting_effects import lasting_effects
 from hitl_tui.supervisor.ports import Artifacts
 from hitl_tui.supervisor.state import GateState, MainSupervisorState, PlanningData
 from hitl_tui.threads.session_history import thread_of
@@ -85,6 +87,7 @@ class TeamSupervisor:
         checkpointer: the session's saver.
         now: the clock, ISO 8601 in UTC.
         policy: says whether a TODO may begin now; None where none ever does.
+        effects: gives what the session did to the world; None where nothing is concluded.
     """
 
     def __init__(
@@ -95,12 +98,14 @@ class TeamSupervisor:
         checkpointer: BaseCheckpointSaver[str],
         now: Callable[[], str],
         policy: PolicySource | None = None,
+        effects: Callable[[], Awaitable[Sequence[Effect]]] | None = None,
     ) -> None:
         self._planner = planner
         self._rules = rules
         self._artifacts = artifacts
         self._now = now
         self._policy = policy
+        self._effects = effects
         self.follower = PlanFollower()
         self.graph = self._build(checkpointer)
 
@@ -327,7 +332,10 @@ class TeamSupervisor:
         planning = state.get("planning") or {}
         intent = Intent.from_dict(planning.get("intent") or {})
         errors = planning.get("errors", ())
-        response = compose(state["query"], intent.language, todos, results, errors, intent.notes)
+        done = await self._effects() if self._effects is not None else ()
+        lasting = await lasting_effects(done, board, self._artifacts)
+        branch = board.control.branch
+        response = compose(state["query"], intent.language, todos, results, errors, intent.notes, lasting, branch)
         digest = await self._artifacts.put(response.to_dict())
         update = {
             "response": {

@@ -69,7 +69,13 @@ class Session(SessionView):
         self._mailbox: Mailbox = setup.ledger
         self._dispatcher = dispatcher(self._post_run, self._follow_up)
         self._supervisor = TeamSupervisor(
-            setup.planner, lambda: setup.rules, storage.artifacts, storage.saver, setup.now, setup.policy
+            setup.planner,
+            lambda: setup.rules,
+            storage.artifacts,
+            storage.saver,
+            setup.now,
+            setup.policy,
+            partial(setup.ledger.effects, setup.info.id),
         )
         self._state: MainSupervisorState = {}
         self._interrupt = ""

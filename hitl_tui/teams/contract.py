@@ -364,6 +364,10 @@ class Team(ABC):
         """Return the risk class of exactly these arguments."""
         return self.risk
 
+    def changes_nothing(self, arguments: JsonObject) -> bool:
+        """Return whether what exact arguments do is declared to change nothing, so that repeating it needs no word."""
+        return False
+
     def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return the digests of what exact arguments may execute, as it is now.
 

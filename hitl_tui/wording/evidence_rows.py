@@ -84,6 +84,9 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: 
     text = str(evidence.get("text", ""))
     lines = text_lines(text) if text else []
     if (wrong := _what_went_wrong(evidence, len(lines))) or "files" not in evidence:
+        if not wrong and not lines and deletes(argv):
+            yield text_row(_("would delete nothing"), "bold")
+            return
         if not wrong and len(lines) <= 1:
             yield labelled(_("preview"), in_line(lines[0]) if lines else _("nothing is listed"), "bold")
             return

@@ -371,11 +371,9 @@ def _warnings(question: Question) -> Iterable[Row]:
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
         yield labelled(_("MISSING"), _("input of {names}, which was skipped").format(names=names), "bold $text-warning")
-    if about.get("ran_before"):
-        ran = about["ran_before"]
-        said = _("it ran on branch {branch} ({status}); its effects stay").format(
-            branch=ran.get("branch", "?"), status=in_line(_(str(ran.get("status", ""))))
-        )
+    if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":
+        status = in_line(_(str(about["ran_before"].get("status", ""))))
+        said = _("exactly this, before you went back ({status}); its effects stay").format(status=status)
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
     if about.get("ahead") and not question.view.request.subject.get("inputs"):  # else each one says so
         yield labelled(_("ahead"), _("asked before its inputs exist"), "$text-warning")

@@ -121,7 +121,7 @@ def test_what_would_be_deleted_is_counted_and_how_a_preview_ended_is_told_only_w
     records = {"text": "10 records go\n12 stay\n", "lines": 2, "exit_code": 0}
     assert said(records, ["rm"]) == ["preview", "│ 10 records go", "│ 12 stay"]
     assert said({"text": "10 records go\n", "lines": 1, "exit_code": 0}, ["rm"]) == ["preview 10 records go"]
-    assert said({"text": "", "lines": 0, "exit_code": 0}, ["rm"]) == ["preview nothing is listed"]
+    assert said({"text": "", "lines": 0, "exit_code": 0}, ["rm"]) == ["would delete nothing"]
     assert said({**listing, "exit_code": 2}, ["rm"])[0] == "preview 2 lines, exit code 2"
     assert said({**listing, "timed_out": True}, ["rm"])[0] == "preview 2 lines, timed out"
     assert [size_words(n) for n in (1, 999, 1000, 9_949, 231_000, 999_600, 3_296_000)] == [

@@ -17,8 +17,10 @@ from hitl_tui.planning.proposals import Planned
 from hitl_tui.supervisor.final_answer import DONE, FAILED, compose
 from hitl_tui.teams.analysis.analysis_report import brief, citations, render
 from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.supervisor.lasting_effects import LastingEffect
 from hitl_tui.teams.command.team import report
 from hitl_tui.teams.contract import BRIEF, TeamResult
+from hitl_tui.teams.printed_figures import run_of
 from hitl_tui.teams.search.search_report import Found, make_report
 
 
@@ -270,3 +272,37 @@ def test_a_graph_that_finished_is_never_told_as_if_nothing_was_carried_out() -> 
     nothing = compose("q", "en", [rejected], {})
     assert nothing.summary == "Nothing was carried out: 001 was rejected"
     assert nothing.text.startswith("## Answer\n\nNothing was carried out.")
+
+
+def test_after_going_back_the_answer_names_what_was_not_undone_and_what_was_measured_before() -> None:
+    gone = [f"srv/log/{day:02}.gz" for day in range(25)]
+    deletion = run_of("todo_003", ran("clean", "find srv/log -type f -name *.gz -print -delete", *gone))
+    assert deletion is not None
+    lasting = [LastingEffect("todo_003", "Clean", deletion), LastingEffect("todo_009", "")]
+    rejected = todo(3, 2, status=Status.FAILED, error="rejected by ann", metadata={"rejected": True})
+    measured = [replace(t, run_id=f"s1/{t.id}/0.1") for t in CLEANED[:2]]
+    todos = [*measured, rejected, todo(4, 3, status=Status.BLOCKED)]
+    results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
+    text = compose("q", "en", todos, results, (), (), lasting, 1).text
+    assert "- `measure`, before you went back: " in text
+    assert "- 003 `clean`: deleted 25 files in `srv/log`\n  - `srv/log/00.gz`" in text
+    assert "`srv/log/19.gz`\n  - and 5 more\n" in text and "`srv/log/20.gz`" not in text
+    assert "- 009: it ran, and what it did stays" in text
+    assert text.index("**What was done**") < text.index("**Not undone by going back**") < text.index("## Not done")
+    again = compose("q", "en", [replace(t, run_id=f"s1/{t.id}/1.1") for t in todos[:2]], results, (), (), lasting, 1)
+    assert "before you went back" not in again.text, "what was measured since holds"
+    korean = compose("q", "ko", todos, results, (), (), lasting, 1).text
+    assert "- `measure`(되돌리기 전): " in korean and "**되돌려도 그대로 남은 일**" in korean
+
+
+def test_where_nothing_ran_since_going_back_the_answer_still_names_what_was_not_undone() -> None:
+    rejected = todo(1, status=Status.FAILED, error="rejected by ann", metadata={"rejected": True})
+    text = compose("q", "en", [rejected], {}, (), (), [LastingEffect("todo_001", "Send")], 1).text
+    assert text.startswith("## Answer\n\nNothing was carried out.\n\n## Not undone by going back\n\n- 001 Send: it ran")
+
+
+def test_what_a_person_took_over_from_before_the_restore_is_said_to_be_of_then() -> None:
+    taken = {"resolutions": {"eff-1": {"verdict": "use_as_done", "request_id": "r"}}}
+    todos = [todo(1), todo(2, 1, run_id="s1/todo_002/1.1", metadata=taken)]
+    results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
+    assert "- `measure`, before you went back: " in compose("q", "en", todos, results, branch=1).text

@@ -14,6 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from session_support import SCHEMA, Place, step, truthful
 
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.core.board import run_digest
 from hitl_tui.core.errors import HitlError, Refused, SessionBusy, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.policy import Mode, Risk
@@ -87,7 +88,8 @@ async def test_a_restore_stops_what_runs(place: Place) -> None:
         seen = await op.rest()
         assert not place.world.running
         assert seen.raw["todo_001"]["status"] == "waiting_approval"
-        assert seen.raw["todo_001"]["metadata"]["ran_before"] == {"status": "in_progress", "branch": 0}
+        ran = seen.raw["todo_001"]["metadata"]["ran_before"]
+        assert ran == {"status": "in_progress", "branch": 0, "subjects": {run_digest(seen.todos[0]): "in_progress"}}
         (question,) = seen.questions
         assert question.view.request.about["ran_before"] == {"status": "in_progress", "branch": 0}
         place.world.gates.clear()

@@ -86,11 +86,9 @@ def in_doubt(effect: Effect, *, earlier: bool = False) -> EffectInDoubt:
     if earlier:
         why = Message("it was stopped or cut off on the way in an earlier attempt, and nothing says how far it got")
     if effect.status == "done":
-        why = Message(
-            "it was done on branch {}, which was left by a restore, or what came of it was lost", effect.branch
-        )
+        why = Message("it ran before the restore, which undid nothing of what it did, or its result was lost")
     elif effect.status == "failed":
-        why = Message("it failed on branch {}, which was left, after part of it was done", effect.branch)
+        why = Message("it failed before the restore, after part of it was done")
     options = ["do_again", "stop"]
     return EffectInDoubt(
         {"key": effect.key, "name": "graph", "subject": effect.subject, "why": why, "options": options}

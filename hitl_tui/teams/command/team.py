@@ -221,6 +221,10 @@ class CommandTeam(Team):
         declared = self.commands.get(name) if isinstance(name, str) else None
         return declared.risk if declared else Risk.HIGH
 
+    def changes_nothing(self, arguments: JsonObject) -> bool:
+        """Return whether a command is declared to be of low risk."""
+        return self.risk_of(arguments) is Risk.LOW
+
     async def preview(self, arguments: JsonObject, context: PreviewContext) -> OutputPreview | None:
         """Run the declared preview of bound arguments: read-only by its declaration, never an effect.
 
