@@ -266,6 +266,25 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
         assert index.query("What is the hotel limit in Paris for the whole night?").missing == ("Paris",)
 
 
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("API 키 들을 출장비 규정 들에서 찾아줘", ("API", "키")),
+        ("숙박비가 가득 찼어. 절대 건드리면 안 되는 보험을 찾아줘", ("보험",)),
+        ("출장비를 받아야 하는데 영수증들까지 줘야 해?", ("영수증",)),
+        ("집주인이 숙박비를 올려달래. 언어와 육아는?", ("집주인", "언어", "육아")),
+        ("배포하려면 프로그램이 필요한가요", ("배포", "프로그램", "필요")),
+    ],
+)
+def test_only_nouns_of_a_korean_question_are_reported_missing(
+    folder: Path, question: str, missing: tuple[str, ...]
+) -> None:
+    (folder / "travel.txt").write_text("출장비 규정\n\n숙박비는 하루 10만 원까지 지급한다.\n", encoding="utf-8")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        assert index.query(question).missing == missing
+
+
 @pytest.mark.parametrize(("question", "first"), [("shipping container", "b.md"), ("shipping containers", "a.md")])
 def test_the_word_as_written_stands_before_another_form_of_it(folder: Path, question: str, first: str) -> None:
     (folder / "a.md").write_text("Our shipping containers are blue and stand in the yard.\n", encoding="utf-8")

@@ -241,7 +241,9 @@ def ask(
     everything = _Part.of(db, terms)
     weighed = everything.weighed
     missing = tuple(
-        item.term.surface for item in weighed if not item.known and item.term.weight in (Weight.STRONG, Weight.ROLE)
+        item.term.surface
+        for item in weighed
+        if not item.known and item.term.content and item.term.weight in (Weight.STRONG, Weight.ROLE)
     )
     hits = SearchHits((), tuple(term.surface for term in terms), missing, searched(db))
 
@@ -269,7 +271,9 @@ def ask(
     found = (*first, *(one for one in in_order() if (one.path, one.line) not in places))
     if found:
         return replace(hits, passages=found[:limit])
-    said_nowhere = tuple(item.term.surface for item in weighed if not item.known and item.term.weight in _WORDS)
+    said_nowhere = tuple(
+        item.term.surface for item in weighed if not item.known and item.term.content and item.term.weight in _WORDS
+    )
     nearest = passages(everything, 1, named, any_match=True) if named else ()
     return replace(hits, passages=nearest, missing=said_nowhere, weak=bool(nearest))
 

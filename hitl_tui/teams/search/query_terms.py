@@ -147,6 +147,7 @@ class Term:
         forms: the ways it can stand, the word itself first.
         korean: written in Hangul.
         follows: it stands right after the term before it, with nothing between.
+        content: that it stands nowhere says something; a particle or a Korean verb form says nothing by itself.
     """
 
     surface: str
@@ -154,6 +155,7 @@ class Term:
     forms: tuple[Form, ...]
     korean: bool = False
     follows: bool = False
+    content: bool = True
 
 
 def parse_question(text: str, lexicon: Lexicon) -> tuple[Term, ...]:
@@ -296,7 +298,41 @@ def _hangul(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
     if len(bare) == 3:
         forms.append(Form((_run(bare[:2]),), _PREFIX))
     weak = bool({bare, surface, short} & lexicon.weak) or _is_plain_verb(surface, lexicon)
-    return True, Term(bare, Weight.WEAK if weak else Weight.STRONG, tuple(forms), korean=True)
+    content = not (_is_particle(surface, lexicon) or _is_verb_form(bare) or _AUXILIARY.search(surface))
+    return True, Term(bare, Weight.WEAK if weak else Weight.STRONG, tuple(forms), korean=True, content=content)
+
+
+_VERB_FORM = re.compile(
+    r".(?:니다|나요|가요|까요|세요|네요|어요|아요|해요|여요|는지|은지|을지|든지|니까|는데|은데|지만|려면|려고|어서|아서|해서|"
+    r"어야|아야|여야|해야|줘야|어도|아도|해도|도록|거나|면서|어줘|아줘|해줘|달래|이고|인가|인지|이야|에요|예요)$|..면$|[했됐갔왔났졌켰렸썼였었았].{1,3}$|^줘야$"
+)
+"""Forms that no noun has; two syllables that a noun may end with, such as 고 or 서, tell nothing."""
+_AUXILIARY = re.compile(r"(?<!해)(?:달래|달라|달라는데|줘|줘요|줄래|주세요)$")
+"""What asks for something stands after a verb form, except after the 해 that makes a verb of a noun."""
+_VERB_STEM_ENDS = frozenset("ㅆㄷㅈㅊㅂㅅㅌㄲㅎㅄ")
+"""Final consonants that a syllable before 어 or 아 has in verbs (찼어, 받아) and hardly in nouns (언어, 육아)."""
+
+
+def _is_particle(surface: str, lexicon: Lexicon) -> bool:
+    """Return whether a word that stands alone is a particle or ending, such as 들, 들에서, 까지 or 하려면."""
+    rest = surface.removeprefix("들")
+    return (rest != surface and (not rest or rest in lexicon.endings)) or (
+        len(surface) > 1 and surface in lexicon.endings
+    )
+
+
+def _is_verb_form(surface: str) -> bool:
+    if _VERB_FORM.search(surface):
+        return True
+    return len(surface) > 1 and surface[-1] in "어아" and _final_consonant(surface[-2]) in _VERB_STEM_ENDS
+
+
+_FINALS = "\0ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+_FIRST_SYLLABLE = 0xAC00
+
+
+def _final_consonant(syllable: str) -> str:
+    return _FINALS[(ord(syllable) - _FIRST_SYLLABLE) % len(_FINALS)]
 
 
 def _short_stem(surface: str, lexicon: Lexicon) -> str:
