@@ -11,6 +11,7 @@ from textual.content import Content
 
 from hitl_tui.console.answer_actions import Answer
 from hitl_tui.console.dialogs.decided_elsewhere import told_when_gone, told_when_some_gone
+from hitl_tui.console.dialogs.dialog_drafts import DialogDrafts
 from hitl_tui.console.dialogs.edit_dialog import EditDialog, Edited
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, confirm
 from hitl_tui.console.dialogs.review_dialog import Outcome, ReviewDialog
@@ -61,6 +62,7 @@ class DecisionFlow:
         self._report = report
         self.decided: defaultdict[str, list[str]] = defaultdict(list)
         """The TODOs that were decided about here, by session, the last one last; empty text for a plan."""
+        self._drafts = DialogDrafts()
 
     def answer(self, question: Question, answer: Answer) -> None:
         """Give the chosen answer to a question, as it was shown."""
@@ -98,7 +100,7 @@ class DecisionFlow:
 
         app = self._console
         async with told_when_gone(app, handle, question):
-            value = await answer_of(app, question, answer.action)
+            value = await answer_of(app, question, answer.action, self._drafts)
         if isinstance(value, NothingSaid):
             return
         self._show_result(handle, await handle.handler.answer(question, value, answer.action))
@@ -254,7 +256,7 @@ class DecisionFlow:
             declared.parameters if declared is not None else None,
         )
         async with told_when_gone(self._console, handle, question):
-            edited = await self._console.push_screen_wait(dialog)
+            edited = await self._drafts.shown(self._console, question, "edit", dialog)
         if edited is not None:
             await self._edited(handle, question, todo, edited)
 

@@ -353,8 +353,10 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("form.previous", FORM, "shift+tab", "app.focus_previous", "previous", "Previous field", "Shift+Tab", True),
     KeySpec("form.down", FORM, "down,enter", "field(1)", "next", "Next field, from one of a single line", "↓", True),
     KeySpec("form.up", FORM, "up", "field(-1)", "previous", "Previous field, from one of a single line", "↑", True),
-    KeySpec("form.send", FORM, "ctrl+s", "send", "send", "Send what is shown; an edited step asks again", "Ctrl+S"),
-    KeySpec("form.approve", FORM, "f9", "approve", "approve", "Approve the edited step, exactly as it is shown", "F9"),
+    KeySpec("form.send", FORM, "ctrl+s", "save", "save", "Save an edited step, which asks again", "Ctrl+S"),
+    KeySpec(
+        "form.approve", FORM, "f9", "approve", "decide", "Approve the edited step, or send the answer, as shown", "F9"
+    ),
     KeySpec("form.editor", FORM, "ctrl+e", "editor", "editor", "Open in your editor", "Ctrl+E"),
     KeySpec("form.cancel", FORM, "escape", "cancel", "back", "Cancel", "Esc"),
     KeySpec("say.send", SAY, "enter", "send", "send", "Send the words", "Enter"),
@@ -376,7 +378,7 @@ KEYS: tuple[KeySpec, ...] = (
         KeySpec(f"choosing.{n}", CHOOSING, str(n), f"digit({n})", "choose", "Choose the option of this number", str(n))
         for n in range(1, 10)
     ),
-    KeySpec("choosing.send", CHOOSING, "ctrl+s", "send", "send", "Send the option at the cursor", "Ctrl+S"),
+    KeySpec("choosing.send", CHOOSING, "f9", "send", "send", "Send the option at the cursor", "F9"),
     KeySpec("choosing.cancel", CHOOSING, "escape", "cancel", "back", "Back; nothing is sent", "Esc"),
     KeySpec("rules.edit", RULES, "e", "edit", "edit", "Change how long it applies, or to what; shown first", "e"),
     KeySpec("rules.revoke", RULES, "x,delete", "revoke", "revoke", "Revoke the rule: it asks again", "x Del"),

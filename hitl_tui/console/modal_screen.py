@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -14,7 +14,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from hitl_tui.console.keyguard.key_targets import KeyScreen
+from hitl_tui.console.keys import KEYS, KeySpec
+from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.dialog_frame import Dialog
+from hitl_tui.console.widgets.layout import SHORT
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from textual.timer import Timer, TimerCallback
 
 Answered = TypeVar("Answered")
+_ALWAYS = {"console.help", "console.quit"}
+"""Keys that act over a dialog, too."""
 
 
 def on_top(screen: Widget) -> bool:
@@ -70,12 +75,26 @@ class Modal(SingleResultScreen[Answered], ModalScreen[Answered], Generic[Answere
 
     LEFT: ClassVar[Any] = None
     """Its answer when it is left without one."""
+    NAMES_KEYS: ClassVar[bool] = True
+    """The last row of the screen names its keys; one that takes the whole screen names them in its frame."""
     over = ""
     """Why nothing can be sent any more, safe: somebody else decided. It stays, as does what was typed."""
 
     def __init__(self, title: str = "") -> None:
         super().__init__()
         self._heading = title
+
+    def on_mount(self) -> None:
+        if self.NAMES_KEYS and self.app.size.height >= SHORT:
+            line = KeyLine()
+            self.mount(line)
+            line.show(self.key_specs())
+
+    def key_specs(self) -> Sequence[KeySpec]:
+        """Return the keys that act while it is open, the most important first; not those of what lies below."""
+        own = {b.id for bound in self._bindings.key_to_bindings.values() for b in bound}
+        last = [spec for spec in KEYS if spec.id in _ALWAYS]
+        return [*(spec for spec in KEYS if spec.line and spec.id in own), *last]
 
     def overtaken(self, words: str) -> None:
         """Say at once that what it is about was decided elsewhere; from now on it can only be left.

@@ -17,7 +17,7 @@ from terminal_support import CTRL_G, Terminal
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 SIZE = (120, 40)
-CTRL_S, CTRL_U, CTRL_END = "\x13", "\x15", "\x1b[1;5F"
+F9, CTRL_U, CTRL_END = "\x1b[20~", "\x15", "\x1b[1;5F"
 YES = {"approve": "1", "yes": "1", "no": "3"}
 
 
@@ -107,11 +107,11 @@ class Keyboard:
                 terminal.see(changes[name])
             terminal.keys("\t")
         self._rested()
-        terminal.keys(CTRL_S)
+        terminal.keys(F9)
         again = "ready now: press it again"
         terminal.until(lambda: "Will be sent" not in terminal.text or again in terminal.text, "that it was sent")
         if again in terminal.text:  # what will be sent was drawn meanwhile
-            terminal.keys(CTRL_S)
+            terminal.keys(F9)
 
     def _say(self, text: str) -> None:
         """Write a value, or the words that one of the options begins with."""
@@ -121,11 +121,11 @@ class Keyboard:
             terminal.keys(CTRL_END + CTRL_U + text)
         terminal.see(text)
         self._rested()
-        terminal.keys(CTRL_S if "Ctrl+S" in terminal.text else "\r")
+        terminal.keys("\r" if "Enter Send" in terminal.text else F9)
 
     def _rested(self) -> None:
         """Wait until the dialog says that what sends counts."""
-        self._terminal.see_one(" ready ─╯", "a digit sends its option ─╯", "Ctrl+S sends ─╯")
+        self._terminal.see_one(" ready ─╯", "a digit sends its option ─╯", "F9 sends ─╯")
 
     def _one_by_one(self, words: str) -> None:
         """Decide the calls of a batch one after the other; `1 reject why 2 edit a=b`."""

@@ -159,8 +159,8 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         assert [str(b.label) for b in c.app.screen.query(Button)] == [
-            "F12 Ask again",
-            "F9 Approve it",
+            "F12 Save and ask again",
+            "F9 Save and approve",
             "Ctrl+E Editor",
             "F10 Back",
         ]

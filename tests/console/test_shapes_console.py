@@ -198,7 +198,7 @@ async def test_a_form_from_a_schema_checks_before_it_sends(tmp_path: Path) -> No
         fields = {box.field.name: box for box in screen.query(FieldInput)}
         assert fields["guests"].value == "4" and fields["guests"].has_focus
         fields["guests"].value = "40"
-        await c.press("ctrl+s")
+        await c.press("f9")
         assert c.app.screen is screen and fields["guests"].has_class("-wrong")
         fields["guests"].value, fields["note"].value = "5", "by the window"
         c.clock.rest()
@@ -219,7 +219,7 @@ async def test_a_mail_is_edited_with_its_line_breaks(tmp_path: Path) -> None:
         changed = [r.label for r in screen.query_one("#filling-result", Rows).rows]
         assert changed[0] == "* body", "what is different comes first"
         c.clock.rest()
-        await c.press("ctrl+s")
+        await c.press("f9")
         assert await said(c) == {
             "action": {"action": "approve", "body": "Dear Kim,\n\nthe offer is attached.\n\nYours\nOps\nPS"}
         }
@@ -235,7 +235,7 @@ async def test_a_text_under_review_is_edited_line_by_line(tmp_path: Path) -> Non
         await c.press(*"30 ", "enter")
         assert isinstance(c.app.screen, TextAnswer), "Enter begins a line in a text"
         c.clock.rest()
-        await c.press("ctrl+s")
+        await c.press("f9")
         assert await said(c) == {"review": "30 \nDear Kim,\n\nthe offer is attached.\n\nYours\nOps"}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeAlias
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult, SuspendNotSupported
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
@@ -16,7 +17,7 @@ from textual.widgets import Button, Input, OptionList, Static, TextArea
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.form_fields import EditArea, FieldArea, FieldInput
-from hitl_tui.console.dialogs.form_model import Field, Form, needs_area
+from hitl_tui.console.dialogs.form_model import Draft, Field, Form, needs_area
 from hitl_tui.console.dialogs.guarded_dialog import KeyButton, UnhurriedDialog
 from hitl_tui.console.dialogs.own_editor import edited
 from hitl_tui.console.keymap import keymap_of
@@ -139,6 +140,10 @@ class OptionAnswer(AnswerDialog[Given]):
     def on_mount(self) -> None:
         self._list.highlighted = self._first
 
+    def key_specs(self) -> Sequence[keys.KeySpec]:
+        beyond = {f"choosing.{number}" for number in range(len(self._options) + 1, _DIGITS + 1)}
+        return [spec for spec in super().key_specs() if spec.id not in beyond]
+
     @property
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
@@ -225,17 +230,59 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.FORM)]
+    SENDS: ClassVar[tuple[str, str]] = ("form.approve", mark("Send"))
+    """Id of the key that sends, and what its button says."""
+    DECIDES: ClassVar[str] = "send"
+    """What the key that decides is called in the last row; empty where another dialog asks first."""
+    draft: Draft | None = None
+    """What was written when it was left without an answer; None where that was nothing of its own."""
     _outside = False
     """An editor has the terminal: the dialog stays until it is closed, whatever was typed before it opened."""
+    _wrong = ""
+    """What is wrong with what is written, in a few safe words; empty when it can be sent."""
+    _before: Draft | None = None
+    _recalled: Draft | None = None
 
     def look(self) -> None:
         """Show what would be sent now, or why it can't be."""
         try:
             answer = self.answer()
         except HitlError as error:
+            self._wrong = self.wrong_words()
             self.show_error(translate(error.message))
         else:
+            self._wrong = ""
             self.show_answer(answer)
+        self.show_state()
+
+    def wrong_words(self) -> str:
+        """Return in a few safe words that what is written can't be sent."""
+        return _("not valid yet")
+
+    def state_words(self, remaining: float) -> str:
+        return self._wrong or super().state_words(remaining)
+
+    # What is kept when it is left --------------------------------------------------------------------------------
+
+    def recall(self, draft: Draft | None) -> None:
+        """Begin with what was written when a dialog about the same was left; None for nothing."""
+        self._recalled = draft
+        if draft is not None:
+            self._heading = _("{title} · your draft").format(title=self._heading)
+
+    @abstractmethod
+    def written_now(self) -> Draft:
+        """Return what is written, as `fill_in` takes it."""
+
+    @abstractmethod
+    def fill_in(self, draft: Draft) -> None:
+        """Write a draft into the fields."""
+
+    def dismiss(self, result: Answered | None = None) -> AwaitComplete:
+        if result is self.LEFT and not self.over and self._before is not None and self.query(Dialog):
+            now = self.written_now()
+            self.draft = now if now != self._before else None
+        return super().dismiss(result)
 
     @abstractmethod
     def show_answer(self, answer: Answered) -> None:
@@ -250,6 +297,9 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
         """Take what came back from the editor; return one sentence when that can't be done, and lose nothing."""
 
     def on_mount(self) -> None:
+        self._before = self.written_now()
+        if self._recalled is not None:
+            self.fill_in(self._recalled)
         self.look()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -260,8 +310,21 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
         event.stop()
         self.look()
 
+    def key_specs(self) -> Sequence[keys.KeySpec]:
+        idle = {"form.send"} if self.SENDS[0] != "form.send" else set() if self.DECIDES else {"form.approve"}
+        specs = [spec for spec in super().key_specs() if spec.id not in idle]
+        return [spec._replace(label=self.DECIDES) if spec.id == "form.approve" else spec for spec in specs]
+
     def action_approve(self) -> None:
         self.action_send()
+
+    def action_save(self) -> None:
+        """Only an edited step can be saved and asked about again; what is sent here is the decision."""
+        if self.SENDS[0] != "form.send":
+            sends = "say.send" if self.query(SendingArea) else self.SENDS[0]
+            self.below(_("nothing was sent: {key} sends it").format(key=keymap_of(self.app).shown(sends)))
+        else:
+            self.action_send()
 
     def action_cancel(self) -> None:
         if not self._outside:
@@ -318,7 +381,7 @@ class TextAnswer(WrittenAnswer[Given]):
         content: what is asked, and what the words are for; safe.
         made: makes the answer.
         text: what stands there at first.
-        lines: Enter begins a new line and only Ctrl+S sends, for texts to edit.
+        lines: Enter begins a new line and only the key that decides sends, for texts to edit.
     """
 
     def __init__(
@@ -336,8 +399,8 @@ class TextAnswer(WrittenAnswer[Given]):
             area = EditArea if self._lines else SendingArea
             yield area(safe_text(self._text), id="say", compact=True, tab_behavior="focus", soft_wrap=True)
             yield Static(id="say-sends", markup=False)
-            send = "form.send" if self._lines else "say.send"
-            yield self.buttons((send, _("Send")), ("form.editor", _("Editor")), ("form.cancel", _("Back")))
+            send = self.SENDS[0] if self._lines else "say.send"
+            yield self.buttons((send, _(self.SENDS[1])), ("form.editor", _("Editor")), ("form.cancel", _("Back")))
 
     def on_mount(self) -> None:
         self._area.focus()
@@ -379,6 +442,16 @@ class TextAnswer(WrittenAnswer[Given]):
             return ""
         return _("This starts like JSON but isn't valid JSON, so it would be sent as text.")
 
+    def wrong_words(self) -> str:
+        return super().wrong_words() if self.written else _("nothing to send yet")
+
+    def written_now(self) -> Draft:
+        return Draft({"": self._area.text})
+
+    def fill_in(self, draft: Draft) -> None:
+        self._area.text = draft.texts[""]
+        self._area.move_cursor(self._area.document.end)
+
     def editor_text(self) -> str:
         return self.written
 
@@ -419,7 +492,8 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
             yield Static(Content(_(self.LABEL)), classes="dialog-label")
             with VerticalScroll(id="filling-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="filling-result")
-            yield self.buttons(("form.send", _("Send")), ("form.editor", _("Editor")), ("form.cancel", _("Back")))
+            send = self.SENDS[0], _(self.SENDS[1])
+            yield self.buttons(send, ("form.editor", _("Editor")), ("form.cancel", _("Back")))
 
     def field_rows(self) -> ComposeResult:
         """Yield the fields, each after its name, and a line that says what the one in use takes."""
@@ -474,6 +548,18 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         for box in self.boxes:
             box.set_class(bool(box.field.problem(box.written)), "-wrong")
         super().look()
+
+    def wrong_words(self) -> str:
+        names = [safe_text(box.field.name, multiline=False) for box in self.boxes if box.has_class("-wrong")]
+        return _("not valid yet: {names}").format(names=", ".join(names)) if names else super().wrong_words()
+
+    def written_now(self) -> Draft:
+        return Draft({box.field.name: box.text_now for box in self.boxes}, self._extra)
+
+    def fill_in(self, draft: Draft) -> None:
+        self._extra = dict(draft.extra)
+        for box in self.boxes:
+            box.text_now = draft.texts.get(box.field.name, box.text_now)
 
     def show_answer(self, answer: Answered) -> None:
         self.query_one(Rows).show(payload_rows(self.values(), self.form.present))

@@ -16,7 +16,7 @@ from hitl_tui.commands.todo_input import command_description
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer
 from hitl_tui.console.dialogs.form_fields import PAGES, EditArea, FieldInput
-from hitl_tui.console.dialogs.form_model import Field, Form, declared_fields, editable, schema_fields
+from hitl_tui.console.dialogs.form_model import Draft, Field, Form, declared_fields, editable, schema_fields
 from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
 from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.question_preview import QuestionPreviews
@@ -79,6 +79,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
     """
 
     LEFT = None
+    SENDS = ("form.send", mark("Save and ask again"))
+    DECIDES = "approve"
 
     def __init__(
         self,
@@ -115,9 +117,9 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
             yield Static(Content(_("Will run")), classes="dialog-label")
             with ReadingText(id="edit-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="edit-result")
-            approve = ("form.approve", _("Approve it"))
+            approve = ("form.approve", _("Save and approve"))
             rest = (("form.editor", _("Editor")), ("form.cancel", _("Back")))
-            yield self.buttons(("form.send", _("Ask again")), approve, *rest)
+            yield self.buttons((self.SENDS[0], _(self.SENDS[1])), approve, *rest)
 
     def on_mount(self) -> None:
         self.query_one("#approve").can_focus = False  # else Enter on it would approve
@@ -146,6 +148,15 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
             return
         first, self._wished = self._wished is None, (answer.task, answer.bound)
         self._look_ahead(answer.task, answer.bound, 0.0 if first else _RESTED)
+
+    def written_now(self) -> Draft:
+        found = super().written_now()
+        return found if self._command else replace(found, task=self.query_one("#edit-task", EditArea).text)
+
+    def fill_in(self, draft: Draft) -> None:
+        super().fill_in(draft)
+        if not self._command:
+            self.query_one("#edit-task", EditArea).text = draft.task
 
     # What it would do ------------------------------------------------------------------------------------------
 
@@ -208,6 +219,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         super().show_state()
 
     def state_words(self, remaining: float) -> str:
+        if self._wrong:
+            return self._wrong
         told, state = self._hurry or self._told, _("ready")
         if self._pending or (self._end and remaining > 0):
             state = "…"

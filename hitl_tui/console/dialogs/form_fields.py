@@ -82,6 +82,15 @@ class FieldInput(Input):
         """What was written, exactly."""
         return unsafe_text(self.value)
 
+    @property
+    def text_now(self) -> str:
+        """What stands in it, safe."""
+        return self.value
+
+    @text_now.setter
+    def text_now(self, text: str) -> None:
+        self.value = text
+
     def fill(self, values: JsonObject) -> None:
         """Write the field's value of these into it."""
         self.value = field_text(self.field, values)
@@ -107,6 +116,15 @@ class FieldArea(EditArea):
     def __init__(self, field: Field, values: JsonObject) -> None:
         super().__init__(area_text(field, values), compact=True, tab_behavior="focus", soft_wrap=True)
         self.field = field
+
+    @property
+    def text_now(self) -> str:
+        """What stands in it, safe."""
+        return self.text
+
+    @text_now.setter
+    def text_now(self, text: str) -> None:
+        self.text = text
 
     def fill(self, values: JsonObject) -> None:
         """Write the field's value of these into it."""

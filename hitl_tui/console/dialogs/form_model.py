@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
@@ -171,6 +171,21 @@ def schema_fields(schema: JsonSchema, present: JsonObject) -> tuple[Field, ...]:
         description = str(said.get("description", ""))
         found[name] = Field(name, kind, choices, low, high, said.get("default"), name in required, description)
     return (*found.values(), *(Field(name, "json") for name in present if name not in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is written in a dialog, as it stands there.
+
+    Args:
+        texts: by field; that of a dialog with one field has no name.
+        extra: values that no field holds.
+        task: the task in words.
+    """
+
+    texts: Mapping[str, str]
+    extra: JsonObject = field(default_factory=dict)
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)

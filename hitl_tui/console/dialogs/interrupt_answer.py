@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,6 +18,7 @@ from hitl_tui.console.dialogs.answer_dialog import (
     NothingSaid,
     OptionAnswer,
     TextAnswer,
+    WrittenAnswer,
 )
 from hitl_tui.console.dialogs.form_model import wanted_form
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
@@ -33,16 +34,18 @@ from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.status_words import number_of
 
 if TYPE_CHECKING:
+    from hitl_tui.console.dialogs.dialog_drafts import DialogDrafts
     from hitl_tui.supervisor.snapshot import Question
 
 
-async def answer_of(app: Console, question: Question, name: str) -> Given:
+async def answer_of(app: Console, question: Question, name: str, drafts: DialogDrafts) -> Given:
     """Return the answer that an action gives once its dialog was filled in, `NOTHING_SAID` when it was left.
 
     Args:
         app: the app.
         question: the question as it was shown.
         name: the action.
+        drafts: what was written in dialogs that were left.
 
     Raises:
         BadInput: the action isn't possible.
@@ -51,26 +54,31 @@ async def answer_of(app: Console, question: Question, name: str) -> Given:
     if shape is None:
         return NOTHING_SAID
     if isinstance(shape, BatchShape) and shape.possible(name).wants.form is Form.PARTS:
-        return await _one_by_one(app, shape, number_of(question.name))
-    return await _asked_for(app, shape, shape.possible(name), number_of(question.name))
+        return await _one_by_one(app, question, shape, drafts)
+    kept = partial(drafts.shown, app, question, name)
+    return await _asked_for(app, shape, shape.possible(name), number_of(question.name), kept)
 
 
-async def _asked_for(app: Console, shape: Shape, action: Action, name: str) -> Given:
+Kept = Callable[[WrittenAnswer[Given]], Awaitable[Given]]
+"""Shows a dialog with what was written in it before, and keeps what is written when it is left."""
+
+
+async def _asked_for(app: Console, shape: Shape, action: Action, name: str, kept: Kept) -> Given:
     wants, title = action.wants, f"{label_of(action)} · {name}"
     as_it_is = partial(shape.answer, action.name)
     if wants.form is Form.NONE:
         return as_it_is()
     if wants.form is Form.FIELDS:
-        return await app.push_screen_wait(FieldsAnswer(title, wanted_form(wants), as_it_is))
+        return await kept(FieldsAnswer(title, wanted_form(wants), as_it_is))
     content = Content(_explained(shape, action))
     if wants.form is Form.OPTIONS:
         return await app.push_screen_wait(OptionAnswer(title, content, wants.options, as_it_is))
     if wants.form is not Form.VALUE or wants.present is None:
-        return await app.push_screen_wait(TextAnswer(title, content, _read(shape, action)))
+        return await kept(TextAnswer(title, content, _read(shape, action)))
     if isinstance(wants.present, str):  # a text that is edited stays a text, whatever it looks like
-        return await app.push_screen_wait(TextAnswer(title, content, as_it_is, text=wants.present, lines=True))
+        return await kept(TextAnswer(title, content, as_it_is, text=wants.present, lines=True))
     text = json.dumps(wants.present, ensure_ascii=False, indent=2)
-    return await app.push_screen_wait(TextAnswer(title, content, _read(shape, action), text=text, lines=True))
+    return await kept(TextAnswer(title, content, _read(shape, action), text=text, lines=True))
 
 
 def _read(shape: Shape, action: Action) -> Callable[[str], Json]:
@@ -153,8 +161,8 @@ class Gathered(ReadingDialog[str | None]):
         self.dismiss("<")
 
 
-async def _one_by_one(app: Console, shape: BatchShape, name: str) -> Given:
-    parts, made = shape.parts, list[Json]()
+async def _one_by_one(app: Console, question: Question, shape: BatchShape, drafts: DialogDrafts) -> Given:
+    parts, made, name = shape.parts, list[Json](), number_of(question.name)
     while True:
         if len(made) == len(parts):
             title = _("Review · {name}").format(name=name)
@@ -173,7 +181,8 @@ async def _one_by_one(app: Console, shape: BatchShape, name: str) -> Given:
         elif len(made) == len(parts):
             return shape.gathered(made)
         else:
-            value = await _asked_for(app, part, part.possible(said), f"{name} · {len(made) + 1}")
+            kept = partial(drafts.shown, app, question, f"{len(made)} {said}")
+            value = await _asked_for(app, part, part.possible(said), f"{name} · {len(made) + 1}", kept)
             if not isinstance(value, NothingSaid):
                 made.append(value)
 

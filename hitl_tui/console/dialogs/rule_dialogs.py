@@ -80,6 +80,8 @@ class RuleChange(FieldsAnswer[StandingRule | None]):
 
     LEFT = None
     LABEL = mark("Rule to be written")
+    SENDS = ("form.send", mark("Continue"))  # the next dialog shows the rule and asks
+    DECIDES = ""
 
     def __init__(self, rule: StandingRule, by: str, at: str) -> None:
         fields: dict[str, Json] = {"until": {"type": "string", "description": _("8h, 7d, 2030-01-31, or never")}}

@@ -37,6 +37,7 @@ class TextViewer(ReadToEnd[bool]):
     """
 
     CSS_PATH = CSS
+    NAMES_KEYS = False
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.VIEWER)]
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:

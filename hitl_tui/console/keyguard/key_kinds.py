@@ -24,8 +24,8 @@ _GUARDED = frozenset(
     }
 )
 """Keys that decide, or begin something that may: the guard judges them. All others only look or move the cursor."""
-_SENDS = frozenset({"form.send", "choosing.send", "words.send", "say.send", "prompt.send"})
-_COMMITS = frozenset({"form.approve", "session.undo"})
+_SENDS = frozenset({"form.send", "words.send", "say.send", "prompt.send"})
+_COMMITS = frozenset({"form.approve", "choosing.send", "session.undo"})
 _FREE = frozenset({"question.6", "question.results", "confirm.no", "always.no"})
 """What decides nothing, so that a key without a character does it at once."""
 

@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 _WIDE = Size(100, 30)
 """Columns and rows from which on all panes are seen at once."""
-_SHORT = 20
+SHORT = 20
 """Below so many rows the panes lose their frames."""
 _VAST = 160
 """Columns from which on the stream stands beside the plan and the history."""
@@ -61,7 +61,7 @@ def question_room(size: Size, steps: int) -> int:
         size: the terminal, in cells.
         steps: rows of the plan.
     """
-    if size.height < _SHORT:
+    if size.height < SHORT:
         return 0
     if is_wide(size):
         rows = size.height - _AROUND - (min(max(steps, FEW), _STEPS) + _FRAME + 1 + _LAST + _FRAME)
@@ -101,5 +101,5 @@ def fold(screen: Widget, *, whole: bool = False) -> None:
     wide = is_wide(size) and not whole
     screen.set_class(wide, "-wide")
     screen.set_class(wide and size.width >= _VAST, "-vast")
-    screen.set_class(size.height < _SHORT, "-short")
+    screen.set_class(size.height < SHORT, "-short")
     screen.set_class(size.height >= _TALL, "-tall")
