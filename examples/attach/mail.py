@@ -11,15 +11,15 @@ ENGLISH = {
     "mail": "Hello,\n\n{news}\n\nKind regards",
     "subject": "Your order",
     "ask": "Send this mail?",
-    "sent": "Sent to {to}, as outbox/{file}.",
-    "none": "Nothing was sent.",
+    "sent": "The mail to {to} is in outbox/{file}. This example sends nothing.",
+    "none": "No mail was written.",
 }
 KOREAN = {
     "mail": "안녕하세요.\n\n{news}\n\n감사합니다.",
     "subject": "주문 안내",
     "ask": "이 메일을 보낼까요?",
-    "sent": "{to} 주소로 보냈습니다(outbox/{file}).",
-    "none": "아무것도 보내지 않았습니다.",
+    "sent": "{to} 앞으로 쓴 메일을 outbox/{file} 파일로 저장했습니다. 이 예제는 실제로 보내지 않습니다.",
+    "none": "메일을 쓰지 않았습니다.",
 }
 
 

@@ -167,7 +167,7 @@ _ROWS = (
         "open the console (line mode where there is no screen)",
         "[--workspace DIR] [--session ID] [--data DIR] [--mode step|plan|risk] [--trust D] [--as NAME]\n"
         "                [--line] [QUESTION]",
-        "A console for supervising teams of agents. They propose steps; nothing runs until you approve it.",
+        "A console for supervising teams of agents. They propose steps; you decide what runs.",
         (
             option("words", nargs="*", metavar="QUESTION", help="start a session with this question"),
             option("--session", metavar="ID", default="", help="open this session"),

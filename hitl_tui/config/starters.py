@@ -122,12 +122,12 @@ _STARTERS: Mapping[str, Mapping[str, StarterWords]] = MappingProxyType(
         "attach": {
             "en": StarterWords(
                 "Attach a LangGraph graph: one that asks before it sends a mail",
-                "Runs a short graph that knows nothing of this program, and answers its question; yours works as well.",
+                "Starts a short graph that knows nothing of this program; it asks before the mail is written to a file.",
                 "ann@example.com: your order 1042 leaves on Friday",
             ),
             "ko": StarterWords(
                 "LangGraph 그래프 연결: 메일을 보내기 전에 묻는 그래프",
-                "이 프로그램을 전혀 모르는 짧은 그래프를 실행하고 그 질문에 답합니다. 직접 만든 그래프도 됩니다.",
+                "이 프로그램을 전혀 모르는 짧은 그래프를 시작하고 그 질문에 답합니다. 메일은 파일로만 저장됩니다.",
                 "ann@example.com: 주문 1042는 금요일에 출발합니다",
             ),
         },

@@ -45,7 +45,7 @@ def graph_rows(handle: SessionHandle, question: Question) -> list[Row]:
         said = in_line(f"{file.relative_to(workspace)}{colon}{name}")
     elif Path(declaration.folder).resolve() != workspace:  # that it is elsewhere matters
         said = _("{target} in {folder}").format(target=said, folder=in_line(declaration.folder))
-    return [labelled(_("graph"), said, "bold", exact=True)]
+    return [labelled(_("starts"), said, "bold", exact=True)]
 
 
 async def draft_of(handle: SessionHandle, question: Question, most: int | None, key: str = "") -> list[Row]:

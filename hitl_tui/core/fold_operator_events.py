@@ -288,18 +288,16 @@ def edit(draft: Draft, event: Event) -> None:
             raise BadInput(Message("{} waits for another answer; its input can't be changed now.", step_name(todo.id)))
         todo = todo.with_status(Status.PENDING)
     described = str(event.data.get("description", todo.description))
-    draft.put(
-        replace(
-            todo,
-            name=todo.name if described == todo.description else titled(described),
-            arguments=_json_object(event.data["arguments"]),
-            risk=Risk(event.data.get("risk", todo.risk)),
-            description=described,
-            approval=None,
-            asked=todo.asked + 1,
-            metadata=without(todo.metadata, "changed"),
-        )
+    edited = replace(
+        todo,
+        arguments=_json_object(event.data["arguments"]),
+        risk=Risk(event.data.get("risk", todo.risk)),
+        description=described,
+        approval=None,
+        asked=todo.asked + 1,
+        metadata=without(todo.metadata, "changed"),
     )
+    draft.put(edited.called(todo.name if described == todo.description else titled(described)))
 
 
 def bound(draft: Draft, event: Event) -> None:

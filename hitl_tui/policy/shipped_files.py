@@ -11,8 +11,8 @@ from types import MappingProxyType
 SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "attach": {
-            "README.md": "f2ab887b8ceb4ffef038cef6c94197906f64ef436f41ff6713ef7020c2096e20",
-            "mail.py": "4ecb8491b33abeae6f5621451912ca95046b5a9a0413bea3a0443ada309313d6",
+            "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",
+            "mail.py": "0658df8a99cd073c6b1879278793367aa1c6705bcb85083af001638fad8e2169",
         },
         "cleanup": {
             "README.md": "2422bf773cd5bbc8fbdfd47f53ff98e437475cd612a8a0c19ede973ebcc56afd",

@@ -53,7 +53,7 @@ from hitl_tui.wording.text_lines import (
     shown,
     standing,
 )
-from hitl_tui.wording.times import mode_words
+from hitl_tui.wording.times import mode_words, safety_words
 from hitl_tui.wording.trust_rows import trust_rows
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
@@ -338,8 +338,10 @@ class LineSession:
     async def _home(self, source: LineSource) -> None:
         if source.waits:  # a script knows what it wants to say
             return
+        declared = (self._workspace / "hitl.toml").exists()  # which may say another one
+        mode = self._options.mode or ("" if declared else Mode.STEP.value)
         lines = [
-            _("hitl-tui: agents propose steps; nothing runs until you approve it."),
+            _("hitl-tui: agents propose steps; {safety}.").format(safety=safety_words(mode)),
             _("Write a question to start. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
         lines += [shown(translate(said)) for said in folder_problems(self._workspace, self._registry.approvers.current)]

@@ -24,6 +24,7 @@ from hitl_tui.wording.subject_rows import (
     effect_marks,
     effect_rows,
     inputs,
+    is_graph_input,
     limits,
     runs,
     step_rows,
@@ -304,6 +305,8 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
     for row in runs(subject.get("arguments") or {}, str(subject.get("task", "")), about.get("settings")):
         if row.text.plain not in drawn:
             yield row
+    if question.kind is Kind.TODO and is_graph_input(subject.get("arguments") or {}):
+        yield labelled(_("then"), _("the graph runs, and you are asked again wherever it interrupts"), "$text-muted")
 
 
 def _of_other(question: Question) -> Iterable[Row]:

@@ -125,6 +125,11 @@ def _programs(arguments: Mapping[str, object]) -> Mapping[str, str]:
     return found if all(isinstance(value, str) for value in found.values()) else {}
 
 
+def is_graph_input(arguments: Mapping[str, object]) -> bool:
+    """Return whether these are the arguments of a step that starts a graph which somebody else wrote."""
+    return "input" in arguments and "argv" not in arguments and isinstance(arguments.get("programs"), Mapping)
+
+
 def _given(task: str, values: Iterable[Any]) -> bool:
     """Return whether a task stands among the arguments already, as it is or as the JSON that it spells."""
     values = list(values)

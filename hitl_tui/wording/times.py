@@ -16,6 +16,11 @@ MODES: Mapping[str, str] = {
     "plan": mark("ASK PLAN, THEN RISKY STEPS"),
     "risk": mark("ASK RISKY STEPS ONLY"),
 }
+_SAFETY: Mapping[str, str] = {
+    "step": mark("nothing runs until you approve it"),
+    "plan": mark("nothing runs until you approve the plan; then only risky steps ask"),
+    "risk": mark("low-risk steps run at once; others ask, unless a rule allows them"),
+}
 MODE_ORDER = tuple(MODES)
 _DEADLINE = re.compile(
     r"(?:(?<=nobody decided before )|(?<=had decided before )|(?<=This question expired at ))"
@@ -28,6 +33,11 @@ _DEADLINE = re.compile(
 def mode_words(mode: str) -> str:
     """Return a mode in words, in capitals where the script has them."""
     return _(MODES[mode]) if mode in MODES else mode
+
+
+def safety_words(mode: str) -> str:
+    """Return what may run in a mode before somebody approves it; that a person decides where the mode isn't known."""
+    return _(_SAFETY[mode]) if mode in _SAFETY else _("you decide what runs")
 
 
 def padded(text: str, width: int) -> str:

@@ -226,3 +226,10 @@ def test_markdown_is_rendered_and_no_link_hidden() -> None:
     assert styles["Title"] == styles["bold"] == "bold"
     (_, row) = detail_rows(recognise({"action": "post", "message": "Post?", "notes": text}))
     assert row.text == found
+
+
+def test_a_graphs_start_says_that_it_asks_again_and_a_command_does_not() -> None:
+    graph = {"input": {"to": "ann"}, "programs": {"mail.py": "0" * 64}}
+    said = [row.text.plain for row in body(question(graph, {"settings": ["programs"]}), "6")]
+    assert "the graph runs, and you are asked again wherever it interrupts" in said
+    assert not any("asked again" in row.text.plain for row in body(question(CLEAN, {}), "6"))

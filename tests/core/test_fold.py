@@ -776,3 +776,12 @@ def test_a_manual_todo_gets_results_only_where_its_team_reads_them(
     assert question.subject["inputs"] == given
     table.approve("todo_002")
     assert table.status("todo_002") == "in_progress"
+
+
+def test_a_command_keeps_its_name_when_it_is_edited() -> None:
+    table = Table(plan("a"))
+    given = {"command": "clean", "argv": ["rm", "b"], "parameters": {"what": "b"}}
+    table.take(on(EventKind.EDIT, "todo_001", arguments=given, risk="high", description="clean what=b"))
+    assert table.todo("todo_001").name == "clean"
+    table.take(on(EventKind.EDIT, "todo_001", arguments={"query": "x"}, risk="low", description="Find x instead"))
+    assert table.todo("todo_001").name == "Find x instead"

@@ -26,7 +26,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, ngettext, translate
 from hitl_tui.wording.status_words import RISK_WORDS
-from hitl_tui.wording.times import MODE_ORDER, MODES, error_words, mode_words, padded
+from hitl_tui.wording.times import MODE_ORDER, MODES, error_words, mode_words, padded, safety_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -157,7 +157,7 @@ class HomeScreen(PromptScreen):
             (_("workspace"), self._folder()),
             (_("model"), _("none: finds and computes")),
             (_("mode"), self._mode_said()),
-            (_("safety"), _("nothing runs until you approve it")),
+            (_("safety"), safety_words(self.mode)),
         ]
         if self._large:
             said = _("{n:,} files, not indexed yet: /index does it now, else the first search you approve")

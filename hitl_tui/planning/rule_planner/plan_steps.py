@@ -403,4 +403,4 @@ def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:
 def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
     """Return the run of a declared command with exactly these parameters."""
     inputs: JsonObject = {"command": call.command, "parameters": dict(call.parameters)}
-    return _step(Need.RUN, call.said, language, rules, call.command, inputs)
+    return replace(_step(Need.RUN, call.said, language, rules, "", inputs), name=call.command)
