@@ -122,7 +122,7 @@ _STARTERS: Mapping[str, Mapping[str, StarterWords]] = MappingProxyType(
         "attach": {
             "en": StarterWords(
                 "Attach a LangGraph graph: one that asks before it sends a mail",
-                "Starts a short graph that knows nothing of this program; it asks before the mail is written to a file.",
+                "Starts a short graph that knows nothing of this program; it asks before it writes the mail to a file.",
                 "ann@example.com: your order 1042 leaves on Friday",
             ),
             "ko": StarterWords(
