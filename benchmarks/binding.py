@@ -9,12 +9,16 @@ import hashlib
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.common import trusted
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console.idle_collector import delay_full_collections
 from hitl_tui.core.errors import Refused
@@ -73,10 +77,9 @@ async def longest_stall(root: Path, data: Path) -> dict[str, float]:
             await asyncio.sleep(0.002)
             found[doing] = max(found.get(doing, 0.0), loop.time() - began - 0.002)
 
+    await trusted(data, root)
     async with SessionRegistry.open(data, {}) as bench:
         beating = asyncio.create_task(beat())
-        shown = await bench.trust.of(root)
-        await bench.trust.grant(root, shown.digest, by="benchmark", how="digest")
         doing = "planned and asked"
         setup = await bench.create("mark", root)
         async with open_session(bench.store, setup) as session:

@@ -19,7 +19,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -28,20 +28,21 @@ import ptyprocess  # type: ignore[import-untyped]  # it comes with pexpect and h
 import pyte
 
 from benchmarks import common
-from benchmarks.common import Figures, GivenPlan, ms, show, size
+from benchmarks.common import Figures, GivenPlan, ms, show, size, trusted
 from hitl_tui.config.loader import load_config
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.policy import Mode
-from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_staging import SessionStaging
-from hitl_tui.supervisor.storage import DataFolder, SessionInfo
+from hitl_tui.supervisor.storage import SessionInfo
 from hitl_tui.teams.registry import TeamRegistry
+from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, checksum
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, ROWS = 120, 40
@@ -171,8 +172,6 @@ async def prepare(root: Path, todos: int, checkpoints: int) -> tuple[Path, Path]
     (workspace / "hitl.toml").write_text(_CONFIG, encoding="utf-8")
     (workspace / "stream.py").write_text(_STREAM, encoding="utf-8")
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
-    data = DataFolder(root / "data")
-    data.prepare()
     config = load_config(workspace)
     registry = TeamRegistry.from_config(config)
     streams = [
@@ -185,8 +184,10 @@ async def prepare(root: Path, todos: int, checkpoints: int) -> tuple[Path, Path]
     ]
     agent = PlanningAgent(registry.agents(), GivenPlan([*streams, *rest]))
     info = SessionInfo("bench", str(workspace), "benchmark", utc_now(), "bench", "benchmark", Mode.PLAN.value)
-    SessionStaging(data.sessions).begin(info)
-    async with SqliteLedger.open(data.ledger) as ledger:
+    await trusted(root / "data", workspace)
+    async with SessionRegistry.open(root / "data", {}) as there:
+        data, ledger = there.data, there.ledger
+        SessionStaging(data.sessions).begin(info)
         await ledger.record("bench", "session_created", {"workspace": str(workspace), "title": "benchmark"}, utc_now())
         rules = Rules(config.policy, STREAMS)
         setup = SessionSetup(
@@ -200,34 +201,30 @@ async def prepare(root: Path, todos: int, checkpoints: int) -> tuple[Path, Path]
 
 def lengthen(path: Path, count: int) -> None:
     """Put checkpoints before the first one of a session: a long history costs what it costs, whatever is in it."""
-    connection = sqlite3.connect(path)
-    with connection:
-        first = "SELECT min(checkpoint_id) FROM checkpoints WHERE thread_id = 'session_bench' AND checkpoint_ns = ''"
-        (oldest,) = connection.execute(first).fetchone()
-        row = (
-            "SELECT type, checkpoint, metadata FROM checkpoints WHERE thread_id = 'session_bench' AND checkpoint_id = ?"
-        )
-        kind, blob, metadata = connection.execute(row, (oldest,)).fetchone()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        first = f"SELECT rowid, {CHECKPOINT_COLUMNS} FROM checkpoints ORDER BY rowid LIMIT 1"
+        number, thread, ns, oldest, _parent, *values = connection.execute(first).fetchone()
         ids = [f"1e{n:06x}-0000-6000-8000-000000000000" for n in range(count)]
-        rows = [
-            ("session_bench", "", one, before, kind, blob, metadata)
-            for one, before in zip(ids, [None, *ids], strict=False)
-        ]
+        rows = [(thread, ns, one, before, *values) for one, before in zip(ids, [None, *ids], strict=False)]
         connection.executemany(
-            "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,"
-            " metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            rows,
+            f"INSERT INTO checkpoints (rowid, {CHECKPOINT_COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(number - count + n, *row, checksum(row)) for n, row in enumerate(rows)],
         )
-        connection.execute("UPDATE checkpoints SET parent_checkpoint_id = ? WHERE checkpoint_id = ?", (ids[-1], oldest))
-    connection.close()
+        row = (thread, ns, oldest, ids[-1], *values)
+        connection.execute(
+            "UPDATE checkpoints SET parent_checkpoint_id = ?, checksum = ? WHERE rowid = ?",
+            (ids[-1], checksum(row), number),
+        )
 
 
 def keys(root: Path, environ: Mapping[str, str], count: int, todos: int, checkpoints: int) -> None:
     """Measure and print the time from a key to the screen, and what the keys and the streams cost meanwhile."""
     data, workspace = asyncio.run(prepare(root, todos, checkpoints))
     with terminal(console(data, workspace, "--session", "bench"), environ) as seen:
-        seen.until("Approve 001?")
-        seen.write("/plan approve\r")
+        seen.until("Approve the plan?")
+        seen.write("/plan approve")
+        seen.drain(1.0)
+        seen.write("\r")
         seen.until(_SAID)
         seen.drain(3.0)
         pid = seen.child.pid

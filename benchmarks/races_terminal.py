@@ -11,10 +11,11 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from benchmarks.common import trusted
 from benchmarks.races_judge import PAUSE, Decided, wrong
 from benchmarks.races_program import COLUMNS, ROWS, Program
 from benchmarks.races_typed import BURSTS, FILES, NOTICES, PASTES, WORDS, Outcome, file_name
-from benchmarks.races_world import OTHER, trusted, workspace
+from benchmarks.races_world import OTHER, workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.events import utc_now
 from hitl_tui.supervisor.open_session import open_session

@@ -16,6 +16,7 @@ from textual.driver import Driver
 from textual.geometry import Size
 from textual.widgets import Input
 
+from benchmarks.common import trusted
 from benchmarks.races_judge import Decided, Pressed, Stood
 from benchmarks.races_seen import Emulator, Ends, Text, digests_shown, squeezed
 from hitl_tui.commands.handler import CommandHandler
@@ -31,7 +32,6 @@ from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.events import utc_now
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.open_options import OpenOptions
-from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.terminal.textual_driver import TolerantParser
 
 PERSON, OTHER = "ops", "ann"
@@ -75,13 +75,6 @@ def workspace(folder: Path) -> Path:
         (folder / f"cap{number}.md").write_text(text, encoding="utf-8")
     (folder / "hitl.toml").write_text(CONFIG, encoding="utf-8")
     return folder
-
-
-async def trusted(data: Path, work: Path) -> Path:
-    """Trust a workspace as it is now, and return it: a dialog about that isn't what races are about."""
-    async with SessionRegistry.open(data, {}) as bench:
-        await bench.trust.grant(work, (await bench.trust.of(work)).digest, by=PERSON, how="digest")
-    return work
 
 
 @dataclass

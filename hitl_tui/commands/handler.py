@@ -14,6 +14,7 @@ from hitl_tui.commands import (
     plan_commands,
     rule_commands,
     session_commands,
+    source_command,
     trust_commands,
 )
 from hitl_tui.commands.command_context import CommandContext
@@ -75,6 +76,7 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "reset": session_commands.reset,
         "title": session_commands.rename,
         "export": session_commands.export,
+        "source": source_command.source,
         "fork": session_commands.fork,
         "sessions": session_commands.sessions,
         "import": session_commands.import_,

@@ -246,6 +246,12 @@ SPECS: tuple[CommandSpec, ...] = (
         changes=False,
     ),
     CommandSpec(
+        "source",
+        "List what the answer cites, or open one place in your editor or pager",
+        (Argument("n", Takes.NUMBER, required=False),),
+        changes=False,
+    ),
+    CommandSpec(
         "fork",
         "Start another session from this one's current or past state; nothing is executed",
         (Argument("checkpoint", Takes.CHECKPOINT, required=False),),

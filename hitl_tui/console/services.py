@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from textual.app import App
@@ -78,6 +79,16 @@ class Console(Speaker, Protocol):
     def run_worker(self, work: Coroutine[object, None, Any], /, *, group: str = "default") -> Worker[object]: ...
 
     def copy_to_clipboard(self, text: str) -> None: ...
+
+    def suspend(self) -> AbstractContextManager[None]:
+        """Give the terminal away for a while."""
+        ...
+
+    def batch_update(self) -> AbstractContextManager[None]:
+        """Draw nothing for a while."""
+        ...
+
+    def refresh(self, *, layout: bool = False) -> object: ...
 
     def search_themes(self) -> None:
         """Let a theme be chosen."""

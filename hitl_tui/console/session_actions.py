@@ -22,6 +22,7 @@ from hitl_tui.console.history_actions import checkpoint_rows, go_back, show_step
 from hitl_tui.console.local_commands import OWN, carry_out, parsed_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.session_handle import SessionHandle
+from hitl_tui.console.source_opening import choose_source, open_in_editor
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
@@ -196,10 +197,23 @@ class SessionActions:
             await list_rules(app, handle, self._report, app.options.by)
         elif result.status == "renamed":
             display.renamed(str(data["title"]))
+        elif "source" in data:
+            await open_in_editor(self._console, Path(data["file"]), int(data["source"]["line"]))
         elif "todo" in data and result.status == "ok":
             await self._view_todo(handle, str(data["todo_id"]), data.get("result"))
         elif "\n" in result.message and display.at_prompt:
             display.show_pane("stream")  # all of it is only there
+
+    def open_source(self) -> None:
+        """Open a place that the answer cites, or a file that was written, in the person's editor."""
+        self._on(self._open_source)
+
+    async def _open_source(self, handle: SessionHandle) -> None:
+        number = await choose_source(self._console, handle.session.snapshot)
+        if number:
+            result = await handle.handler.handle_command(f"/source {number}")
+            self._report(result)
+            await self._show_result(handle, result)
 
     def choose_mode(self) -> None:
         """Let a mode be chosen."""

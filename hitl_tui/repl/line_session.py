@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -38,6 +39,7 @@ from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
+from hitl_tui.terminal.own_editor import open_at
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_thread import SessionThread
 from hitl_tui.wording.history_rows import CheckpointChoice, checkpoint_choices
@@ -101,13 +103,15 @@ class LineSession:
         self._options = options
         self._token = token
         self._registry = registry
-        self._say = say
+        self._print = say
+        self._held: list[str] | None = None
+        """What is to be said once the editor is left; None when nothing else has the terminal."""
         self._again = again
         self._changed = changed
         self._workspace = options.workspace or Path.cwd()
         self._session: OpenSession | None = None
         self._handler: CommandHandler | None = None
-        self._announcer = Announcer(say)
+        self._announcer = Announcer(self._say)
         self._open = AsyncExitStack()
         self._watching: asyncio.Task[None] | None = None
         self._refused = False
@@ -118,6 +122,12 @@ class LineSession:
         """Digests of folders that were asked about already."""
         self._piped = False
         self._began = ""
+
+    def _say(self, lines: Sequence[str]) -> None:
+        if self._held is None:
+            self._print(lines)
+        else:
+            self._held += lines
 
     # What the prompt shows -------------------------------------------------------------------------------------
 
@@ -291,7 +301,18 @@ class LineSession:
         if "todo_id" in result.data:
             self._announcer.answered(str(result.data["todo_id"]), self._session.snapshot)
         self._say(result_lines(result, self._session.snapshot))
+        if "source" in result.data and self._source is not None and not self._source.waits:
+            await self._show_source(Path(result.data["file"]), int(result.data["source"]["line"]))
         await self._offer_trust(self._handler, result)
+
+    async def _show_source(self, file: Path, line: int) -> None:
+        """Open a file in the person's editor; what is to be said meanwhile is said when they leave it."""
+        self._held = []
+        try:
+            await open_at(file, line, os.environ)
+        finally:
+            held, self._held = self._held, None
+            self._print(held)
 
     async def _offer_trust(self, handler: CommandHandler, result: CommandResult) -> None:
         """Take the word that trusts the folder that was shown just now, where somebody reads along."""

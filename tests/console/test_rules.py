@@ -15,13 +15,13 @@ from hitl_tui.config.declared_commands import Parameter
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.form_model import Field, declared_fields, schema_fields
-from hitl_tui.console.dialogs.own_editor import text_from_editor
 from hitl_tui.console.dialogs.rule_dialogs import RuleChange, RuleDialog, RulesDialog
 from hitl_tui.console.row_layout import layout
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import Status
 from hitl_tui.policy.standing_rules import load_rules
+from hitl_tui.terminal.own_editor import text_from_editor
 
 
 async def always(c: Console, key: str = "7") -> RuleDialog:

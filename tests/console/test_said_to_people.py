@@ -13,12 +13,12 @@ from console_support import COMMANDS, command_workspace, console, streamed
 from people import write_approvers
 
 from hitl_tui.console.answer_actions import Answer, spots
-from hitl_tui.console.dialogs.own_editor import text_from_editor
 from hitl_tui.console.help_rows import palette
 from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
 from hitl_tui.console.widgets.plan_list import HEADS, needs_words, title_words
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.terminal.own_editor import text_from_editor
 from hitl_tui.wording.evidence_rows import preview_rows
 from hitl_tui.wording.history_rows import deed
 from hitl_tui.wording.status_words import PlanRow, fork_first, status_words

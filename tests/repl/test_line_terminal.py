@@ -219,3 +219,23 @@ def test_a_key_typed_before_the_question_decides_nothing(line: Line) -> None:
 def test_a_key_at_a_pipe_decides_nothing(line: Line) -> None:
     assert line.pipe("y\n", "--line", SEARCH)[0] in (2, 3)
     assert "Approved" not in line.pipe("y\n1\nn\n", "--line", "--session", "s1")[1]
+
+
+def test_a_source_of_the_answer_opens_in_the_editor_and_nothing_is_printed_over_it(line: Line, tmp_path: Path) -> None:
+    editor = tmp_path / "nano"
+    editor.write_text('#!/bin/sh\necho "opened $1 ${2##*/}"; read line; echo "got $line"\n')
+    editor.chmod(0o700)
+    line.env["EDITOR"] = str(editor)
+    terminal = line.terminal(SEARCH)
+    terminal.wait("1 needs you")
+    terminal.send("/todo approve 1\r")
+    terminal.wait("s1 is finished.")
+    terminal.send("/source\r")
+    terminal.wait("1  sample-apartment-prices.csv:")
+    terminal.send("/source 99\r")
+    terminal.wait("The answer has")
+    terminal.send("/source 1\r")
+    terminal.wait("opened +")
+    terminal.paste("words\r")
+    terminal.wait("got words")
+    assert terminal.leave() == 0

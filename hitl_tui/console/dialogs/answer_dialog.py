@@ -19,7 +19,6 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.form_fields import EditArea, FieldArea, FieldInput
 from hitl_tui.console.dialogs.form_model import Draft, Field, Form, needs_area
 from hitl_tui.console.dialogs.guarded_dialog import KeyButton, UnhurriedDialog
-from hitl_tui.console.dialogs.own_editor import edited
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Answered
 from hitl_tui.console.widgets.dialog_frame import Dialog, DialogText, Flow
@@ -31,6 +30,7 @@ from hitl_tui.core.json_text import is_json, strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
+from hitl_tui.terminal.own_editor import edited
 from hitl_tui.wording.interrupt_rows import payload_rows, said_whole, said_words
 from hitl_tui.wording.rows import text_row
 

@@ -685,6 +685,8 @@ class SessionScreen(PromptScreen):
             self._leave_pane()
         elif event.what == "export":
             self.hitl.sessions.keep("export")
+        elif event.what == "source":
+            self.operator.open_source()
         elif text := self.query_one(AnswerPane).text:
             self.app.copy_to_clipboard(safe_text(text))
             self.say(_("The answer was copied."))

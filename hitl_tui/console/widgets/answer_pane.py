@@ -53,7 +53,7 @@ class AnswerPane(VerticalScroll):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.ANSWER)]
 
     class Wanted(Message):
-        """Something shall be done with the answer: `copy`, `export` or `leave`."""
+        """A key asks for something: to `copy` or `export` the answer, to open a `source` of it, or to `leave`."""
 
         def __init__(self, what: str) -> None:
             super().__init__()

@@ -1,0 +1,72 @@
+"""The places that an answer rests on, and the files it left: by number, and where they are on this machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.messages import Message
+from hitl_tui.core.names import clip
+from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.teams.contract import place_label
+
+_LOOKED_AT = 8192
+_QUOTE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """One place that an answer cites, or one file that was written.
+
+    Args:
+        path: relative to the workspace.
+        line: counted from 1; 0 for a written file as a whole.
+        page: of a PDF, counted from 1; 0 for other files.
+        quote: the words that were cited.
+    """
+
+    path: str
+    line: int = 0
+    page: int = 0
+    quote: str = ""
+
+    @property
+    def label(self) -> str:
+        """`lease.md:12`"""
+        return place_label(self.path, self.line, self.page) if self.line else self.path
+
+    def to_dict(self) -> JsonObject:
+        """Return it as one JSON object."""
+        return {"path": self.path, "line": self.line, "page": self.page, "quote": self.quote}
+
+
+def sources_of(snapshot: Snapshot) -> tuple[AnswerSource, ...]:
+    """Return what the answer of a session cites, best first, and then the files that its steps wrote."""
+    response = snapshot.response or {}
+    cited = [
+        AnswerSource(c["path"], c["line"], c.get("page", 0), clip(" ".join(c.get("quote", "").split()), _QUOTE))
+        for c in response.get("citations", ())
+    ]
+    return (*cited, *(AnswerSource(path) for path in response.get("files", ())))
+
+
+def file_of(source: AnswerSource, workspace: Path) -> Path:
+    """Return the text file of a source.
+
+    Raises:
+        BadInput: it is gone, it lies outside of the workspace by now, or it isn't text.
+    """
+    try:
+        found = Path(os.path.realpath(workspace / source.path, strict=True))
+        if not found.is_relative_to(os.path.realpath(workspace)):
+            raise BadInput(Message("{} leads out of the folder now.", source.path))
+        with found.open("rb") as file:
+            begins = file.read(_LOOKED_AT)
+    except (OSError, ValueError) as error:
+        raise BadInput(Message("{} can't be read now ({}).", source.path, type(error).__name__)) from error
+    if b"\0" in begins or source.page:
+        raise BadInput(Message("{} isn't a text file; it is {}.", source.label, found))
+    return found
