@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
+NO_KEY = "–"
+"""Stands for the number of a place that can't be chosen: no key acts there, which isn't told by colour alone."""
 _GAP = 2
 """Cells between two places, where there is room for so many."""
 _HARMLESS = ("", "reject", "ignore")
@@ -137,19 +139,19 @@ class ActionSlot:
 def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[ActionSlot]:
     """Return where the places stand: what is possible with its whole label, in as many rows as that takes.
 
-    What isn't possible stands in parentheses. Where there is little room, it shrinks to its number as far as it has
-    to; where there isn't even room for that in all rows, the last labels shrink, too. Only the first is cut, where it
-    is wider than a row by itself.
+    What isn't possible has a dash for its number. Where there is little room, it shrinks to that as far as it has to;
+    where there isn't even room for that in all rows, the last labels shrink, too. Only the first is cut, where it is
+    wider than a row by itself.
 
     Args:
         found: the places.
         room: cells in a row; 0 for as many as it takes.
         most: rows there may be.
     """
-    whole = [f"({a.name} {a.label})" if a.why_not else f"{a.name} {a.label}" for a in found]
+    whole = [f"{NO_KEY if a.why_not else a.name} {a.label}" for a in found]
     if not room or _width(whole, _GAP) <= room:
         return _laid(whole, room, _GAP)
-    numbers = [f"({a.name})" if a.why_not else a.name for a in found]
+    numbers = [NO_KEY if a.why_not else a.name for a in found]
     short = [n if a.why_not or cell_width(w) > room else w for a, n, w in zip(found, numbers, whole, strict=True)]
     short[0] = clip(whole[0], room)
     for kept in range(len(short), 0, -1):

@@ -26,6 +26,7 @@ from hitl_tui.console.source_opening import choose_source, open_in_editor
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, translate
@@ -178,9 +179,19 @@ class SessionActions:
         help_text = translate(result.data.get("help", "")) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         if result.status == "proposed":
-            where = _("{session.question} goes to the questions, {question.next} there to the next one.")
-            text += "  " + self._console.keymap.named(where)
+            text += self._where_asked()
         return message, text
+
+    def _where_asked(self) -> str:
+        """Return which keys go to what was proposed just now; empty where the person is there already."""
+        snapshot, asked = self._display.snapshot, self._display.question
+        if not self._display.at_prompt or snapshot is None:
+            return ""
+        others = asked is not None and asked.kind is not Kind.PROPOSAL
+        where = _("{session.question} goes to the question.")
+        if others:
+            where = _("{session.question} goes to the questions, {question.next} there to the next one.")
+        return "  " + self._console.keymap.named(where)
 
     async def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         display, data = self._display, result.data

@@ -305,7 +305,7 @@ def ending_words(snapshot: Snapshot) -> str:
     ended = "" if all_done(counts) else translate(tally_message(counts))
     if not counts.get(DONE):
         return joined(ended, _("{session.pane} shows why"))
-    ready = _("Answer ready · {session.pane} open · {answer.copy} copy · {answer.export} export")
+    ready = _("Answer ready · {session.pane} to scroll, copy or export")
     return joined(ended, ready)
 
 

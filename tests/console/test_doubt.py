@@ -39,5 +39,5 @@ async def test_a_doubt_shows_what_ran_when_and_what_it_put_out(tmp_path: Path) -
         assert labels.index("doubt") < labels.index("ran") < labels.index("began") < labels.index("put out")
         assert "ended" in labels and "key" not in labels, "keys of the record are among the details"
         assert [str(p.render()) for p in c.panel.query(Place)][:5] == [
-            "1 Use as done", "(2 Edit)", "3 Reject", "(4 Skip)", "5 Do again",
+            "1 Use as done", "– Edit", "3 Reject", "– Skip", "5 Do again",
         ]  # fmt: skip

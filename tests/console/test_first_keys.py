@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from console_support import RISE, console
+from console_support import RISE, Console, console
 from rich.text import Text
 from textual.widgets import DataTable, Static
 
@@ -31,7 +31,7 @@ async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: P
         title, line = c.app.screen.query_one("#sessions-title", Static), c.app.screen.query_one(KeyLine)
 
         assert c.prompt.has_focus
-        assert str(title.render()) == "Sessions · F6 F6 goes to them"
+        assert str(title.render()) == "Sessions · F6 twice goes to them"
         assert ("Enter", "send") in [(shown, label) for __, shown, label in line.keys]
 
         await c.press("f6")
@@ -123,3 +123,32 @@ async def test_header_and_inbox_say_of_what_a_session_is_a_fork(tmp_path: Path) 
 def sessions(table: DataTable[Text]) -> list[str]:
     """Return what the inbox's list says of sessions, without the arrow of the one on the screen."""
     return [str(table.get_row_at(n)[0]).removeprefix("→ ").strip() for n in range(table.row_count)]
+
+
+def labels(c: Console) -> dict[str, str]:
+    """Return what the last row of the session's screen names: labels by the id of their key."""
+    return {name: label for name, __, label in c.session.query_one(KeyLine).keys}
+
+
+async def test_the_last_row_names_only_keys_of_the_question_that_do_something(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.read_on()
+        await c.until(lambda: "question.page_down" not in labels(c), "that it was read")
+        nothing_to = {"question.next", "question.review", "question.results", "question.undo", "session.question"}
+        assert not nothing_to & set(labels(c))
+        await c.press("1")
+        await c.until(lambda: c.panel.question is not None and c.panel.question.todo_id == "todo_002", "the next one")
+        await c.until(lambda: {"question.undo", "question.results"} <= set(labels(c)), "what can be taken back and read")
+
+
+async def test_the_key_that_enlarges_a_pane_says_when_it_makes_it_smaller(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("f6")
+        assert labels(c)["plan.maximise"] == "maximise"
+        await c.press("plus")
+        await c.until(lambda: labels(c)["plan.maximise"] == "smaller", "the other way")
+        await c.press("plus")
+        await c.until(lambda: labels(c)["plan.maximise"] == "maximise", "its place again")

@@ -199,7 +199,7 @@ async def test_the_answer_is_copied_and_exported_from_its_own_pane(tmp_path: Pat
     data, file = tmp_path / "data", tmp_path / "answer.md"
     async with console(data, query=CAP, mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.status == "finished", "the end")
-        await c.until(lambda: c.message == "Answer ready · F6 open · y copy · e export", "what to do with it")
+        await c.until(lambda: c.message == "Answer ready · F6 to scroll, copy or export", "what to do with it")
         await c.press("f6", "f7")
         assert "Session s1" in c.message and "Answer" in c.message
         await c.press("y")

@@ -65,7 +65,7 @@ async def said(c: Console) -> dict[str, Any]:
 
 
 def row(c: Console) -> list[str]:
-    """Return the row of actions as it is drawn: what isn't possible is in parentheses, with colours or without."""
+    """Return the row of actions as it is drawn: what isn't possible has a dash for its key, with colours or without."""
     places = list(c.panel.query(Place))
     return [str(p.render()) for p in places]
 
@@ -94,7 +94,7 @@ async def test_a_tool_call_is_shown_whole_with_who_asks_and_approved_after_its_e
         assert "Read to the end" in c.message
         assert c.panel.question is not None and not c.panel.question.view.decisions
         await c.read_on()
-        assert row(c)[:5] == ["1 Approve", "2 Edit", "3 Reject", "(4 Skip)", "5 Respond"]
+        assert row(c)[:5] == ["1 Approve", "2 Edit", "3 Reject", "– Skip", "5 Respond"]
         await c.press("1")
         assert await said(c) == {"approval": {"type": "approve"}}
 
@@ -127,7 +127,7 @@ async def test_keys_before_it_is_drawn_and_pastes_and_enter_decide_nothing(tmp_p
 async def test_yes_and_no_are_two_keys_and_another_value_is_never_taken_for_one(tmp_path: Path) -> None:
     async with asking(tmp_path, "yes_no") as c:
         await to_answer(c)
-        assert [p for p in row(c)[:5] if not p.startswith("(")] == ["1 Yes", "3 No", "5 Other"]
+        assert [p for p in row(c)[:5] if not p.startswith("–")] == ["1 Yes", "3 No", "5 Other"]
         await c.press("5")
         await dialog(c, TextAnswer)
         await c.press(*"no")
@@ -144,7 +144,7 @@ async def test_yes_and_no_are_two_keys_and_another_value_is_never_taken_for_one(
 async def test_the_type_of_a_value_is_shown_before_it_is_sent(tmp_path: Path) -> None:
     async with asking(tmp_path, "prompt") as c:
         await to_answer(c)
-        assert row(c)[0] == "(1 Approve)"
+        assert row(c)[0] == "– Approve"
         await c.press("1")
         assert "it takes 3 Stop step, 5 Answer" in c.message
         c.clock.rest()
@@ -261,7 +261,7 @@ async def test_reject_says_why_and_respond_warns(tmp_path: Path) -> None:
 async def test_a_batch_is_decided_call_by_call_and_sent_after_a_review(tmp_path: Path) -> None:
     async with asking(tmp_path, "batch") as c:
         await to_answer(c)
-        assert row(c)[:3] == ["(1 Approve all 2)", "2 One by one", "3 Stop step"]
+        assert row(c)[:3] == ["– Approve all 2", "2 One by one", "3 Stop step"]
         await c.press("2")
         part = await dialog(c, Part)
         await c.press("1")
@@ -402,19 +402,18 @@ def test_the_row_of_actions_keeps_what_is_possible_where_room_is_scarce() -> Non
         Answer(6, "Details"),
         Answer(7, "Always", why_not="no"),
     ]
-    assert [spot.label for spot in spots(found, 0)][3] == "(4 Skip)"
-    assert [spot.label for spot in spots(found, 120)][6] == "(7 Always)"
-    short = ["1 Approve all 12", "2 One by one", "3 모두 거부", "(4)", "(5)", "6 Details", "(7)"]
-    assert [spot.label for spot in spots(found, 70)] == short
+    assert [spot.label for spot in spots(found, 0)][3] == "– Skip"
+    assert [spot.label for spot in spots(found, 120)][6] == "– Always"
+    short = ["1 Approve all 12", "2 One by one", "3 모두 거부", "–", "–", "6 Details", "–"]
+    assert [spot.label for spot in spots(found, 58)] == short
     for room, most in ((60, 2), (40, 2), (18, 5)):
         laid = [spot.label for spot in spots(found, room, most)]
         assert all(
-            label in (least, f"{least[:-1]} {answer.label})")
-            for label, least, answer in zip(laid, short, found, strict=True)
+            label in (least, f"{least} {answer.label}") for label, least, answer in zip(laid, short, found, strict=True)
         )
     for room, most in ((40, 1), (18, 2), (9, 3)):
         laid = spots(found, room, most)
-        assert {spot.label for spot in laid[1:]} <= {*short, *"12367", "(4 Skip)", "(5 Respond)", "(7 Always)"}
+        assert {spot.label for spot in laid[1:]} <= {*short, *"12367", "– Skip", "– Respond", "– Always"}
         assert all(spot.x + cell_width(spot.label) <= room and spot.y < most for spot in laid)
         taken = [(x, spot.y) for spot in laid for x in range(spot.x, spot.x + cell_width(spot.label))]
         assert len(taken) == len(set(taken))

@@ -295,8 +295,8 @@ class HomeScreen(PromptScreen):
     def _show_found(self) -> None:
         found = self._table.found if self._table is not None else Content("")
         keymap = self.hitl.keymap
-        presses = 1 if self._at_starters else 2
-        how = _("{part} goes to them").format(part=" ".join([keymap.shown("home.part")] * presses))
+        how = _("{part} goes to them") if self._at_starters else _("{part} twice goes to them")
+        how = how.format(part=keymap.shown("home.part"))
         if self._table is not None and self.focused is self._table:
             how = _("{find} finds words").format(find=keymap.shown("sessions.find"))
         said = Content.assemble(_("Sessions"), "  ", found) if found.plain else Content(f"{_('Sessions')} · {how}")

@@ -34,7 +34,7 @@ from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text, unsafe_text
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, mark, translate
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.wording.status_words import PlanLines, ending_words, fork_first, running_rows, status_of_session
@@ -378,6 +378,7 @@ class SessionScreen(PromptScreen):
         self._maximise(self.maximized is None)
         if self.maximized is not None:
             self.show_pane(panes.pane(self.focused) or panes.chosen, focus=True)
+        self._show_keys()
 
     def _maximise(self, whole: bool) -> None:
         if whole is (self.maximized is not None):
@@ -473,8 +474,15 @@ class SessionScreen(PromptScreen):
         )  # parts of the map and widget ids
         focus = (self.focused.id if self.focused else "") or ""
         where = focus if focus in panes else keys.PROMPT
-        own = [k for k in keys.of(where, line=True) if where != keys.QUESTION or not k.id[-1].isdigit()]
-        session = [k for k in keys.of(keys.SESSION, line=True) if panel.display or k.id != "session.question"]
+        own = list(keys.of(where, line=True))
+        if where == keys.QUESTION:
+            decided = self.handle is not None and self.operator.decisions.decided[self.handle.session.id]
+            idle = panel.idle_keys if decided else panel.idle_keys | {"question.undo"}
+            own = [k for k in own if k.id not in idle and not k.id[-1].isdigit()]
+        elif self.maximized is not None:
+            own = [k._replace(label=mark("smaller")) if k.id.endswith(".maximise") else k for k in own]
+        asked = panel.display and where != keys.QUESTION
+        session = [k for k in keys.of(keys.SESSION, line=True) if asked or k.id != "session.question"]
         self.query_one(KeyLine).show([*own, *session, *keys.of(keys.ANYWHERE, line=True)])
 
     # Prompt ----------------------------------------------------------------------------------------------------
@@ -595,6 +603,10 @@ class SessionScreen(PromptScreen):
     def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
         event.stop()
         self.say(event.why, passing=True)
+
+    def on_question_panel_keys_changed(self, event: QuestionPanel.KeysChanged) -> None:
+        event.stop()
+        self._show_keys()
 
     def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
         event.stop()

@@ -12,7 +12,7 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from hitl_tui.console.answer_actions import Answer, spots
+from hitl_tui.console.answer_actions import NO_KEY, Answer, spots
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.core.safe_text import safe_text
 
@@ -42,10 +42,10 @@ class ReplayAction(Static):
         self.show(self._why_not, chosen=self.has_class("-on"))
 
     def show(self, why_not: str, *, chosen: bool) -> None:
-        """Draw it: in parentheses and dim when it isn't possible, with the reason under the pointer."""
+        """Draw it: dim and without its key when it isn't possible, with the reason under the pointer."""
         self._why_not = why_not
-        said = f"{keymap_of(self.app).shown(f'replay.{self._number}')} {self._label}"
-        self.update(Content(f"({said})" if why_not else said))
+        key = NO_KEY if why_not else keymap_of(self.app).shown(f"replay.{self._number}")
+        self.update(Content(f"{key} {self._label}"))
         self.tooltip = Content(safe_text(why_not)) if why_not else None
         self.set_class(bool(why_not), "-off")
         self.set_class(chosen, "-on")

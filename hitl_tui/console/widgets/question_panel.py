@@ -145,6 +145,9 @@ class QuestionPanel(TitledFrame, can_focus=True):
     class Left(Message):
         """Back to the prompt."""
 
+    class KeysChanged(Message):
+        """Other keys do something now."""
+
     def __init__(self, guard: KeyGuard, id: str | None = None) -> None:
         super().__init__(id=id)
         self.guard = guard
@@ -155,6 +158,8 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Ids of the open questions that the screen showed or counted when it was drawn."""
         self._room = 0
         self._waits = False
+        self.idle_keys: frozenset[str] = frozenset()
+        """Ids of its keys that would do nothing now."""
 
     def compose(self) -> ComposeResult:
         yield QuestionBody(id="question-body")
@@ -299,12 +304,27 @@ class QuestionPanel(TitledFrame, can_focus=True):
             self.set_class(rows == count, f"-rows-{count}")
         self.styles.max_height = self._room or None
         self.query_one(QuestionBody).styles.max_height = max(1, self._room - _FRAME - rows) if self._room else None
+        self._look_at_keys(question)
         quiet = self.guard.remaining if self.has_focus else None
         self.set_class(bool(quiet), "-unarmed")
         keymap, marks = keymap_of(self.app), len(self._all.marks)
         self.border_subtitle = state_words(question, keymap, marks, read=self.read, complete=self.complete, quiet=quiet)
         if quiet:
             self.set_timer(quiet + 0.02, self._places)
+
+    def _look_at_keys(self, question: Question) -> None:
+        """Work out which keys would do nothing now."""
+        acts = {
+            "question.mark": len(self.questions) > 1 or bool(self._all.marks),
+            "question.review": bool(self._all.marks),
+            "question.next": len(self.questions) > 1,
+            "question.page_down": not self.read,
+            "question.results": has_results(question),
+        }
+        idle = frozenset(name for name, does in acts.items() if not does)
+        if idle != self.idle_keys:
+            self.idle_keys = idle
+            self.post_message(self.KeysChanged())
 
     def typed(self) -> None:
         """A key was pressed somewhere: the row shows whether the next one decides."""
