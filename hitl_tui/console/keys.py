@@ -264,14 +264,14 @@ KEYS: tuple[KeySpec, ...] = (
         "]",
     ),
     KeySpec("replay.leave", REPLAY, "escape,f5", "leave", "live", "Back to the session as it is now", "Esc", True),
-    KeySpec("replay.pane", REPLAY, "f6", "next_pane", "pane", "Next pane: Plan, Graph, Moment, State", "F6", True),
+    KeySpec("replay.pane", REPLAY, "f6", "next_pane", "pane", "Next pane: Plan, History, Moment, State", "F6", True),
     KeySpec("replay.mark", REPLAY, "m", "mark", "mark", "Mark or unmark this checkpoint", "m"),
     KeySpec(
         "replay.fold", REPLAY, "full_stop", "fold", "engine", "Show or hide the engine's own steps", ".", line=False
     ),
     KeySpec("replay.first", REPLAY, "home", "first", "first", "To the first checkpoint", "Home", True),
     KeySpec("replay.last", REPLAY, "end", "last", "last", "To the newest checkpoint", "End", True),
-    KeySpec("replay.1", REPLAY, "1", "act(1)", "view", "View the moment: state and events", "1", line=False),
+    KeySpec("replay.1", REPLAY, "1", "act(1)", "moment", "The moment: what happened and what changed", "1", line=False),
     KeySpec(
         "replay.2",
         REPLAY,

@@ -18,7 +18,7 @@ from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.history_actions import checkpoint_rows, go_back, show_steps
+from hitl_tui.console.history_actions import checkpoint_rows, go_back, restore_named, show_steps
 from hitl_tui.console.local_commands import OWN, carry_out, parsed_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.session_handle import SessionHandle
@@ -114,6 +114,10 @@ class SessionActions:
             if identity is None:
                 return
             handler, line = handler.acting_as(identity), other[1]
+        restored = parsed_command(line) if other is None else None
+        if restored is not None and restored.spec.name == "checkpoint restore":
+            await self._restore_named(handle, restored.values.text("id"))
+            return
         result = await handler.handle_command(line, known)
         self.decisions.remember(handle, result)
         if len(result.data.get("commands", ())) == len(SPECS):
@@ -124,6 +128,14 @@ class SessionActions:
             await self._trust(handle, handler, result)
             return
         await self._show_result(handle, result)
+
+    async def _restore_named(self, handle: SessionHandle, name: str) -> None:
+        """Go back to what a typed command names, after the preview that the key shows, too."""
+        result = await restore_named(self._console, handle, name)
+        if result is not None:
+            self._answer(result)
+        else:
+            self._display.answer_line(_("Nothing was changed."))
 
     async def _trust(self, handle: SessionHandle, handler: CommandHandler, result: CommandResult) -> None:
         """Show what the folder wants to run, and trust it when that is said."""
@@ -208,7 +220,7 @@ class SessionActions:
             await list_rules(app, handle, self._report, app.options.by)
         elif result.status == "renamed":
             display.renamed(str(data["title"]))
-        elif "source" in data:
+        elif "source" in data and "file" in data:  # a fork has a source, too
             await open_in_editor(self._console, Path(data["file"]), int(data["source"]["line"]))
         elif "todo" in data and result.status == "ok":
             await self._view_todo(handle, str(data["todo_id"]), data.get("result"))

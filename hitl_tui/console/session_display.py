@@ -58,6 +58,10 @@ class SessionDisplay(Protocol):
         """Bring a pane to the front."""
         ...
 
+    def to_question(self) -> None:
+        """Give the focus to the question that is shown."""
+        ...
+
     def renamed(self, title: str) -> None:
         """Show the session under another title."""
         ...

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from hitl_tui.language import mark
-from hitl_tui.terminal.ascii_signs import _, signs
+from hitl_tui.terminal.ascii_signs import _, ngettext, signs
 from hitl_tui.threads.session_diff import Difference, ResultChange, TodoChange
 from hitl_tui.threads.state_diff import ABSENT, ValueChange
 from hitl_tui.wording.rows import Row, in_line, labelled, short, styled, text_row
 from hitl_tui.wording.status_words import approval_words, number_of, status_words
+from hitl_tui.wording.times import mode_words
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""
@@ -22,14 +24,18 @@ _PARTS: Mapping[str, str] = {
     "risk": mark("another risk"),
 }
 """What changed in a TODO, in words, where nothing else tells it."""
+_MODE = ("control", "mode")
+_TOLD = (_MODE, ("query",), ("session_id",))
+"""What of a session's state operators know; plan and results are told apart, the rest is the engine's."""
 
 
-def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> list[Row]:
+def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]], folded: str = "") -> list[Row]:
     """Return a difference: TODOs, results, then the rest of the state, each with a glyph and a word.
 
     Args:
         found: the difference.
         texts: how results changed line by line, by TODO id (empty for the final answer), where that is known.
+        folded: how the key reads that shows the engine's own values; empty to show them.
     """
     if not found:
         return [text_row(_("Nothing differs: not the plan, no result, nothing else in the state."))]
@@ -46,7 +52,20 @@ def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> li
         rows += _result_rows(result, texts.get(result.todo_id, ()))
     rows += [*more_rows(len(found.results)), text_row("")]
     rows.append(text_row(_("State") if found.state else _("State · the same"), "bold"))
-    return rows + value_rows(found.state)
+    shown = [value for value in found.state if not folded or value.path in _TOLD]
+    rows += value_rows([_in_words(value) for value in shown])
+    if hidden := len(found.state) - len(shown):
+        said = ngettext("{n} engine value · {key} shows it", "{n} engine values · {key} shows them", hidden)
+        rows.append(text_row(said.format(n=hidden, key=folded), "$text-muted"))
+    return rows
+
+
+def _in_words(value: ValueChange) -> ValueChange:
+    """Return a change of the mode in the words that operators know; any other as it is."""
+    if value.path != _MODE:
+        return value
+    before, after = (mode_words(str(v)) if v is not ABSENT else v for v in (value.before, value.after))
+    return replace(value, path=(_("mode"),), before=before, after=after)
 
 
 def more_rows(count: int, most: int = MOST_ROWS) -> list[Row]:

@@ -198,6 +198,8 @@ def test_a_graph_is_answered_by_keyboard_killed_within_a_node_restored_and_finis
         terminal.see("6 Details", "nothing says how far it got")
         assert ready.done() == killed
         terminal.send(f"/checkpoint restore {step}")
+        terminal.see("Continue from a step of", " ready ─╯")
+        terminal.keys("1")
         terminal.see("Approve", "restarts from its top")
         assert ready.done() == killed
         terminal.decide("1", "restarts from its top")

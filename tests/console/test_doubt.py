@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from console_support import command_workspace, console
 
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.widgets.action_bar import Place
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.requests import Kind
@@ -28,6 +29,9 @@ async def test_a_doubt_shows_what_ran_when_and_what_it_put_out(tmp_path: Path) -
         await c.send("/todo approve 2")
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "the command")
         await c.send(f"/checkpoint restore {before.checkpoint_id}")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
+        c.clock.rest()
+        await c.press("1")
         await c.until(lambda: c.snapshot.branch == 1, "restored")
         await c.asked(1)
         await c.send("/todo approve 2")

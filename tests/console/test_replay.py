@@ -12,7 +12,7 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Markdown, Static
 
-from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog, WordsDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.screens.history_screen import HistoryScreen
@@ -118,7 +118,7 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
             await r.press("left")
             seen.add(tuple(r.plan))
             numbers.append(r.number)
-        assert r.console.message == "This is the first checkpoint."
+        assert r.number > 1 and r.console.message == "Only engine steps before this: . shows them."
         assert {("? asks", "· waits"), ("✓ done", "? asks")} <= seen and () not in seen
         assert "coordinator" not in r.drawn and "execute_teams" not in r.drawn
         folded = set(range(1, total + 1)) - set(numbers)
@@ -182,6 +182,74 @@ async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> N
         assert "~ 002" in r.text
         await r.press("1")
         assert "decided" in r.text
+
+
+async def test_differences_are_told_in_words_and_the_engine_s_values_are_folded(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("3")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
+        c.clock.rest()
+        await c.press("enter")
+        await c.until(lambda: c.status("todo_001") == Status.FAILED, "it is rejected")
+        await c.send("/mode risk")
+        await c.until(lambda: c.snapshot.mode == "risk", "the mode")
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
+        r = Replay(c)
+        await r.settle()
+        await r.press("home", "m", "end", "2")
+        assert "rejected" in r.text and "mode: ASK EVERY STEP → ASK RISKY STEPS ONLY" in r.text
+        assert "approval_status" not in r.text and "engine values · . shows them" in r.text
+        await r.press("full_stop")
+        assert "approval_status" in r.text and "engine values" not in r.text
+
+
+async def test_keys_of_the_session_do_or_say_something_in_the_past(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
+        r = Replay(c)
+        await r.settle()
+        await r.press("1")
+        assert r.screen.focused is r.screen.query_one("#history-moment"), "what it shows is in front"
+        c.clock.rest()
+        await c.press("f8")
+        await c.until(lambda: c.message.startswith("Nothing is undone in the past"), "why")
+        await c.press("ctrl+g")
+        await c.until(lambda: c.app.screen is c.session and c.panel.has_focus, "the question")
+
+
+async def test_a_typed_restore_shows_what_the_key_shows_and_asks(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await approved(c, "todo_001")
+        await c.until(partial(_asks, c, "todo_002"), "the next one")
+        assert c.session.handle is not None
+        asking = [n for n in range(1, 8) if (await state_of(c, n)).get("todo_001") == "waiting_approval"]
+        number = asking[0]
+        await c.send(f"/checkpoint restore {number}")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
+        assert "? Asked again: 001" in str(c.app.screen.query_one(".dialog-text Static", Static).content)
+        await c.press("escape")
+        await c.until(lambda: c.message == "Nothing was changed.", "that nothing was done")
+        assert c.snapshot.branch == 0
+        await c.send(f"/checkpoint restore {number}")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: c.snapshot.branch == 1 and c.status("todo_001") == Status.WAITING_APPROVAL, "restored")
+        await c.send("/checkpoint restore 999")
+        await c.until(lambda: "999" in c.message, "that there is none")
+
+
+async def state_of(c: Console, number: int) -> dict[str, str]:
+    """Return the statuses of the TODOs at a checkpoint."""
+    handle = c.session.handle
+    assert handle is not None
+    state = await handle.thread.state_at(await handle.session.find_checkpoint(str(number)))
+    return {name: str(todo["status"]) for name, todo in (state.get("todos") or {}).items()}
 
 
 @pytest.mark.long

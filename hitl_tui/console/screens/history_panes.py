@@ -41,7 +41,7 @@ PAST = mark(
 )
 
 
-_ACTIONS = {VIEW: mark("View"), DIFF: mark("Diff"), FORK: mark("Fork"), RESTORE: mark("Restore")}
+_ACTIONS = {VIEW: mark("Moment"), DIFF: mark("Diff"), FORK: mark("Fork"), RESTORE: mark("Restore")}
 
 
 class ThreadPanes(HistoryPanes):
@@ -105,15 +105,15 @@ class ThreadPanes(HistoryPanes):
     def _draw_graph(self, frame: HistoryFrame) -> None:
         shown, cursor, graph = frame.shown, frame.cursor, self.query_one(GraphTable)
         graph.follow(cursor, frame.signs, index=cursor.index, first=shown.first)
-        title = _("Graph · {number} of {total}").format(number=shown.place.number, total=shown.place.total)
+        name, place = _(dict(self._panes)[GRAPH]), shown.place
+        title = _("{name} · {number} of {total}").format(name=name, number=place.number, total=place.total)
         nodes = next((space.nodes for space in shown.spaces if space.ns == shown.ns), ())
         inside = " › ".join(map(in_line, nodes))
         graph.border_title = Content(f"{title} · {inside}" if inside else title)
 
     def look(self, mode: int) -> None:
         self.query_one(f"#{MOMENT}", Reader).scroll_home(animate=False)
-        if mode == DIFF:
-            self.show(MOMENT, focus=True)
+        self.show(MOMENT, focus=True)
 
     def share_room(self) -> None:
         fold(self.screen)

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -98,7 +99,10 @@ class HistoryScreen(SingleResultScreen[bool]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["../widgets/tabs.tcss", "history.tcss", "../widgets/rows.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keys.bindings(keys.REPLAY),
+        *(key for key in keys.bindings(keys.SESSION) if key.id in ("session.question", "session.undo")),
+    ]
     AUTO_FOCUS = ".history-pane"
     PART: ClassVar[str] = keys.REPLAY
     """The part of the map that its keys stand in."""
@@ -253,7 +257,9 @@ class HistoryScreen(SingleResultScreen[bool]):
 
     async def _step(self, by: int) -> None:
         moved = await self._cursor.step(by)
-        self.say("" if moved else keymap_of(self.app).named(_(self._view.ends[by > 0])))
+        place = None if moved else await self._cursor.look()
+        said = self._view.first_words(place.number) if place is not None and by < 0 else self._view.ends[1]
+        self.say("" if moved else keymap_of(self.app).named(_(said)))
 
     def action_decision(self, by: int) -> None:
         self._tasks.do(partial(self._seek, by))
@@ -313,6 +319,20 @@ class HistoryScreen(SingleResultScreen[bool]):
 
     def action_leave(self) -> None:
         self.dismiss(False)
+
+    def action_question(self) -> None:
+        """Go back to the session as it is now, to its question."""
+        why_not = self._view.to_question()
+        if why_not is None:
+            raise SkipAction
+        if why_not:
+            self.say(why_not)
+        else:
+            self.dismiss(False)
+
+    def action_undo(self) -> None:
+        """Say that nothing is taken back in the past."""
+        self.say(keymap_of(self.app).named(self._view.undo_words()))
 
     async def action_select_cursor(self) -> None:
         """Choose the line at the cursor of the pane that has the focus."""

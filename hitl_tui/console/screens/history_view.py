@@ -187,6 +187,18 @@ class HistoryView(Protocol):
         """
         return ""
 
+    def first_words(self, number: int) -> str:
+        """Return what is said where a step back leads nowhere, at the checkpoint of this number; it may name keys."""
+        return self.ends[0]
+
+    def to_question(self) -> str | None:
+        """Go to the question that waits now; return why not, empty once it is done, None where nothing is asked."""
+        return None
+
+    def undo_words(self) -> str:
+        """Return why no decision can be taken back here; empty where nothing is decided at all. It may name keys."""
+        return ""
+
     async def act(self, capability: Capability, place: HistoryPlace, host: Speaker) -> bool:
         """Do something at a checkpoint when that is confirmed; return whether the screen is left."""
         ...

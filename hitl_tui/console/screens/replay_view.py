@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import CheckpointInfo
     from hitl_tui.wording.rows import Row
 
-_PANES = ((PLAN, mark("Plan")), (GRAPH, mark("Graph")), (MOMENT, mark("Moment")), (STATE, mark("State")))
+_PANES = ((PLAN, mark("Plan")), (GRAPH, mark("History")), (MOMENT, mark("Moment")), (STATE, mark("State")))
 _STATES_KEPT = 12
+_ONLY_ENGINE = mark("Only engine steps before this: {replay.fold} shows them.")
 
 
 class ReplayView(HistoryView):
@@ -116,12 +117,25 @@ class ReplayView(HistoryView):
 
     async def difference_rows(self, older: CheckpointInfo | None, newer: CheckpointInfo) -> Sequence[Row]:
         before = await self._states.get(older.checkpoint_id) if older is not None else {}
-        return await difference_between(self._handle, before, await self._states.get(newer.checkpoint_id))
+        key = self._console.keymap.shown("replay.fold") if self.cursor.folded else ""
+        return await difference_between(self._handle, before, await self._states.get(newer.checkpoint_id), key)
 
     async def seek(self, by: int) -> str:
         if await self.cursor.decision(by):
             return ""
         return _("Nothing was decided {which} this.").format(which=_("after") if by > 0 else _("before"))
+
+    def first_words(self, number: int) -> str:
+        return self.ends[0] if number <= 1 else _ONLY_ENGINE
+
+    def to_question(self) -> str:
+        if not self._handle.session.snapshot.questions:
+            return _("Nothing waits for you now.")
+        self._display.to_question()
+        return ""
+
+    def undo_words(self) -> str:
+        return _("Nothing is undone in the past: {replay.leave} goes back to live, where {session.undo} undoes.")
 
     async def choose(self, shown: ShownCheckpoint, pane: str, row: str) -> tuple[str, Sequence[Row]] | None:
         return await todo_then(self._handle, shown.place, shown.state, row) if pane == PLAN else None

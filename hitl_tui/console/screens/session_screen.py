@@ -414,14 +414,20 @@ class SessionScreen(PromptScreen):
         if self.focused is panel:
             self.set_focus(self._back if self._back is not None and self._back.display else self.query_one(Prompt))
         elif panel.display:
-            self._back = self.focused
-            self.set_focus(panel)
+            self.to_question()
         else:
             opening = self.handle is None
             said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
             if self.handle is not None and self.operator.decisions.decided[self.handle.session.id]:
                 said += " " + self.hitl.keymap.named(_("{session.undo} undoes your last decision."))
             self.say(said, passing=True)
+
+    def to_question(self) -> None:
+        """See `SessionDisplay`."""
+        panel = self.query_one(QuestionPanel)
+        if self.focused is not panel:
+            self._back = self.focused
+        self.set_focus(panel)
 
     def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
         event.stop()

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.prompt_dialogs import confirm
+from hitl_tui.console.history_actions import step_back
 from hitl_tui.console.history_cursor import CheckpointMarks, HistoryCursor
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.history_view import (
@@ -156,20 +156,10 @@ class StepsView(HistoryView):
 
     async def act(self, capability: Capability, place: HistoryPlace, host: Speaker) -> bool:
         """Let the team go on from a step when that is confirmed."""
-        number, step = number_of(self._todo.id), name_of(place.info)
-        said = "\n".join(
-            [
-                _("{todo} would continue from {step}, once it is approved again.").format(todo=number, step=step),
-                _("! {n} steps came after it. Their side effects are NOT undone.").format(n=place.total - place.number),
-                _("Nothing is executed by going back, and the steps stay."),
-            ]
-        )
-        if not await confirm(
-            self._console, _("Continue from a step of {todo}").format(todo=number), said, _("Restore")
-        ):
+        result = await step_back(self._console, self._handle, self._todo, place.info)
+        if result is None:
             host.say(_("Nothing was changed."))
             return False
-        result = await self._handle.handler.handle_command(f"/checkpoint restore {place.info.checkpoint_id}")
         message = safe_text(translate(result.message), multiline=False)
         if result.failed:
             host.say(message, error=True)
