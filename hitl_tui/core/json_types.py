@@ -360,6 +360,18 @@ class EarlierResult(TypedDict):
     found: bool
 
 
+class StepShown(TypedDict, total=False):
+    """What is shown of a step of a plan, or of one that a proposal adds, besides what is approved.
+
+    Args:
+        title: what it is called.
+        settings: arguments that are as its team puts them.
+    """
+
+    title: str
+    settings: Sequence[str]
+
+
 class About(TypedDict, total=False):
     """What else is shown of a request."""
 
@@ -397,3 +409,4 @@ class About(TypedDict, total=False):
     results: Sequence[EarlierResult]
     order: Sequence[Sequence[str]]
     settings: Sequence[str]
+    steps: Mapping[str, StepShown]

@@ -312,6 +312,7 @@ def plan_question(draft: Draft) -> Request:
     }
     notes = dict.fromkeys(note for t in todos for note in t.metadata.get("notes", ()))
     about: About = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
+    about["steps"] = {t.id: {"title": t.name} for t in todos}
     risk = _unasked_risk(draft, todos)
     return _session_request(draft, Kind.PLAN, "planner", subject, about, risk, asked=draft.control.plan_asked)
 
@@ -335,6 +336,7 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
     try:
         added = [SupervisorTodo.from_dict(c["todo"]) for c in proposal["changes"] if c["kind"] == Change.ADD.value]
         risk = _unasked_risk(draft, added)
+        about["steps"] = {t.id: {"title": t.name} for t in added}
     except (HitlError, LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
         risk = Risk.HIGH
     return _session_request(draft, Kind.PROPOSAL, "planner", subject, about, risk)

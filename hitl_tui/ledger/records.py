@@ -149,6 +149,10 @@ class Branch:
     checkpoint_id: str = ""
 
 
+CHANGED_NOTHING = "changed_nothing"
+"""Key of the outcome of an effect that was declared to change nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """One effect on the world.
@@ -171,6 +175,11 @@ class Effect:
     subject: Json
     status: str
     outcome: JsonObject
+
+    @property
+    def changed_nothing(self) -> bool:
+        """It was declared to change nothing, so nothing of it is left in the world."""
+        return bool(self.outcome.get(CHANGED_NOTHING))
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""

@@ -13,9 +13,6 @@ from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.ports import Artifacts
 from hitl_tui.teams.printed_figures import Run
 
-CHANGED_NOTHING = "changed_nothing"
-"""Key of an effect's outcome: it was declared to change nothing, so nothing of it is left in the world."""
-
 
 @dataclass(frozen=True, slots=True)
 class LastingEffect:
@@ -65,7 +62,7 @@ def run_place(run_id: str) -> tuple[int, int]:
 
 
 def _was_left(effect: Effect, todo: SupervisorTodo | None, branch: int) -> bool:
-    if effect.status != "done" or effect.branch >= branch or effect.outcome.get(CHANGED_NOTHING):
+    if effect.status != "done" or effect.branch >= branch or effect.changed_nothing:
         return False
     if todo is None or not todo.run_id or todo.metadata.get("rejected"):
         return True

@@ -127,6 +127,23 @@ def _with_team(request: Request, team: Team) -> Request:
     return replace(request, about=about)
 
 
+def _with_settings(request: Request, team: Callable[[str], Team]) -> Request:
+    """Return a question about several steps that says which of their arguments are settings of their teams."""
+    given = [(step["todo"], step["team"], step["arguments"]) for step in request.subject.get("steps", ())]
+    if "proposal" in request.subject:
+        todos = [SupervisorTodo.from_dict(c["todo"]) for c in request.subject["proposal"]["changes"] if "todo" in c]
+        given += [(todo.id, todo.agent_name, todo.arguments) for todo in todos]
+    about = request.about.copy()
+    steps = {name: shown.copy() for name, shown in about.get("steps", {}).items()}
+    for todo_id, name, arguments in given:
+        parts = _properties(team(name).input_schema)
+        steps.setdefault(todo_id, {})["settings"] = [
+            key for key, p in parts.items() if _is_setting(arguments.get(key), p)
+        ]
+    about["steps"] = steps
+    return replace(request, about=about)
+
+
 def _is_setting(value: Json, part: Mapping[str, Json]) -> bool:
     """Return whether an argument stands where the team would have put it."""
     return bool(part.get("readOnly")) or ("default" in part and part["default"] == value)
@@ -309,6 +326,8 @@ class OpenQuestions:
     def _described(self, request: Request) -> Request:
         """Return a request with what its team knows of its arguments; it can be asked without."""
         try:
+            if request.kind in (Kind.PLAN, Kind.PROPOSAL):
+                return _with_settings(request, self._setup.team)
             return _with_team(request, self._setup.team(request.source))
         except Exception as error:  # noqa: BLE001 - a team that is gone, or whose schema is none: its run will say so
             log.info("%s is asked without its team's schema: %s", request.id, error)

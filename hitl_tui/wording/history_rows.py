@@ -19,7 +19,7 @@ from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
-from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, short, text_row
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, text_row
 from hitl_tui.wording.status_words import (
     PlanLines,
     PlanRow,
@@ -33,7 +33,7 @@ from hitl_tui.wording.status_words import (
     status_words,
     who_words,
 )
-from hitl_tui.wording.subject_rows import input_rows
+from hitl_tui.wording.subject_rows import effect_line, input_rows
 from hitl_tui.wording.times import clock_words, day_words, local_times, mode_words, moment, second_words
 
 if TYPE_CHECKING:
@@ -397,7 +397,7 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
         effects: what the session did to the world so far.
     """
     ran = {t.id for t in found.ran}
-    done = [e for e in effects if e.todo_id in ran and e.status != "failed"]
+    done = [e for e in effects if e.todo_id in ran and e.status != "failed" and not e.changed_nothing]
     lines = [
         joined(
             _("Back to checkpoint {number} of {total}").format(number=number, total=total),
@@ -432,10 +432,7 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
             lines.append(_("! Ran since: {ran}. Not undone by this:").format(ran=ran_since))
         else:
             lines.append(_("! Ran since: {ran}. No effects outside this session.").format(ran=ran_since))
-        lines += [
-            f"    {number_of(e.todo_id)} {in_line(e.name)} ({_effect_words(e.status)}): {short(e.subject)}"
-            for e in done[:8]
-        ]
+        lines += [f"    {number_of(e.todo_id)} ({_effect_words(e.status)}): {effect_line(e.subject)}" for e in done[:8]]
         lines += [_("    … and {n:,} more").format(n=len(done) - 8)] if len(done) > 8 else []
     lines.append(_("Nothing runs by going back, and the history stays."))
     return "\n".join(lines)

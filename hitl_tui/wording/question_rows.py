@@ -311,11 +311,11 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
 
 def _of_other(question: Question) -> Iterable[Row]:
     """A plan, a change of it, an effect in doubt, or what is asked from inside a step."""
-    subject = question.subject
+    subject, shown = question.subject, question.view.request.about.get("steps") or {}
     if question.kind is Kind.PLAN:
-        yield from step_rows(subject.get("steps") or ())
+        yield from step_rows(subject.get("steps") or (), shown)
     elif question.kind is Kind.PROPOSAL:
-        yield from change_rows(subject.get("proposal") or {}, "")
+        yield from change_rows(subject.get("proposal") or {}, shown)
     elif question.kind is Kind.EFFECT:
         why = safe_text(translate(question.view.request.about.get("why") or ""))
         yield labelled(_("doubt"), why or _("It may have happened already."), "bold $text-error")

@@ -7,15 +7,18 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.json_text import is_json
 from hitl_tui.core.json_types import Json, JsonObject
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.todos import Priority
+from hitl_tui.language import mark
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.markdown_text import is_markdown, rendered_markdown
-from hitl_tui.wording.rows import Row, in_line, joined, labelled
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, short
 from hitl_tui.wording.status_words import number_of, risk_words
 
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters", "programs")
@@ -56,17 +59,50 @@ def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None
         yield labelled(_("task"), safe_text(task), "bold")
     whole = own.get("input")
     if settings is not None and len(own) == 1 and isinstance(whole, Mapping) and whole:
-        own = {str(name): value for name, value in whole.items()}
+        yield from argument_rows({str(name): value for name, value in whole.items()}, task, own=True)
+        return
     yield from argument_rows(own, task)
 
 
-def argument_rows(arguments: Mapping[str, Any], task: str = "") -> Iterable[Row]:
-    """Return a row for each argument, the one that is the task itself in bold."""
+_ARGUMENTS: Mapping[str, str] = {
+    "query": mark("query"),
+    "documents": mark("documents"),
+    "limit": mark("limit"),
+    "title": mark("title"),
+    "path": mark("path"),
+    "if_exists": mark("if it exists"),
+    "input": mark("input"),
+    "thread": mark("thread"),
+}
+"""Arguments of the teams that come with the program, in words; others are called as their team calls them."""
+_KEPT_VALUES = frozenset({mark("a number is added")})
+"""Values that a team of ours puts, in words of ours; `_` translates them."""
+
+
+def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = False) -> Iterable[Row]:
+    """Return a row for each argument, the one that is the task itself in bold.
+
+    Args:
+        arguments: by name.
+        task: what the step is to do, in words.
+        own: they are fields of somebody's graph, which names them.
+    """
     for key, value in arguments.items():
+        label = label_line(str(key)) if own else _argument_label(str(key))
         if key in _RELATIVE:
-            yield labelled(label_line(str(key)), _paths(value), exact=True)
+            yield labelled(label, _paths(value), exact=True)
+        elif not own and isinstance(value, str) and value in _KEPT_VALUES:
+            yield labelled(label, _(value))
         else:
-            yield value_row(label_line(str(key)), value, value_text(value), "bold" if value == task else "")
+            yield value_row(label, value, value_text(value), "bold" if value == task else "")
+
+
+def _argument_label(name: str) -> str:
+    """Return what an argument is called; a name that reads like one of our words stands in quotation marks."""
+    if name in _ARGUMENTS:
+        return _(_ARGUMENTS[name])
+    label = label_line(name)
+    return json_of(label) if label in map(_, _ARGUMENTS.values()) else label
 
 
 def value_row(label: str, value: object, shown: str, style: str = "") -> Row:
@@ -112,7 +148,11 @@ def deletes(argv: object) -> bool:
 
 
 def _paths(value: Any) -> str:
-    """Return paths as people write them where none of them needs quotation marks."""
+    """Return paths as people write them where none of them needs quotation marks; `.` is the folder itself."""
+    if value == ["."]:
+        return _("the whole folder")
+    if value == _("the whole folder"):
+        return json_of(value)
     listed = isinstance(value, list) and value and all(isinstance(p, str) and _PATH.fullmatch(p) for p in value)
     return " ".join(value) if listed else value_text(value)
 
@@ -204,6 +244,21 @@ def _stretch_rows(subject: JsonObject) -> Iterable[Row]:
         yield labelled(_("from"), _("its start") if began else _("where it stood"))
 
 
+def effect_line(subject: object) -> str:
+    """Return what an effect did, in one safe line: a command line, the graph that ran, else each value by its name."""
+    if not isinstance(subject, Mapping):
+        return short(subject)
+    if isinstance(argv := subject.get("argv"), list):
+        return one_line(command_line(argv), _LINE)
+    if "stretch" in subject:
+        return one_line(in_line(str(subject.get("graph", "")).rpartition("/")[2]), _LINE)
+    return one_line(joined(*(f"{_argument_label(str(k))} {in_line(value_text(v))}" for k, v in subject.items())), _LINE)
+
+
+_LINE = 300
+"""Cells of an effect in a list."""
+
+
 def effect_marks(effect: object) -> Iterable[Row]:
     """What is on record of it besides: where and how it ran, its name and key. It helps nobody decide."""
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
@@ -213,40 +268,69 @@ def effect_marks(effect: object) -> Iterable[Row]:
         yield labelled(label_line(str(key)), value_text(value), "$text-muted", exact=True)
 
 
-def step_rows(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
-    """The steps of a plan that waits for a word."""
+_CHANGES: Mapping[str, str] = {
+    "add": mark("add"),
+    "skip": mark("skip"),
+    "remove": mark("remove"),
+    "priority": mark("priority"),
+}
+"""What a proposal may do to a plan, in words."""
+_PRIORITIES = tuple(priority.value for priority in Priority)
+
+
+def step_rows(
+    steps: Iterable[Mapping[str, Any]], shown: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+) -> Iterable[Row]:
+    """The steps of a plan that waits for a word.
+
+    Args:
+        steps: as its subject has them.
+        shown: what each is called and which of its arguments are settings, by id.
+    """
     for step in steps:
-        needs = " ".join(number_of(str(d)) for d in step.get("dependencies", ()))
-        risk = str(step.get("risk", ""))
-        arguments = step.get("arguments") or {}
-        team = in_line(str(step.get("team", "")).removesuffix("_team")) + (signs(" ← ") + needs if needs else "")
-        said = f"{team}  {safe_text(str(step.get('task', '')))}"
-        yield labelled(number_of(str(step.get("todo", ""))), said, "bold")
-        if risk and risk != "low":
-            yield labelled(" ", risk_words(risk), "bold $text-error")
-        if isinstance(arguments.get("argv"), list):
-            yield labelled("  " + _("runs"), command_line(arguments["argv"]), exact=True)
-        elif arguments:
-            yield labelled("  " + _("with"), _spelled(_json(arguments)), "$text-muted", exact=True)
+        todo_id = str(step.get("todo", ""))
+        yield from _step_rows(number_of(todo_id), step, shown.get(todo_id, {}))
 
 
-def change_rows(proposal: Mapping[str, Any], workspace: str) -> Iterable[Row]:
-    """What a proposal would change in the plan."""
+def _step_rows(label: str, step: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterable[Row]:
+    arguments, task = step.get("arguments") or {}, str(step.get("task", ""))
+    argv = arguments.get("argv")
+    title = in_line(str(shown.get("title", "")))
+    needs = " ".join(number_of(str(d)) for d in step.get("dependencies", ()))
+    team = in_line(str(step.get("team", "")).removesuffix("_team")) + (signs(" ← ") + needs if needs else "")
+    yield labelled(label, f"{team}  {title or safe_text(task)}", "bold")
+    if (risk := str(step.get("risk", ""))) and risk != "low":
+        words = _("RISKY: deletes files") if risk == "high" and deletes(argv) else risk_words(risk)
+        yield labelled(" ", words, "bold $text-error")
+    for row in runs(arguments, task if title and not isinstance(argv, list) else "", shown.get("settings")):
+        yield Row(f"  {row.label}", row.text, exact=row.exact)
+
+
+def change_rows(
+    proposal: Mapping[str, Any], shown: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+) -> Iterable[Row]:
+    """What a proposal would change in the plan; see `step_rows`."""
     for change in proposal.get("changes") or ():
         kind = str(change.get("kind", ""))
-        todo = change.get("todo") or {}
+        label, todo = _(_CHANGES[kind]) if kind in _CHANGES else in_line(kind), change.get("todo") or {}
         if todo:
-            needs = " ".join(number_of(str(d)) for d in todo.get("dependencies", ()))
-            team = in_line(str(todo.get("agent_name", "")))
-            head = f"{number_of(str(todo.get('id', '')))} {team}" + (signs(" ← ") + needs if needs else "")
-            yield labelled(in_line(kind), head, "bold")
-            yield from input_rows(todo.get("arguments") or {}, str(todo.get("description", "")), workspace)
-        else:
-            rest = {k: v for k, v in change.items() if k != "kind"}
-            said = " ".join(f"{label_line(str(k))}={_json(v)}" for k, v in rest.items())
-            yield labelled(in_line(kind), _spelled(said), "bold", exact=True)
+            todo_id = str(todo.get("id", ""))
+            step = {**todo, "team": todo.get("agent_name", ""), "task": todo.get("description", "")}
+            known = {"title": todo.get("name", ""), **shown.get(todo_id, {})}
+            yield from _step_rows(f"{label} {number_of(todo_id)}", step, known)
+            continue
+        rest = {k: v for k, v in change.items() if k != "kind"}
+        said = [number_of(rest.pop("todo_id"))] if _is_id(rest.get("todo_id")) else []
+        if rest.get("priority") in _PRIORITIES:
+            said.append(signs("→ ") + _(str(rest.pop("priority"))))
+        said += [f"{label_line(str(k))}={_json(v)}" for k, v in rest.items()]
+        yield labelled(label, _spelled(" ".join(said)), "bold", exact=True)
     if proposal.get("text"):
         yield labelled(_("asked for"), safe_text(str(proposal["text"])))
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"todo_[0-9]{3,}", value) is not None
 
 
 def value_text(value: object) -> str:

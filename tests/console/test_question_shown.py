@@ -155,7 +155,9 @@ def test_settings_of_a_team_stand_in_the_details_and_the_rest_in_its_order() -> 
     everything = [row.label for row in details(asked, "/srv/w")]
     assert everything.index("limit") < everything.index("documents") < everything.index("in")
     before = question(arguments, {"title": "Search: the cap", "risk": "low"}, source="search_team")
-    assert shown(before) == ["task: do it", "documents: .", "limit: 8", "query: the cap"], "of an earlier version"
+    assert shown(before) == ["task: do it", "documents: the whole folder", "limit: 8", "query: the cap"], (
+        "of an earlier version"
+    )
 
 
 def test_a_result_is_never_a_bare_digest() -> None:

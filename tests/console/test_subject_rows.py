@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from hitl_tui.core.plan import AgentFacts
+from hitl_tui.language import using
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.teams.search.team import SearchTeam
-from hitl_tui.wording.subject_rows import input_rows, step_rows
+from hitl_tui.wording.subject_rows import change_rows, input_rows, step_rows
 
 QUERY = {
     "en": "The landlord wants to raise my deposit from 300 million won to 1 billion won. Is that legal?",
@@ -55,3 +56,40 @@ def test_an_input_given_as_json_is_shown_once_and_whole() -> None:
     shown = rows(arguments, '{"n": 1, "to": "ann@example.com"}', "")
     assert [label for label, _ in shown] == ["input"] and "ann@example.com" in shown[0][1]
     assert rows(arguments, '{"n": true, "to": "ann@example.com"}', "")[0][0] == "task"
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_plan_and_a_proposal_are_asked_about_in_labelled_lines_without_settings(language: str) -> None:
+    arguments = {"query": QUERY[language], "documents": ["."], "limit": 8}
+    report = {"title": "Deposits", "path": "reports/deposits.md", "if_exists": "a number is added"}
+    step = {"todo": "todo_001", "team": "search_team", "task": "Find the passages.", "arguments": arguments}
+    todo = {"id": "todo_002", "name": "Report", "agent_name": "document_team", "arguments": report}
+    todo |= {"description": "Write it all up", "dependencies": ["todo_001"]}
+    shown = {
+        "todo_001": {"title": "Search", "settings": ["documents", "limit"]},
+        "todo_002": {"settings": ["if_exists"]},
+    }
+    with using(language):
+        listed = list(step_rows([step], shown))
+        changed = list(change_rows({"changes": [{"kind": "add", "todo": todo}]}, shown))
+        moved = list(change_rows({"changes": [{"kind": "priority", "todo_id": "todo_003", "priority": "high"}]}))
+        whole = list(step_rows([step]))
+    assert [row.text.plain for row in listed] == ["search  Search", QUERY[language]]
+    assert [row.text.plain for row in changed] == ["document ← 001  Report", "Deposits", "reports/deposits.md"]
+    assert (moved[0].label, moved[0].text.plain) == {
+        "en": ("priority", "003 → high"),
+        "ko": ("우선순위", "003 → 높음"),
+    }[language]
+    said = "\n".join(f"{row.label} {row.text.plain}" for row in (*listed, *changed, *moved, *whole))
+    assert not set("{}[]") & set(said)
+    assert ("폴더 전체" if language == "ko" else "the whole folder") in said
+    if language == "ko":
+        assert not {"add", "query", "path", "title", "documents"} & set(said.replace("\n", " ").split(" "))
+
+
+def test_an_argument_of_somebodys_team_never_reads_like_one_of_ours() -> None:
+    pairs = [({"path": "a"}, {"경로": "a"}), ({"documents": ["."]}, {"documents": "폴더 전체"})]
+    with using("ko"):
+        (ours, theirs), (folder, name) = [[next(iter(input_rows(value, "", ""))) for value in pair] for pair in pairs]
+    assert ours.label != theirs.label
+    assert folder.text.plain != name.text.plain
