@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -24,9 +25,11 @@ from hitl_tui.console.services import Speaker
 from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.language import _, language
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, language, ngettext
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.termination import Termination
+from hitl_tui.terminal.ascii_signs import signs, writable
 from hitl_tui.wording.times import MODES
 
 if TYPE_CHECKING:
@@ -57,6 +60,8 @@ class HitlApp(ConsoleApp):
         self.home = HomeScreen()
         self.install_screen(self.home, "home")
         self._unsaid: tuple[str, bool] | None = None
+        self.parting = ""
+        """What is said in the terminal once it was left; empty for nothing."""
 
     # Screens ---------------------------------------------------------------------------------------------------
 
@@ -198,8 +203,19 @@ class HitlApp(ConsoleApp):
         return palette(self)
 
     async def action_quit(self) -> None:
+        self.parting = self._waiting_words()
         await self.engine.close()
         await super().action_quit()
+
+    def _waiting_words(self) -> str:
+        """Return what waits for a person in the session that is left, and how it is opened again; empty for nothing."""
+        snapshot = self.session.snapshot if self._session_made and self.sessions.opened else None
+        if snapshot is None or not snapshot.questions:
+            return ""
+        count, name = len(snapshot.questions), safe_text(snapshot.session_id, multiline=False)
+        said = ngettext("{n} question waits in {name}.", "{n} questions wait in {name}.", count)
+        again = _("To continue: {command}").format(command=f"hitl-tui --session {name}")
+        return f"{said.format(n=count, name=name)} {again}"
 
 
 def _starters() -> list[Starter]:
@@ -240,4 +256,6 @@ def run_console(options: OpenOptions) -> int:
     asyncio.run(_run(app))
     if app.failure:
         raise HitlError(app.failure)
+    if app.parting and sys.stdout.isatty():
+        sys.stdout.write(writable(signs(app.parting)) + "\n")
     return app.return_code or 0

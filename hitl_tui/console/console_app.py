@@ -17,7 +17,6 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.filter import LineFilter
-from textual.theme import ThemeProvider
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, OptionList, TextArea
 
@@ -264,9 +263,9 @@ class ConsoleApp(PaintedApp):
             self.push_screen(Palette(placeholder=_("Search for commands…"), id="--command-palette"))
 
     def search_themes(self) -> None:
-        from hitl_tui.console.palette import Palette
+        from hitl_tui.console.palette import Palette, Themes
 
-        self.push_screen(Palette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+        self.push_screen(Palette(providers=[Themes], placeholder=_("Search for themes…")))
 
     async def call(self, action: str) -> None:
         """Run one of the app's actions by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import SystemCommand
@@ -10,6 +10,7 @@ from textual.await_complete import AwaitComplete
 from textual.command import DiscoveryHit, Hits, Provider, SearchIcon
 from textual.message import Message
 from textual.system_commands import SystemCommandsProvider
+from textual.theme import ThemeProvider
 from textual.widgets import Button, Input, OptionList
 
 from hitl_tui.console.modal_screen import on_top
@@ -29,6 +30,15 @@ class Offered(SystemCommandsProvider):
         for command in sorted(self.app.get_system_commands(self.screen), key=impossible):
             if command.discover:
                 yield DiscoveryHit(command.title, command.callback, help=command.help)
+
+
+class Themes(ThemeProvider):
+    """The themes; the one that is in use says so."""
+
+    @property
+    def commands(self) -> list[tuple[str, Callable[[], None]]]:
+        now = self.app.theme
+        return [(f"{name} · {_('now')}" if name == now else name, use) for name, use in super().commands]
 
 
 class Palette(OpenPalette):

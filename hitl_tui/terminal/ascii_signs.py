@@ -25,6 +25,8 @@ SIGNS: Mapping[int, str] = str.maketrans(
         **dict.fromkeys("○◌◯⭘", "o"),
         **dict.fromkeys("✓✔", "+"),
         **dict.fromkeys("✗✘×✕", "x"),
+        "⊘": "/",
+        "◷": "@",
         **dict.fromkeys("▸▶►›→»⟩❯▹", ">"),
         **dict.fromkeys("◂◀◄‹←«⟨❮", "<"),
         **dict.fromkeys("↑▲△▴", "^"),

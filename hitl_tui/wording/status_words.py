@@ -36,8 +36,8 @@ _STATUS: Mapping[Status, tuple[str, str, str]] = {
 }
 
 _APPROVED = ("○", mark("approved"), "$text-primary")
-_REJECTED = ("✗", mark("rejected"), "$text-error")
-_EXPIRED = ("✗", mark("expired"), "$text-error")
+_REJECTED = ("⊘", mark("rejected"), "$text-error")
+_EXPIRED = ("◷", mark("expired"), "$text-error")
 
 SIGNS: tuple[tuple[str, str], ...] = tuple(
     dict.fromkeys((glyph, word) for glyph, word, __ in (*_STATUS.values(), _APPROVED, _REJECTED, _EXPIRED))
@@ -309,18 +309,25 @@ def ending_words(snapshot: Snapshot) -> str:
     return joined(ended, ready)
 
 
-_WORST = (FAILED, REJECTED, EXPIRED), (NOT_RUN, REST), (SKIPPED,)
+_WORST: Sequence[tuple[tuple[str, ...], str]] = (
+    ((FAILED,), _STATUS[Status.FAILED][0]),
+    ((REJECTED,), _REJECTED[0]),
+    ((EXPIRED,), _EXPIRED[0]),
+    ((NOT_RUN, REST), _STATUS[Status.BLOCKED][0]),
+    ((SKIPPED,), _STATUS[Status.SKIPPED][0]),
+)
+"""Glyphs of what a session left undone, the worst first."""
 
 
 def ended_words(counts: Mapping[str, int]) -> str:
-    """Return how a session ended that left something undone, with the glyph of the worst: `✗ 2 done, 1 rejected`.
+    """Return how a session ended that left something undone, with the glyph of the worst: `⊘ 2 done, 1 rejected`.
 
     Args:
         counts: its tally (`core.tally`).
     """
-    glyphs = zip(_WORST, (Status.FAILED, Status.BLOCKED, Status.SKIPPED), strict=True)
-    worst = next((status for names, status in glyphs if any(counts.get(name) for name in names)), Status.COMPLETED)
-    return f"{signs(_STATUS[worst][0])} {translate(tally_message(counts))}"
+    done = _STATUS[Status.COMPLETED][0]
+    worst = next((glyph for names, glyph in _WORST if any(counts.get(name) for name in names)), done)
+    return f"{signs(worst)} {translate(tally_message(counts))}"
 
 
 def status_of_session(snapshot: Snapshot, by: str = "") -> str:

@@ -18,10 +18,11 @@ from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
 from hitl_tui.console.widgets.plan_list import HEADS, needs_words, title_words
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.terminal import ascii_signs
 from hitl_tui.terminal.own_editor import text_from_editor
 from hitl_tui.wording.evidence_rows import preview_rows
 from hitl_tui.wording.history_rows import deed
-from hitl_tui.wording.status_words import PlanRow, fork_first, status_words
+from hitl_tui.wording.status_words import SIGNS, PlanRow, ended_words, fork_first, status_words
 from hitl_tui.wording.subject_rows import input_rows, value_text
 from hitl_tui.wording.times import day_words, local_times
 
@@ -150,3 +151,13 @@ def test_a_preview_is_not_cut_for_a_line_or_two() -> None:
         return len(list(preview_rows({"text": text, "exit_code": 0, "lines": count}, 12, "6")))
 
     assert (shown(12), shown(14), shown(40)) == (13, 15, 14)
+
+
+def test_failed_rejected_and_expired_are_told_apart_without_colour_and_in_ascii() -> None:
+    told = {"failed", "rejected", "expired", "skipped", "blocked", "done"}
+    glyphs = [glyph for glyph, word in SIGNS if word in told]
+    assert len(glyphs) == len(told) == len(set(glyphs))
+    plain = [glyph.translate(ascii_signs.SIGNS) for glyph in glyphs]
+    assert all(sign.isascii() for sign in plain) and len(set(plain)) == len(plain)
+    assert ended_words({"done": 1, "rejected": 1}).startswith("⊘ ")
+    assert ended_words({"done": 1, "rejected": 1, "failed": 1}).startswith("✗ ")

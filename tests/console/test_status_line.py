@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from console_support import RISE, Console, command_workspace, console
+from textual.widgets import OptionList
 
 from hitl_tui.console.palette import Palette
 from hitl_tui.console.widgets.bars import MessageLine
@@ -178,3 +179,30 @@ async def test_a_theme_is_chosen_by_name_or_from_a_list_and_kept(tmp_path: Path)
         assert c.app.theme == other and other in c.message and before in c.message
         await c.send("/theme")
         await c.until(lambda: isinstance(c.app.screen, Palette), "the list")
+        rows = c.app.screen.query_one(OptionList)
+        await c.until(lambda: rows.option_count > 1, "the themes")
+        listed = [str(rows.get_option_at_index(n).prompt) for n in range(rows.option_count)]
+        assert [row for row in listed if "now" in row] == [f"{other} · now"]
+
+
+async def test_leaving_says_in_the_terminal_what_waits_and_how_to_continue(tmp_path: Path) -> None:
+    async with console(tmp_path / "asks", query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+q")
+        assert c.app.parting == "1 question waits in s1. To continue: hitl-tui --session s1"
+    async with console(tmp_path / "home", query="") as c:
+        await c.press("ctrl+q")
+        assert not c.app.parting
+
+
+async def test_the_history_shows_what_is_new_unless_somebody_looks_at_it(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        table = c.session.query_one(HistoryTable)
+        await c.send("/checkpoint list")
+        await c.until(lambda: table.has_focus and table.row_count > 1, "the history")
+        await c.press("end")
+        old = table.selected
+        await c.send("/todo priority 2 low")
+        await c.until(lambda: table.selected != old and table.cursor_row == 0, "the newest")
+        assert table.scroll_y == 0

@@ -401,7 +401,7 @@ class HistoryTable(GraphTable):
         count: int = 0,
         causes: Mapping[str, CheckpointCause] = MappingProxyType({}),
     ) -> None:
-        """Take over the newest page; the cursor stays at the top, or on its checkpoint.
+        """Take over the newest page; the cursor stays at the top, or with the focus there on its checkpoint.
 
         Args:
             page: newest first.
@@ -427,7 +427,8 @@ class HistoryTable(GraphTable):
         self._show()
 
     def _show(self) -> None:
-        here = self.selected.checkpoint_id if self.selected and self.cursor_row else ""
+        # Nobody looks at it while the focus is elsewhere: then it shows what is new.
+        here = self.selected.checkpoint_id if self.selected and self.cursor_row and self.has_focus else ""
         shown = [n for n, info in enumerate(self._loaded) if self._with_nodes or not self._is_quiet(info)]
         self._rows_shown, self._drawn = [self._loaded[n] for n in shown], contracted(self._loaded, shown)
         self._numbers = {self._loaded[n].checkpoint_id: self._count - n for n in shown} if self._count else {}
