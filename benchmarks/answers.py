@@ -1,0 +1,201 @@
+"""How many questions about folders that nobody of the project wrote are answered right.
+
+    python benchmarks/answers.py benchmarks/questions/a.json FOLDER [--only a01,a02] [--save FILE]
+
+Each question is asked in a session of its own, a follow-up in that of the one before it; whatever asks is approved.
+What counts is the headline, the first section of the answer:
+
+    right      it says what is expected; of a passage it is enough that the first place it names is one of the sources
+    partly     what is expected stands further down
+    wrong      it says something else, or something where the folder has no answer
+    nothing    it says that nothing was found although there is an answer
+    honest     it says so, and there is none
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import common
+from benchmarks.question_sets import Question, QuestionSet, build, holds
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Verdict
+from hitl_tui.supervisor.open_session import open_session
+from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.snapshot import Snapshot
+
+RIGHT, PARTLY, WRONG, NOTHING, HONEST = "right", "partly", "wrong", "nothing", "honest"
+_APPROVALS = 8
+_PLACE = re.compile(r"([^\s`(]+?)(?: p\.\d+)?:(\d+)")
+_CITED = ("passage", "followup")
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One question, what was answered, and what that is worth."""
+
+    id: str
+    folder: str
+    language: str
+    kind: str
+    question: str
+    grade: str
+    seconds: float
+    answer: str
+    plan: tuple[str, ...]
+
+
+def headline(text: str) -> str:
+    """Return the first section of an answer."""
+    head = re.split(r"^#+ .*$", text.strip(), flags=re.MULTILINE)
+    return next((part.strip() for part in head if part.strip()), "")
+
+
+def grade(question: Question, text: str, *, found: bool) -> str:
+    """Return what an answer is worth.
+
+    Args:
+        question: what was asked.
+        text: the answer.
+        found: it rests on something that was found or computed.
+    """
+    if question.kind == "none":
+        return WRONG if found else HONEST
+    head = headline(text)
+    if found and all(holds(head, group) for group in question.any):
+        return RIGHT
+    place = _PLACE.search(head)
+    if found and question.kind in _CITED and place and _is_source(question, place[1], int(place[2])):
+        return RIGHT
+    if not found:
+        return NOTHING
+    return PARTLY if all(holds(text, group) for group in question.any) else WRONG
+
+
+def _is_source(question: Question, path: str, line: int) -> bool:
+    for source in question.sources:
+        if source.path.endswith("/") and path.startswith(source.path):
+            return True
+        if path == source.path and (not source.first or source.first <= line <= source.last):
+            return True
+    return False
+
+
+def rests(snapshot: Snapshot) -> bool:
+    """Return whether the answer of a session rests on something: a citation, or a figure that was computed."""
+    return bool((snapshot.response or {}).get("citations"))
+
+
+async def ask(registry: SessionRegistry, folder: Path, first: Question, more: Sequence[Question]) -> list[Graded]:
+    """Ask a question and what goes on from it, one after the other."""
+    began = time.perf_counter()
+    setup = await registry.create(first.text, folder, mode=Mode.RISK)
+    graded = []
+    async with open_session(registry.store, setup) as session:
+        handler = CommandHandler(session, setup.planner, by="benchmark", channel="console", terminal=True)
+        for question in (first, *more):
+            before = str((session.snapshot.response or {}).get("text", ""))
+            known = len(session.snapshot.todos) if question.after else 0
+            if question.after:
+                await handler.handle_command(question.text)
+            snapshot = await session.settled()
+            for _ in range(_APPROVALS):
+                if not snapshot.questions:
+                    break
+                await handler.decide(snapshot.questions[0], Verdict.APPROVE)
+                snapshot = await session.settled()
+            text = str((snapshot.response or {}).get("text", ""))
+            new = text if not question.after else text.replace(before, "") if text != before else ""
+            plan = tuple(f"{todo.agent_name}: {todo.name}" for todo in snapshot.todos[known:])
+            found = bool(new) and rests(snapshot)
+            graded.append(
+                Graded(
+                    question.id,
+                    question.folder,
+                    question.language,
+                    question.kind,
+                    question.text,
+                    grade(question, new, found=found),
+                    round(time.perf_counter() - began, 2),
+                    new,
+                    plan,
+                )
+            )
+            began = time.perf_counter()
+    return graded
+
+
+async def run(asked: QuestionSet, folders: Path, data: Path, only: frozenset[str]) -> list[Graded]:
+    """Ask all questions, folder by folder."""
+    graded = []
+    after: dict[str, list[Question]] = {}
+    for question in asked.questions:
+        after.setdefault(question.after, []).append(question)
+    async with SessionRegistry.open(data, {}) as registry:
+        for first in after[""]:
+            more, last = [], first
+            while following := after.get(last.id):
+                last = following[0]
+                more.append(last)
+            if only and not only & {first.id, *(q.id for q in more)}:
+                continue
+            done = await ask(registry, folders / first.folder, first, more)
+            graded += done
+            for one in done:
+                print(f"{one.grade:8} {one.seconds:6.1f} s  {one.id} {one.question}", flush=True)
+    return graded
+
+
+def show(graded: Sequence[Graded]) -> None:
+    """Print how many are right, by kind, language and folder."""
+    rows = [_row("all", graded)]
+    for key in ("kind", "language", "folder"):
+        rows += [_row(f"{key}: {name}", [g for g in graded if getattr(g, key) == name]) for name in _names(graded, key)]
+    common.show("Answers", ["", "questions", RIGHT, HONEST, PARTLY, WRONG, NOTHING, "right %", "wrong %"], rows)
+
+
+def _names(graded: Sequence[Graded], key: str) -> list[str]:
+    return list(dict.fromkeys(getattr(g, key) for g in graded))
+
+
+def _row(name: str, graded: Sequence[Graded]) -> list[str]:
+    count: Mapping[str, int] = Counter(g.grade for g in graded)
+    good = count[RIGHT] + count[HONEST]
+    shares = (f"{100 * n / len(graded):.0f}" for n in (good, count[WRONG]))
+    return [name, str(len(graded)), *(str(count[g]) for g in (RIGHT, HONEST, PARTLY, WRONG, NOTHING)), *shares]
+
+
+def main() -> None:
+    """Ask, grade and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", type=Path)
+    parser.add_argument("folder", type=Path, help="where the set's folders are, or are made")
+    parser.add_argument("--only", default="", help="ids of questions, with commas")
+    parser.add_argument("--save", type=Path, help="file for every answer, as JSON")
+    given = parser.parse_args()
+    asked = QuestionSet.read(given.set)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    build(asked.materials, given.folder.resolve())
+    print(common.machine())
+    with common.scratch(None) as root:
+        only = frozenset(filter(None, given.only.split(",")))
+        graded = asyncio.run(run(asked, given.folder.resolve(), root / "data", only))
+    if given.save:
+        given.save.write_text(json.dumps([asdict(g) for g in graded], ensure_ascii=False, indent=1), encoding="utf-8")
+    show(graded)
+
+
+if __name__ == "__main__":
+    main()
