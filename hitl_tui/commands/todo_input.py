@@ -85,6 +85,7 @@ def manual_todo(
         metadata["alone"] = True
     return replace(
         todo,
+        name=todo.command if "argv" in todo.arguments and todo.command else todo.name,
         dependencies=tuple(dict.fromkeys(after)),
         priority=priority,
         metadata=metadata,

@@ -237,6 +237,7 @@ class CommandDeclaration:
         timeout: seconds.
         exit_codes: what counts as success.
         description: for a person, and for a planner.
+        titles: what its steps are called, by language; where none is given its name.
         folder: absolute path of the workspace it is declared in; empty where that isn't known.
         pins: patterns of files that an approval of it doesn't bind, the workspace's own among them.
     """
@@ -251,6 +252,7 @@ class CommandDeclaration:
     description: str = ""
     folder: str = ""
     pins: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def expand(self, parameters: Mapping[str, object]) -> Expanded:
         """Return the argument vectors for these parameters.

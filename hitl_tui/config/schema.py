@@ -323,6 +323,7 @@ class _Command(_Section):
     run: list[str]
     preview: list[str] | None = None
     description: str = ""
+    titles: dict[Literal["en", "ko"], str] = {}
     parameters: dict[ParameterName, _Parameter] = {}
     risk: RiskName = "high"
     timeout: Duration = 600.0
@@ -354,6 +355,7 @@ class _Command(_Section):
             timeout=self.timeout,
             exit_codes=tuple(self.exit_codes),
             description=self.description,
+            titles={language: title for language, title in self.titles.items() if title.strip()},
             pins=pins.and_those_of(self.pins),
         )
 

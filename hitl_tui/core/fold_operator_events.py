@@ -288,16 +288,21 @@ def edit(draft: Draft, event: Event) -> None:
             raise BadInput(Message("{} waits for another answer; its input can't be changed now.", step_name(todo.id)))
         todo = todo.with_status(Status.PENDING)
     described = str(event.data.get("description", todo.description))
+    arguments = _json_object(event.data["arguments"])
+    name = todo.name if described == todo.description else titled(described)
+    if "argv" in arguments and (command := arguments.get("command")):
+        name = todo.name if command == todo.command else str(command)
     edited = replace(
         todo,
-        arguments=_json_object(event.data["arguments"]),
+        name=name,
+        arguments=arguments,
         risk=Risk(event.data.get("risk", todo.risk)),
         description=described,
         approval=None,
         asked=todo.asked + 1,
         metadata=without(todo.metadata, "changed"),
     )
-    draft.put(edited.called(todo.name if described == todo.description else titled(described)))
+    draft.put(edited)
 
 
 def bound(draft: Draft, event: Event) -> None:

@@ -390,10 +390,9 @@ class ExecutionPlanConverter:
             metadata["step"] = step.id
         if step.input_mapping:
             metadata["input_mapping"] = dict(step.input_mapping)
-        name = step.name or step.task.strip().split("\n")[0][:60]
         return SupervisorTodo(
             id=todo_id,
-            name=name,
+            name=step.name or step.task.strip().split("\n")[0][:60],
             description=step.task,
             agent_name=facts.team,
             agent_purpose=step.purpose or facts.description,
@@ -407,7 +406,7 @@ class ExecutionPlanConverter:
             risk=facts.risk_of(arguments),
             optional=step.optional,
             timeout=step.timeout or facts.timeout,
-        ).called(name)
+        )
 
 
 def priority_of(number: int) -> Priority:

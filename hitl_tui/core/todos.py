@@ -322,10 +322,6 @@ class SupervisorTodo:
         """Name of the declared command it runs, empty for other teams; what policy rules may match."""
         return str(self.arguments.get("command", ""))
 
-    def called(self, name: str) -> SupervisorTodo:
-        """Return this TODO under a name; one that runs a declared command has that command's, whatever its words."""
-        return replace(self, name=self.command if self.command and "argv" in self.arguments else name)
-
     def with_status(self, to: Status, by: str = SYSTEM, **changes: Any) -> SupervisorTodo:
         """Return this TODO with another status.
 

@@ -16,7 +16,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "cleanup": {
             "README.md": "2422bf773cd5bbc8fbdfd47f53ff98e437475cd612a8a0c19ede973ebcc56afd",
-            "hitl.toml": "3079ba3e290fbcced65bcbe90418ce7d8eca76946a421bad5e45e6e15ae7a74c",
+            "hitl.toml": "6a27f2cfae75e7ec2e27377acdc2e74704a10a5501906a04e10c82195fd4f32e",
             "sandbox.toml": "190fda2046bd1881c81744482bfce61d1f9c968590b48faf6173163c418c086f",
             "tools/duplicates.py": "2e9cc12d8bdfa690809b6207b1464b2a04d2fe9df9dac8227cf34ea80dfb5bc1",
         },
@@ -33,7 +33,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "ops": {
             "README.md": "0fd6518af782d895917a29cf67adfa3c0a86e78683f8a21188e103f912cc563f",
-            "hitl.toml": "0ab0c8595e2faa980336ad0c30caca4e69623678f5c43ad3568936719b4e695c",
+            "hitl.toml": "5229d0ee72caf65f263458ba95b5e5ff228b7e24e0823db5862ed09b947062a4",
             "runbook-ko.md": "b5885885c086b0e5f4900dc2c5e3287637abb2fa5382d67ebbaa40256f80a6c1",
             "runbook.md": "8f96b649d1a1ca18d8ad351d2a939944007535611f11ccd6c915a50b60fe2c2e",
             "sandbox.toml": "22ff433147d91cb127898394032618bbff57944926467697c13fa4d4f63eeffd",

@@ -38,7 +38,7 @@ async def lasting_effects(effects: Sequence[Effect], board: Board, artifacts: Ar
         artifacts: keeps what came of them.
     """
     todos = {todo.id: todo for todo in board.all()}
-    names = {tuple(argv): str(t.arguments.get("command", "")) for t in todos.values() if (argv := _argv(t.arguments))}
+    names = {tuple(argv): t.name.rpartition(": ")[2] for t in todos.values() if (argv := _argv(t.arguments))}
     found: list[LastingEffect] = []
     for effect in effects:
         todo = todos.get(effect.todo_id)

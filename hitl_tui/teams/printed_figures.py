@@ -41,7 +41,7 @@ class Run:
 
     Args:
         todo_id: whose.
-        command: the declared name.
+        command: what it is called.
         argv: what ran.
         output: what it printed; empty where that isn't known.
         by_hand: a person said that it was done.
@@ -96,7 +96,7 @@ def run_of(todo_id: str, result: Mapping[str, object]) -> Run | None:
     argv = data.get("argv")
     return Run(
         todo_id=todo_id,
-        command=data["command"],
+        command=str(data.get("title") or data["command"]),
         argv=tuple(map(str, argv)) if isinstance(argv, list | tuple) else (),
         output=str(data.get("stdout") or ""),
         by_hand=bool(data.get("declared_done")),

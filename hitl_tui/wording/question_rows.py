@@ -16,7 +16,7 @@ from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.evidence_rows import evidence_rows
 from hitl_tui.wording.interrupt_rows import again_rows, answer_rows, inner_rows, who_asks
 from hitl_tui.wording.rows import Row, StyledText, assembled, in_line, labelled, quoted_row, styled, text_row
-from hitl_tui.wording.status_words import command_words, number_of, risk_words
+from hitl_tui.wording.status_words import command_title, command_words, number_of, risk_words
 from hitl_tui.wording.subject_rows import (
     argument_rows,
     change_rows,
@@ -160,7 +160,7 @@ def short_title(question: Question) -> str:
     if question.kind in (Kind.PLAN, Kind.PROPOSAL, Kind.INTERRUPT):
         return ""
     if isinstance(arguments, Mapping) and "argv" in arguments and (command := arguments.get("command")):
-        return in_line(str(command))
+        return in_line(command_title(title_of(question), str(command)))
     title = title_of(question)
     said = [in_line(text) for text in texts_in(arguments)]
     head, found, rest = title.partition(": ")

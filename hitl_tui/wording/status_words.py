@@ -289,8 +289,13 @@ def asked_about(request: Request) -> str:
         return translate(request.about.get("reason") or request.about.get("text") or "")
     arguments = request.subject.get("arguments")
     command = arguments.get("command") if isinstance(arguments, Mapping) and request.kind is Kind.TODO else None
-    title = str(command) if command else title_of(request)
+    title = command_title(title_of(request), str(command)) if command else title_of(request)
     return "" if title == "{}" else title
+
+
+def command_title(title: str, command: str) -> str:
+    """Return what a step is called that runs a declared command; earlier versions put `Run: ` before its name."""
+    return command if not title or title.rpartition(": ")[2] == command else title
 
 
 def fork_first(title: str) -> str:

@@ -783,5 +783,10 @@ def test_a_command_keeps_its_name_when_it_is_edited() -> None:
     given = {"command": "clean", "argv": ["rm", "b"], "parameters": {"what": "b"}}
     table.take(on(EventKind.EDIT, "todo_001", arguments=given, risk="high", description="clean what=b"))
     assert table.todo("todo_001").name == "clean"
+    called = replace(table.todo("todo_001"), name="오래된 로그 삭제")
+    table.board = replace(table.board, todos={**table.board.todos, "todo_001": called.to_state()})
+    again = {**given, "argv": ["rm", "c"], "parameters": {"what": "c"}}
+    table.take(on(EventKind.EDIT, "todo_001", arguments=again, risk="high", description="clean what=c"))
+    assert table.todo("todo_001").name == "오래된 로그 삭제"
     table.take(on(EventKind.EDIT, "todo_001", arguments={"query": "x"}, risk="low", description="Find x instead"))
     assert table.todo("todo_001").name == "Find x instead"

@@ -260,9 +260,3 @@ def test_proposals_round_trip(proposal: Proposal) -> None:
 def test_what_is_no_proposal_is_refused(data: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="proposal"):
         Proposal.from_dict(data)
-
-
-def test_a_step_that_runs_a_declared_command_is_called_by_it_however_it_was_planned_or_edited() -> None:
-    ran = {"command": "measure", "argv": ["du"], "parameters": {}}
-    (command, other) = convert(step("search", name="Run: measure", input_mapping=ran), step("analysis", name="Compare"))
-    assert (command.name, other.name) == ("measure", "Compare")

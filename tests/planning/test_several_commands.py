@@ -180,3 +180,14 @@ def test_any_words_around_names_are_read(words: list[str]) -> None:
         assert error.message
     else:
         assert all(call.split()[0] in COMMANDS for call in calls(plan))
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [("디스크를 measure 해줘", "디스크 사용량 보기"), ("run measure", "measure"), ("measure", "measure")],
+)
+async def test_a_step_is_called_as_its_command_says_in_the_language_of_the_question(query: str, name: str) -> None:
+    commands = {"measure": CommandFacts("measure", "Measure the disk.", titles={"ko": "디스크 사용량 보기"})}
+    agent = PlanningAgent({**agents(), "command_team": COMMAND_TEAM}, RulePlanner(commands), now=lambda: "")
+    planned = await agent.create_execution_plan(query)
+    assert [todo.name for todo in agent.convert_with_strategy(planned.plan)] == [name]

@@ -26,11 +26,12 @@ class ParameterFacts:
 
 @dataclass(frozen=True, slots=True)
 class CommandFacts:
-    """What planning knows of a declared command."""
+    """What planning knows of a declared command; `titles` say what its steps are called, by language."""
 
     name: str
     description: str = ""
     parameters: Mapping[str, ParameterFacts] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 class Declared(Protocol):
@@ -38,6 +39,9 @@ class Declared(Protocol):
 
     @property
     def description(self) -> str: ...
+
+    @property
+    def titles(self) -> Mapping[str, str]: ...
 
     @property
     def parameters(self) -> Mapping[str, object]: ...
@@ -49,6 +53,7 @@ def command_facts(declarations: Mapping[str, Declared]) -> dict[str, CommandFact
         name: CommandFacts(
             name=name,
             description=declared.description,
+            titles=declared.titles,
             parameters={key: _parameter_facts(parameter) for key, parameter in declared.parameters.items()},
         )
         for name, declared in declarations.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -149,6 +149,7 @@ class Call:
         start: where in the text it stands.
         end: where that clause ends.
         unread: the parts of that clause that nothing was made of.
+        titles: what a step is called that runs it, by language; where none is given by its name.
     """
 
     command: str
@@ -156,6 +157,7 @@ class Call:
     start: int
     end: int
     unread: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def said(self) -> str:
@@ -352,7 +354,7 @@ def _calls(clause: Clause, facts: CommandFacts, place: Span, profile: Profile, r
     left = unread(clause.text, used, rules)
     for one in bound:
         refuse_missing(one, facts)
-        yield Call(facts.name, one.parameters, clause.start, clause.start + len(clause.text), left)
+        yield Call(facts.name, one.parameters, clause.start, clause.start + len(clause.text), left, facts.titles)
 
 
 def call_named(name: str, text: str, commands: Mapping[str, CommandFacts], rules: Rules) -> Call:
@@ -363,7 +365,7 @@ def call_named(name: str, text: str, commands: Mapping[str, CommandFacts], rules
     """
     bound, *_ = bind(text, commands[name], rules.commands)
     refuse_missing(bound, commands[name])
-    return Call(name, bound.parameters, 0, len(text))
+    return Call(name, bound.parameters, 0, len(text), titles=commands[name].titles)
 
 
 def without_call(clause: str, name: str) -> str:

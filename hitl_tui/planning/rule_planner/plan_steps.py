@@ -403,4 +403,6 @@ def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:
 def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
     """Return the run of a declared command with exactly these parameters."""
     inputs: JsonObject = {"command": call.command, "parameters": dict(call.parameters)}
-    return replace(_step(Need.RUN, call.said, language, rules, "", inputs), name=call.command)
+    return replace(
+        _step(Need.RUN, call.said, language, rules, "", inputs), name=call.titles.get(language, call.command)
+    )

@@ -306,7 +306,11 @@ class CommandTeam(Team):
     async def _report_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
         context = runtime.context
         result = report(
-            cast(CommandArguments, context.task.arguments), state["outcome"], context.secrets, _language(context)
+            cast(CommandArguments, context.task.arguments),
+            state["outcome"],
+            context.secrets,
+            _language(context),
+            self.commands,
         )
         return {"outcome": {}, "result": result.to_dict()}
 
@@ -478,7 +482,11 @@ def refuse_failure(arguments: CommandArguments, outcome: CommandOutcome, secrets
 
 
 def report(
-    arguments: CommandArguments, outcome: Mapping[str, Any], secrets: Mapping[str, str], language: str = "en"
+    arguments: CommandArguments,
+    outcome: Mapping[str, Any],
+    secrets: Mapping[str, str],
+    language: str = "en",
+    commands: Mapping[str, CommandDeclaration] = MappingProxyType({}),
 ) -> TeamResult:
     """Return what a person and other teams get of a command that ended well.
 
@@ -487,28 +495,37 @@ def report(
         outcome: as `CommandOutcome.to_dict` gives it.
         secrets: values that are masked, by name.
         language: of what a person reads, `ko` or `en`.
+        commands: the declarations, which say what each is called.
     """
     name, words = arguments["command"], _WORDS[language]
+    declared = commands.get(name)
+    title = declared.titles.get(language, name) if declared is not None else name
     argv = [mask(part, secrets) for part in arguments["argv"]]
     line = fenced(shlex.join(argv))
     if outcome.get("declared_done"):
         text = f"{line}\n\n{words['declared_done']}\n"
         return TeamResult(
             text=text,
-            data={"command": name, "argv": argv, "declared_done": True, BRIEF: Brief(answer=text.strip()).to_dict()},
-            summary=f"{name}: {words['by_hand']}",
+            data={
+                "command": name,
+                "title": title,
+                "argv": argv,
+                "declared_done": True,
+                BRIEF: Brief(answer=text.strip()).to_dict(),
+            },
+            summary=f"{title}: {words['by_hand']}",
         )
     code, duration = outcome["exit_code"], outcome["duration"]
     parts = [line, words["ended"].format(code=code, duration=duration)]
     printed = {key: str(outcome[key]).expandtabs() for key in ("stdout", "stderr") if str(outcome[key]).strip()}
     parts += [f"{words[key]}\n\n{fenced(text)}" for key, text in printed.items()] or [words["nothing"]]
     text = "\n\n".join(parts)
-    summary = _summary(words, name, outcome)
+    summary = _summary(words, title, outcome)
     said = "".join(printed.values())
     short = len(said) <= _SHORT_CHARS and said.count("\n") <= _SHORT_LINES
     brief = Brief(answer=text) if short else Brief(answer=summary, evidence=(Block(text),))
     return TeamResult(
         text=f"{text}\n",
-        data={"command": name, "argv": argv, **outcome, BRIEF: brief.to_dict()},
+        data={"command": name, "title": title, "argv": argv, **outcome, BRIEF: brief.to_dict()},
         summary=summary,
     )
