@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from hitl_tui.core.todos import SupervisorTodo
     from hitl_tui.supervisor.snapshot import Question, Snapshot
 
-_DRAFT_LINES = 8
-
 
 class DecisionFlow:
     """Answers questions of the session that a screen shows.
@@ -132,7 +130,7 @@ class DecisionFlow:
         return await self._console.push_screen_wait(WordsDialog(heading, said, send, required=False))
 
     async def _details(self, handle: SessionHandle, question: Question) -> None:
-        draft = [*graph_rows(handle, question), *await draft_of(handle, question, None)]
+        draft = [*graph_rows(handle, question), *await draft_of(handle, question)]
         rows = details(question, handle.session.snapshot.workspace, draft)
         name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
         async with told_when_gone(self._console, handle, question):
@@ -184,7 +182,7 @@ class DecisionFlow:
     async def _review(self, handle: SessionHandle, marked: Sequence[Question], note: str) -> None:
         app = self._console
         key = app.keymap.shown("question.6")
-        items = [(q, body(q, key, [*graph_rows(handle, q), *await draft_of(handle, q, None)])) for q in marked]
+        items = [(q, body(q, key, [*graph_rows(handle, q), *await draft_of(handle, q)])) for q in marked]
         dialog = ReviewDialog(items, partial(self._approve_marked, handle), note)
         async with told_when_some_gone(dialog, handle, marked):
             await app.push_screen_wait(dialog)
@@ -230,7 +228,7 @@ class DecisionFlow:
     async def _show_draft(self, handle: SessionHandle, panel: QuestionPanel, question: Question) -> None:
         rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
         try:
-            rows = await draft_of(handle, question, _DRAFT_LINES, self._console.keymap.shown("question.6"))
+            rows = await draft_of(handle, question, headed=False)
         finally:
             if _open(handle, question.id) is not None:
                 panel.show_draft(question.id, rows)

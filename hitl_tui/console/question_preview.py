@@ -48,28 +48,27 @@ def graph_rows(handle: SessionHandle, question: Question) -> list[Row]:
     return [labelled(_("starts"), said, "bold", exact=True)]
 
 
-async def draft_of(handle: SessionHandle, question: Question, most: int | None, key: str = "") -> list[Row]:
+async def draft_of(handle: SessionHandle, question: Question, *, headed: bool = True) -> list[Row]:
     """Return the document that a question is about as a diff against nothing; no rows for any other question.
+
+    All of it: the document is what is approved, so that it has to be read like anything else.
 
     Args:
         handle: the session.
         question: the question.
-        most: lines of the diff; None for all.
-        key: how the key for the details reads; not needed for all lines.
+        headed: begin with the lines of a diff that say which file it is.
 
     Raises:
         HitlError: a result that the document is made of can't be read.
     """
-    return await _draft(handle, question, question.view.request.subject.get("arguments") or {}, most, key)
+    return await _draft(handle, question, question.view.request.subject.get("arguments") or {}, headed=headed)
 
 
-async def _draft(
-    handle: SessionHandle, question: Question, arguments: JsonObject, most: int | None, key: str
-) -> list[Row]:
+async def _draft(handle: SessionHandle, question: Question, arguments: JsonObject, *, headed: bool = True) -> list[Row]:
     if not writes_file(handle, question, arguments):
         return []
     found = await handle.preview(question, arguments)
-    return _draft_rows(found, most, key) if found is not None and not isinstance(found, dict) else []
+    return _draft_rows(found, headed=headed) if found is not None and not isinstance(found, dict) else []
 
 
 class QuestionPreviews:
@@ -108,7 +107,7 @@ class QuestionPreviews:
             return list(preview_rows(mask_json(found, handle.setup.secrets), None, "", arguments.get("argv")))
         if question.view.evidence.get("findings"):
             return list(evidence_rows(question, None, ""))
-        return await _draft(handle, question, arguments, None, "")
+        return await _draft(handle, question, arguments)
 
 
 async def seen_of(handle: SessionHandle, question: Question) -> list[Row]:
@@ -117,20 +116,19 @@ async def seen_of(handle: SessionHandle, question: Question) -> list[Row]:
     Raises:
         HitlError: a result that the document is made of can't be read.
     """
-    return list(evidence_rows(question, None, "")) or await draft_of(handle, question, None)
+    return list(evidence_rows(question, None, "")) or await draft_of(handle, question)
 
 
 _HEADERS = 3
 """Lines of a unified diff that stand before what it says of a file."""
 
 
-def _draft_rows(file: FilePreview, most: int | None, key: str) -> list[Row]:
+def _draft_rows(file: FilePreview, *, headed: bool) -> list[Row]:
     """Return what making a file would change, as a unified diff against nothing.
 
     Args:
         file: the file.
-        most: lines to show; None for all.
-        key: how the key for the details reads.
+        headed: begin with the lines of the diff that say which file it is.
     """
     path, content = file.path, file.content
     lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
@@ -143,13 +141,6 @@ def _draft_rows(file: FilePreview, most: int | None, key: str) -> list[Row]:
     size = size_words(len(content.encode()))
     said = ngettext("{note}: {lines:,} line, {size}", "{note}: {lines:,} lines, {size}", added)
     rows = [labelled(_("writes"), said.format(note=in_line(note), lines=added, size=size), "bold")]
-    if most is not None:
-        lines = lines[_HEADERS:]  # the row above says which file it is
-    rows += [
-        text_row(f"  {in_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines[:most]
-    ]
-    if most is not None and len(lines) > most:
-        rows.append(
-            text_row(_("  … {n:,} more lines: {key} Details").format(n=len(lines) - most, key=key), "$text-muted")
-        )
+    lines = lines if headed else lines[_HEADERS:]  # the row above says which file it is
+    rows += [text_row(f"  {in_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines]
     return rows

@@ -435,3 +435,27 @@ async def test_undo_too_soon_takes_nothing_back(tmp_path: Path) -> None:
         await c.press("u")
         await c.until(lambda: c.message.startswith("Too soon"), "no word follows the letter")
         assert c.status("todo_001") == Status.SKIPPED
+
+
+async def test_a_document_is_approved_only_once_all_of_it_was_read(tmp_path: Path) -> None:
+    workspace = place(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
+        await begun(c)
+        await c.send("/todo add document_team Caps --after 1")
+        await c.asked(1)
+        await c.until(lambda: c.panel.complete, "the draft")
+        rows = [row.text.plain for row in c.panel.query_one(Rows).rows]
+        assert sum(row.startswith("  +") for row in rows) > 20 and not any("more lines" in row for row in rows)
+        await c.to_question()
+        await c.press("pagedown")
+        c.clock.rest()
+        await c.press("1")
+        assert c.message.startswith("Read to the end first") and not (workspace / "reports").exists()
+        await c.press("6")
+        await c.until(lambda: c.app.screen is not c.session, "the details")
+        await c.press("G")
+        await c.press("escape")
+        await c.until(lambda: c.app.screen is c.session and c.panel.read, "read on a screen of its own")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "the report")

@@ -116,7 +116,7 @@ async def allow_always(app: Console, handle: SessionHandle, question: Question) 
         raise Refused(_("The question changed since it was shown; read it again."), reason="stale")
     seen = handle.session.snapshot
     key = keymap_of(app).shown("question.6")
-    shown = body(question, key, await draft_of(handle, question, None))
+    shown = body(question, key, await draft_of(handle, question))
     rule = StandingRule.from_dict(proposed.data["rule"])
     if seen.mode == Mode.STEP:
         rows = [

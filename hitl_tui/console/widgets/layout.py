@@ -19,8 +19,8 @@ _PAGE, _EDGES = 112, 8
 
 _AROUND = 7
 """Rows of header, tabs, a pane's frame, the line of messages, the prompt and the keys."""
-_LEAST, _MOST = 4, 8
-"""Rows of the plan that stay whatever a question needs."""
+_PANE = 8
+"""Rows of the pane that is seen, where there is one at a time, whatever a question needs."""
 _USUAL = 9
 """Rows of a question as the stylesheet has it, which knows how many of them its actions take."""
 _USUAL_WIDE, _USUAL_TALL = 14, 22
@@ -55,7 +55,7 @@ def above(size: Size) -> int:
 def question_room(size: Size, steps: int) -> int:
     """Return how many rows a question may take, its frame and actions included; 0 for the usual.
 
-    Where one pane is seen at a time it gets what a short plan leaves; where all are, what leaves rows to each.
+    Where one pane is seen at a time that one keeps its rows; where all are, what leaves rows to each.
 
     Args:
         size: the terminal, in cells.
@@ -66,7 +66,7 @@ def question_room(size: Size, steps: int) -> int:
     if is_wide(size):
         rows = size.height - _AROUND - (min(max(steps, FEW), _STEPS) + _FRAME + 1 + _LAST + _FRAME)
         return rows if rows > (_USUAL_TALL if size.height >= _TALL else _USUAL_WIDE) else 0
-    rows = size.height - _AROUND - max(_LEAST, min(steps, _MOST))
+    rows = size.height - _AROUND - _PANE
     return rows if rows > _USUAL else 0
 
 
