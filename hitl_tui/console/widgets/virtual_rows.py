@@ -24,6 +24,9 @@ from hitl_tui.wording.rows import Row
 NARROWEST = 24
 """Cells from which on every line of a row fits the width."""
 
+_LOW = 8
+"""Rows up to which a page is all of them: to repeat one of six costs a key in five."""
+
 
 class _Part(NamedTuple):
     """A line of a row's text, from `begin` to `end`, with the cells there are for it (0: the row is laid out whole)."""
@@ -257,5 +260,6 @@ class Readable(VerticalScroll):
         self.scroll_relative(y=by, animate=False)
 
     def page(self, by: int) -> None:
-        """Scroll by so many pages, of which a line stays in sight."""
-        self.line(by * max(1, self.size.height - 1))
+        """Scroll by so many pages, of which a line stays in sight where a page has many."""
+        rows = self.size.height
+        self.line(by * max(1, rows - 1 if rows > _LOW else rows))
