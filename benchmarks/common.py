@@ -25,7 +25,7 @@ from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.policy.policy_source import FixedPolicy
-from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup

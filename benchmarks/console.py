@@ -36,7 +36,7 @@ from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.policy import Mode
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.policy_source import FixedPolicy
-from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_staging import SessionStaging

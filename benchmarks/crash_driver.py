@@ -25,7 +25,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
-from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup

@@ -35,7 +35,7 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.audit import verify
 from hitl_tui.planning.proposals import Planned
-from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry

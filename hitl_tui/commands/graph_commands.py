@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from hitl_tui.commands import answer_commands
 from hitl_tui.commands.command_context import CommandContext
@@ -21,10 +22,12 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.secret_names import check_stored
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.session_view import run_thread
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.threads.state_diff import ABSENT, values_that_differ
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 
 _END = "__end__"
 _LONGEST_STATE = 20_000

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 def _load_engine() -> type[SessionRegistry]:
     """Import what lists and opens sessions."""
-    importlib.import_module("hitl_tui.supervisor.open_session")
+    importlib.import_module("hitl_tui.supervisor.own_session")
     from hitl_tui.supervisor.session_registry import SessionRegistry
 
     return SessionRegistry

@@ -390,3 +390,17 @@ def startable(draft: Draft) -> list[SupervisorTodo]:
     ready = [draft.get(todo_id) for todo_id in found if dependencies_met(draft, todo_id)]
     ready.sort(key=lambda t: (t.priority.weight, t.rank))
     return ready[: draft.control.concurrency - running]
+
+
+def merge_todos(
+    todos: Mapping[str, TodoState], writes: Sequence[Mapping[str, TodoState | None]]
+) -> dict[str, TodoState]:
+    """Apply changes of TODOs in order; None removes one. Applying batches apart or together is the same."""
+    merged = dict(todos)
+    for write in writes:
+        for todo_id, todo in write.items():
+            if todo is None:
+                merged.pop(todo_id, None)
+            else:
+                merged[todo_id] = todo
+    return merged

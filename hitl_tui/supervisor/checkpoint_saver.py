@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,6 @@ from langgraph.checkpoint.base import (
     DeltaChannelHistory,
     get_checkpoint_id,
     get_checkpoint_metadata,
-    writes_sort_key,
 )
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -34,37 +33,25 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph.types import Overwrite
 
+from hitl_tui.core.board import merge_todos
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.ledger.sqlite_readonly import read_connection
+from hitl_tui.supervisor.checkpoint_file import CheckpointFile, Write, check_file
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead
-from hitl_tui.supervisor.state import merge_todos
 from hitl_tui.threads.packed_values import packed_aside, unpacked
 from hitl_tui.threads.row_checksums import (
     CHECKPOINT_COLUMNS,
     COLUMN,
-    FORMAT,
-    ORDER,
-    TABLES,
     WRITE_COLUMNS,
     Check,
     check,
-    check_of,
-    check_structure,
     checksum,
-    has_our_tables,
     prepare,
 )
-from hitl_tui.threads.store_tables import Row, Values
+from hitl_tui.threads.store_tables import Row
 
 Reducer = Callable[[Any, Sequence[Any]], Any]
 """Applies what was written to a channel, in order, to its value."""
-
-Write = tuple[str, str, Any]
-"""Task, channel, value."""
-
-_WALK_AT_ONCE = 64
-"""Checkpoints that are gone back at once to find a delta channel's last whole value."""
 
 _LONGEST_WALK = 16
 """Checkpoints that are looked at between a remembered one and the one to load, before it is loaded from scratch."""
@@ -72,49 +59,10 @@ _LONGEST_WALK = 16
 _MOST_ROWS = 1000
 """Rows of ten values that one statement takes: SQLite allows 32,766 values."""
 
-_CHECKPOINT = "c.parent_checkpoint_id, c.type, c.checkpoint, c.metadata"
-_WRITE = "w.task_id, w.task_path, w.idx, w.channel, w.type, w.value"
-
-_LOAD = f"""SELECT 0, c.checkpoint_id, {_CHECKPOINT}, NULL, NULL, c.$sum FROM checkpoints c
-    WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = {{chosen}}
-    UNION ALL
-    SELECT 1, w.checkpoint_id, {_WRITE}, w.$sum FROM writes w
-    WHERE w.thread_id = :thread AND w.checkpoint_ns = :ns AND w.checkpoint_id = {{chosen}}"""  # noqa: S608 - constants
-_NEWEST = """SELECT checkpoint_id FROM checkpoints WHERE thread_id = :thread AND checkpoint_ns = :ns
-    ORDER BY rowid DESC LIMIT 1"""
-
 _PUT = f"""INSERT INTO checkpoints ({CHECKPOINT_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type,
     checkpoint = excluded.checkpoint, metadata = excluded.metadata, {COLUMN} = excluded.{COLUMN}"""  # noqa: S608 - constants
 """A checkpoint that is written again keeps its place in the order."""
-
-_WALK = f"""WITH RECURSIVE up(id, parent, depth) AS (
-        SELECT checkpoint_id, parent_checkpoint_id, 0 FROM checkpoints
-        WHERE thread_id = :thread AND checkpoint_ns = :ns AND checkpoint_id = :id
-        UNION ALL
-        SELECT c.checkpoint_id, c.parent_checkpoint_id, up.depth + 1
-        FROM up CROSS JOIN checkpoints c ON c.checkpoint_id = up.parent
-        WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns AND up.id <> :known AND up.depth < :most)
-    SELECT up.id, {_CHECKPOINT}, c.$sum, {_WRITE}, w.$sum
-    FROM up CROSS JOIN checkpoints c ON c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = up.id
-    LEFT JOIN writes w ON w.thread_id = :thread AND w.checkpoint_ns = :ns AND w.checkpoint_id = up.id
-        AND w.channel IN (SELECT value FROM json_each(:channels))
-    WHERE up.depth > 0 ORDER BY up.depth"""  # noqa: S608 - constants
-
-
-@dataclass(frozen=True, slots=True)
-class Ancestor:
-    """A checkpoint that another one came from.
-
-    Args:
-        id: which.
-        values: its channels' values.
-        writes: what was written from it on to the channels asked for, in order: task, channel, value.
-    """
-
-    id: str
-    values: Values
-    writes: Sequence[Write]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +73,8 @@ class Remembered:
     value: object
 
 
-class CheckedSaver(AsyncSqliteSaver):
-    """Saver on a file of ours, for reading: newest is what was written last, and damaged rows are never believed.
+class CheckedSaver(CheckpointFile, AsyncSqliteSaver):
+    """Saver on a file of ours, for reading.
 
     LangGraph's own goes by ids, which are times of clocks; clocks go back.
 
@@ -137,47 +85,34 @@ class CheckedSaver(AsyncSqliteSaver):
         check: checks a row against it.
     """
 
+    serde: SerializerProtocol
+
     def __init__(
         self, connection: aiosqlite.Connection, *, serde: SerializerProtocol, column: str = COLUMN, check: Check = check
     ) -> None:
-        super().__init__(connection, serde=serde)
+        AsyncSqliteSaver.__init__(self, connection, serde=serde)
+        CheckpointFile.__init__(self, connection, serde=self.serde, column=column, check=check)
         self.is_setup = True
-        self.column = column
-        self.check = check
-        sums = (column.replace(COLUMN, f"c.{COLUMN}"), column.replace(COLUMN, f"w.{COLUMN}"))
-        self._load, self._walk = (_with_sums(text, *sums) for text in (_LOAD, _WALK))
 
-    async def rows(self, sql: str, values: Row | Values = ()) -> list[Row]:
-        """Return a statement's rows.
-
-        Raises:
-            StorageError: the file can't be read.
-        """
-        try:
-            return list(await self.conn.execute_fetchall(sql, values))  # type-checked by aiosqlite as a sequence
-        except sqlite3.Error as error:
-            raise unreadable(error) from error
+    @classmethod
+    def on(cls, file: CheckpointFile) -> CheckedSaver:
+        """Return a saver on a file that is open for reading; it is closed with that."""
+        return cls(file.conn, serde=serializer(), column=file.column, check=file.check)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread, ns = _place(config)
         chosen = get_checkpoint_id(config)
-        values = {"thread": thread, "ns": ns, "id": chosen}
-        rows = await self.rows(self._load.format(chosen=":id" if chosen else f"({_NEWEST})"), values)
-        if not rows or rows[0][0] != 0:
+        found = await self.stored(thread, ns, chosen or "")
+        if found is None:
             return None
-        _, checkpoint_id, parent, kind, blob, metadata, _, _, kept = rows[0]
-        self.check((thread, ns, checkpoint_id, parent, kind, blob, metadata), kept)
-        for _, at, *write, kept in rows[1:]:
-            self.check((thread, ns, at, *write), kept)
         if not chosen:
-            keep_ahead(checkpoint_id)
-        writes = sorted(rows[1:], key=lambda r: writes_sort_key(r[3], r[2], r[4]))
+            keep_ahead(found.id)
         return CheckpointTuple(
-            config if chosen else _config(thread, ns, checkpoint_id),
-            self.serde.loads_typed((kind, blob)),
-            json.loads(metadata) if metadata is not None else {},
-            _config(thread, ns, parent) if parent else None,
-            [(w[2], w[5], self.serde.loads_typed((w[6], w[7]))) for w in writes],
+            config if chosen else _config(thread, ns, found.id),
+            self.serde.loads_typed((found.kind, found.blob)),
+            json.loads(found.metadata) if found.metadata is not None else {},
+            _config(thread, ns, found.parent) if found.parent else None,
+            [(w[0], w[3], self.serde.loads_typed((w[4], w[5]))) for w in found.writes],
         )
 
     async def alist(
@@ -209,65 +144,12 @@ class CheckedSaver(AsyncSqliteSaver):
     ) -> Mapping[str, DeltaChannelHistory]:
         thread, ns = _place(config)
         at = str(get_checkpoint_id(config) or await self.newest(thread, ns))
-        writes: dict[str, list[Sequence[Write]]] = {channel: [] for channel in channels}
-        seeds: dict[str, object] = {}
-        seen = {at}
-        missing = set(channels)
-        while missing:
-            before = len(seen)
-            for ancestor in await self.ancestors(thread, ns, at, sorted(missing), most=_WALK_AT_ONCE):
-                if ancestor.id in seen:  # a chain that was made a loop
-                    missing.clear()
-                    break
-                seen.add(ancestor.id)
-                at = ancestor.id
-                for channel in list(missing):
-                    writes[channel].append([w for w in ancestor.writes if w[1] == channel])
-                    if channel in ancestor.values:
-                        seeds[channel] = ancestor.values[channel]
-                        missing.discard(channel)
-                if not missing:
-                    break
-            if len(seen) - before < _WALK_AT_ONCE:
-                break
         histories: dict[str, DeltaChannelHistory] = {}
-        for channel, parts in writes.items():
-            histories[channel] = {"writes": [w for part in reversed(parts) for w in part]}
-            if channel in seeds:
-                histories[channel]["seed"] = seeds[channel]
+        for channel, past in (await self.past_of(thread, ns, at, channels)).items():
+            histories[channel] = {"writes": list(past.writes)}
+            if past.found:
+                histories[channel]["seed"] = past.seed
         return histories
-
-    async def newest(self, thread: str, ns: str = "") -> str:
-        """Return the id of the checkpoint written last, empty when there is none."""
-        found = await self.rows(_NEWEST, {"thread": thread, "ns": ns})
-        return str(found[0][0]) if found else ""
-
-    async def ancestors(
-        self, thread: str, ns: str, checkpoint_id: str, channels: Sequence[str], *, most: int, known: str = ""
-    ) -> Iterator[Ancestor]:
-        """Return what a checkpoint came from, nearest first, at most so many, and nothing before one that is known.
-
-        Of that one there are the writes alone. Each is checked and decoded when it is its turn: a caller mostly has
-        enough after a few.
-        """
-        values = {
-            "thread": thread, "ns": ns, "id": checkpoint_id, "known": known, "most": most,
-            "channels": json.dumps(list(channels)),
-        }  # fmt: skip
-        by_id: dict[str, list[Row]] = {}
-        for row in await self.rows(self._walk, values):
-            by_id.setdefault(row[0], []).append(row)
-        return (self._ancestor(thread, ns, rows, known) for rows in by_id.values())
-
-    def _ancestor(self, thread: str, ns: str, rows: Sequence[Row], known: str) -> Ancestor:
-        at, parent, kind, blob, metadata, kept = rows[0][:6]
-        self.check((thread, ns, at, parent, kind, blob, metadata), kept)
-        wrote = [row[6:] for row in rows if row[6] is not None]
-        for *write, kept in wrote:
-            self.check((thread, ns, at, *write), kept)
-        wrote.sort(key=lambda w: writes_sort_key(w[1], w[0], w[2]))
-        values = {} if at == known else self.serde.loads_typed((kind, blob)).get("channel_values") or {}
-        return Ancestor(at, values, [(w[0], w[3], self.serde.loads_typed((w[4], w[5]))) for w in wrote])
 
 
 class SessionSaver(CheckedSaver):
@@ -429,20 +311,6 @@ class SessionSaver(CheckedSaver):
         return {"seed": _DeltaSnapshot(value), "writes": []}
 
 
-def unreadable(error: sqlite3.Error) -> StorageError:
-    """Return the sentence for what SQLite says of a checkpoint file."""
-    code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return StorageError(Message("The checkpoints can't be written or read ({}): is the disk full?", error))
-    if code == sqlite3.SQLITE_CORRUPT:
-        return StorageError(Message("The checkpoints are damaged; put back a copy of the file, or import an export."))
-    return StorageError(Message("The checkpoints can't be used: {}.", error))
-
-
-def _with_sums(statement: str, of_checkpoint: str, of_write: str) -> str:
-    return statement.replace("c.$sum", of_checkpoint).replace("w.$sum", of_write)
-
-
 def _place(config: RunnableConfig) -> tuple[str, str]:
     configurable = config["configurable"]
     return str(configurable["thread_id"]), str(configurable.get("checkpoint_ns", ""))
@@ -450,10 +318,6 @@ def _place(config: RunnableConfig) -> tuple[str, str]:
 
 def _config(thread: str, ns: str, checkpoint_id: str) -> RunnableConfig:
     return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
-
-
-_ROWS = 64
-"""Rows that are fetched at once."""
 
 
 class UnpackingSerializer(JsonPlusSerializer):
@@ -523,46 +387,6 @@ def make_durable(db_path: Path) -> None:
         raise StorageError(Message("{} can't be written to disk: {}.", db_path, error)) from error
 
 
-@asynccontextmanager
-async def open_read_only(db_path: str | Path, *, checked: bool = False) -> AsyncIterator[CheckedSaver]:
-    """Open a checkpoint file for reading, also while another process owns it.
-
-    Args:
-        db_path: the file.
-        checked: this process has looked for damage in it already.
-
-    Raises:
-        StorageError: it isn't there, can't be read or is damaged.
-    """
-    path = Path(db_path)
-    column, fits = await asyncio.to_thread(check_file, path, checked=checked)
-    if not await asyncio.to_thread(_has_tables, path):
-        async with open_empty() as saver:
-            yield saver
-        return
-    try:
-        connection = await aiosqlite.Connection(lambda: read_connection(path), _ROWS)
-    except (sqlite3.Error, OSError) as error:
-        raise StorageError(Message("{} can't be read: {}.", path, error)) from error
-    try:
-        yield CheckedSaver(connection, serde=serializer(), column=column, check=fits)
-    except sqlite3.Error as error:
-        raise StorageError(Message("{} can't be read: {}.", path, error)) from error
-    finally:
-        await connection.close()
-
-
-@asynccontextmanager
-async def open_empty() -> AsyncIterator[CheckedSaver]:
-    """Open for reading what a session that was killed before its first checkpoint would have had."""
-    connection = await aiosqlite.connect(":memory:", isolation_level=None)
-    try:
-        await connection.executescript(f"{TABLES}{ORDER}")
-        yield CheckedSaver(connection, serde=serializer())
-    finally:
-        await connection.close()
-
-
 def _prepare(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -591,72 +415,6 @@ def _roll_back(path: Path) -> None:
             connection.close()
     except sqlite3.Error as error:
         raise StorageError(Message("{} can't be read as a checkpoint file: {}.", path, error)) from error
-
-
-def _has_tables(path: Path) -> bool:
-    """Return False for a file whose maker was killed before there was anything in it."""
-    try:
-        with closing(read_connection(path)) as db:
-            return bool(db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_master)").fetchone()[0])
-    except (sqlite3.Error, OSError):  # reading it says what is wrong
-        return True
-
-
-def is_ours(path: Path) -> bool:
-    """Return whether a SQLite file is one that `create_checkpointer` made, of any version."""
-    try:
-        with closing(read_connection(path)) as db:
-            return int(db.execute("PRAGMA user_version").fetchone()[0]) > 0 and has_our_tables(db)
-    except (sqlite3.Error, OSError):
-        return False
-
-
-def check_file(path: Path, *, checked: bool = False) -> tuple[str, Check]:
-    """Check that a file is a checkpoint database of ours, without touching it.
-
-    Args:
-        path: the file.
-        checked: only look whether it is one; it was looked for damage already.
-
-    Returns:
-        what to select as the checksum of its rows, and how to check it.
-
-    Raises:
-        StorageError: it is missing, cut off, damaged, of a newer version or not SQLite.
-    """
-    try:
-        connection = read_connection(path)
-        try:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version > FORMAT:
-                raise StorageError(
-                    Message(
-                        "{} was written by a newer version of hitl-tui (format {}, this one reads {}).",
-                        path,
-                        version,
-                        FORMAT,
-                    )
-                )
-            pages, size = _pages(connection)
-            if pages * size > path.stat().st_size and not Path(f"{path}-wal").exists():
-                raise StorageError(
-                    Message("{} is cut off: {} of {} bytes are there.", path, path.stat().st_size, pages * size)
-                )
-            if not checked:
-                check_structure(connection, path)
-            return check_of(connection)
-        finally:
-            connection.close()
-    except sqlite3.Error as error:
-        raise StorageError(Message("{} can't be read as a checkpoint file: {}.", path, error)) from error
-    except OSError as error:
-        raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error
-
-
-def _pages(connection: sqlite3.Connection) -> tuple[int, int]:
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (size,) = connection.execute("PRAGMA page_size").fetchone()
-    return int(pages), int(size)
 
 
 def _quoted(path: Path) -> str:

@@ -1,101 +1,40 @@
-"""`open_session`: a session held open by one process, whoever owns it."""
+"""`open_session`: a session held open by one process, whoever owns it.
+
+The engine is imported where this process owns it: to follow one needs none.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import SessionBusy
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import mask
 from hitl_tui.policy import standing_rules
-from hitl_tui.supervisor.activity import Activity, ActivityStream
-from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
-from hitl_tui.supervisor.dispatcher import LocalDispatcher
+from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.ledger_sealing import known_signatures
 from hitl_tui.supervisor.policy_sync import apply_standing_rules
 from hitl_tui.supervisor.record_check import broken_record
-from hitl_tui.supervisor.run_spec import FollowUp, PostEvent, RunServices
-from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
 from hitl_tui.threads.session_history import SessionHistory
 
-
-@dataclass(frozen=True, slots=True)
-class FolderStorage:
-    """`Storage` in a session's folder."""
-
-    folder: SessionFolder
-    saver: SessionSaver
-    history: SessionHistory
-    artifacts: ArtifactStore
-    activity: ActivityStream
-
-    @property
-    def location(self) -> str:
-        return str(self.folder.checkpoints)
-
-    def make_durable(self) -> None:
-        make_durable(self.folder.checkpoints)
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
+    from hitl_tui.supervisor.session import Session
 
 
-@asynccontextmanager
-async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Session]:
-    """Own a session, recover it, and let it go on while the context lasts.
+def _load_engine() -> Callable[[SessionSetup, str], AbstractAsyncContextManager[Session]]:
+    from hitl_tui.supervisor.own_session import own_session
 
-    Args:
-        setup: what it is opened with.
-        query: begins a session that has no checkpoints yet.
-
-    Raises:
-        SessionBusy: another process owns it.
-        StorageError: its checkpoints can't be used; they are not touched.
-    """
-    async with _owned_folder(setup) as storage:
-
-        def dispatcher(post: PostEvent, follow_up: FollowUp) -> LocalDispatcher:
-            return LocalDispatcher(
-                RunServices(
-                    saver=storage.saver,
-                    team=setup.team,
-                    ledger=setup.ledger,
-                    artifacts=storage.artifacts,
-                    folder=storage.folder,
-                    activity=storage.activity,
-                    session=setup.info.id,
-                    lineage=setup.info.lineage,
-                    workspace=Path(setup.info.workspace),
-                    secrets=setup.secrets,
-                    post=post,
-                    follow_up=follow_up,
-                    now=setup.now,
-                )
-            )
-
-        async with Session.open(setup, storage, dispatcher, query) as session:
-            yield session
-
-
-@asynccontextmanager
-async def _owned_folder(setup: SessionSetup) -> AsyncIterator[FolderStorage]:
-    folder = setup.folder
-    with folder.own():
-        async with create_checkpointer(folder.checkpoints) as saver:
-            assert isinstance(saver, SessionSaver)
-            activity = ActivityStream(folder.activity, setup.now, setup.secrets)
-            await asyncio.to_thread(activity.recall)
-            history, artifacts = SessionHistory(saver, setup.info.id), folder.artifacts(setup.secrets)
-            yield FolderStorage(folder, saver, history, artifacts, activity)
+    return own_session
 
 
 @asynccontextmanager
@@ -157,8 +96,9 @@ class OpenSession(SessionView):
 
     async def _owned(self, setup: SessionSetup, query: str) -> Session | SessionFollower | None:
         """Own it, and keep its standing rules; None where that can't be."""
-        if setup.read_only:
+        if setup.read_only or setup.folder.is_owned():
             return None
+        own_session = await asyncio.to_thread(_load_engine)
         try:
             session = await self._held.enter_async_context(own_session(setup, query))
         except SessionBusy:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
-
-from hitl_tui.core.board import Board, Rules
-from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.core.events import utc_now
+from hitl_tui.core.board import Board
+from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_types import InterruptAnswer, TodoState
 from hitl_tui.core.messages import Message
@@ -21,40 +18,18 @@ from hitl_tui.ledger.protocols import Ledger, Streams
 from hitl_tui.ledger.records import Posted, Problem, RequestView
 from hitl_tui.ledger.signatures import KnownSignatures
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor.checkpoint_saver import open_read_only
-from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.ports import Mailbox
+from hitl_tui.supervisor.checkpoint_file import open_read_only
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
+from hitl_tui.supervisor.stored_state import board_of
 from hitl_tui.threads.session_history import SessionHistory
 
 if TYPE_CHECKING:
-    from hitl_tui.core.plan import AgentFacts, ExecutionPlan
-    from hitl_tui.core.todos import SupervisorTodo
-    from hitl_tui.planning.proposals import Planned
+    from hitl_tui.supervisor.ports import Mailbox
 
 _ALLOWING = frozenset({Verdict.APPROVE.value, Verdict.RETRY.value})
 _ABOUT_A_TODO = frozenset({Kind.TODO.value, Kind.FAILURE.value, Kind.EFFECT.value})
 _OF_RUNS = frozenset({"finished", "failed", "interrupted", "doubt", "continued"})
 _LATE = "9999"
-
-
-class _NoPlanner:
-    """Stands where a planner does in a graph that is only read."""
-
-    agents: ClassVar[Mapping[str, AgentFacts]] = {}
-
-    async def create_execution_plan(self, query: str, feedback: str = "") -> Planned:
-        raise BadInput(Message("A read-only session plans nothing."))
-
-    def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
-        raise BadInput(Message("A read-only session plans nothing."))
-
-
-async def board_of(saver: BaseCheckpointSaver[str], session: str, folder: SessionFolder) -> Board:
-    """Return the plan as a session's newest checkpoint has it."""
-    supervisor = TeamSupervisor(_NoPlanner(), Rules, folder.artifacts(), saver, utc_now)
-    found = await supervisor.graph.aget_state(config_of(session))
-    return Board.from_state(dict(found.values))
 
 
 async def disagreements(ledger: Ledger, session: str, board: Board) -> list[Problem]:
@@ -263,8 +238,8 @@ async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str,
             what = problems[0].what if problems else ""
     if not what and folder.checkpoints.exists():
         try:
-            async with open_read_only(folder.checkpoints) as saver:
-                contrary = await disagreements(ledger, session_id, await board_of(saver, session_id, folder))
+            async with open_read_only(folder.checkpoints) as file:
+                contrary = await disagreements(ledger, session_id, await board_of(file, session_id))
         except HitlError:  # whoever opens it is told why it can't be read
             return ""
         what = contrary[0].what if contrary else ""
@@ -291,9 +266,9 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
             folder.info()
             if not folder.checkpoints.exists():
                 continue
-            async with open_read_only(folder.checkpoints) as saver:
-                what = await missing_record(ledger, name, SessionHistory(saver, name))
-                board = await board_of(saver, name, folder)
+            async with open_read_only(folder.checkpoints) as file:
+                what = await missing_record(ledger, name, SessionHistory(file, name))
+                board = await board_of(file, name)
             contrary = [] if what else await disagreements(ledger, name, board)
         except HitlError as error:
             found.append(Problem(name, 0, Message("What is stored of it can't be read: {}", error.message)))

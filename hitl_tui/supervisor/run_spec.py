@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from typing import TYPE_CHECKING
 
 from hitl_tui.core.board import inputs_of
 from hitl_tui.core.events import EventKind
@@ -17,6 +16,9 @@ from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
 from hitl_tui.teams.contract import Team, TeamResult
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
 PostEvent = Callable[[str, EventKind, EventData], Awaitable[None]]
 """Puts an event into a session's inbox: event id, kind, data."""

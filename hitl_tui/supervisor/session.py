@@ -57,7 +57,7 @@ _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
 
 
 class Session(SessionView):
-    """One session, owned by this process; `open_session.own_session` opens it in its folder."""
+    """One session, owned by this process; `own_session.own_session` opens it in its folder."""
 
     activity: ActivityStream
 

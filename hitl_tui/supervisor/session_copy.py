@@ -33,7 +33,8 @@ from hitl_tui.supervisor.checkpoint_copy import (
     copy_under_new_id,
     restore_checkpoint,
 )
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable, open_read_only
+from hitl_tui.supervisor.checkpoint_file import open_read_only
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import event_of, with_opening_times
 from hitl_tui.supervisor.record_check import ancestry_of
@@ -109,8 +110,8 @@ async def checkpoints_of(
     kept = stage / "source.db"
     with room_for(Message("The copy")):
         await asyncio.to_thread(copy_checkpoints, source.checkpoints, kept)
-    async with open_read_only(kept) as saver:
-        history = SessionHistory(saver, session_id)
+    async with open_read_only(kept) as file:
+        history = SessionHistory(file, session_id)
         if wanted:
             return kept, await history.find(wanted)
         # A restore that was begun and not carried out yet is where the session is going to stand.
@@ -312,8 +313,8 @@ async def import_(store: SessionStore, path: Path, workspace: Path | None, by: s
             kept = stage / "source.db"
             await asyncio.to_thread(packed.extract, session_archive.CHECKPOINTS, kept)
             await asyncio.to_thread(check_rows, kept)
-            async with open_read_only(kept) as saver:
-                if not await has_checkpoint(SessionHistory(saver, info.id), packed.manifest.checkpoint_id):
+            async with open_read_only(kept) as file:
+                if not await has_checkpoint(SessionHistory(file, info.id), packed.manifest.checkpoint_id):
                     raise BadInput(
                         Message("{} is damaged or was changed: its checkpoints aren't those of {}.", source, info.id)
                     )

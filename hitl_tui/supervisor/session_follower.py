@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, OwnerGone
@@ -15,9 +15,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.supervisor.activity import ActivityTail
-from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
-from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, open_empty, open_read_only
-from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.checkpoint_file import CheckpointFile, open_empty, open_read_only
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.open_questions import load_validators
 from hitl_tui.supervisor.policy_sync import check_policy, renew_settings
@@ -25,7 +23,11 @@ from hitl_tui.supervisor.record_check import check_record, has_worked, lost_chec
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView, make_snapshot
 from hitl_tui.supervisor.snapshot import ResponseData, Snapshot, as_questions, with_obstacles
+from hitl_tui.supervisor.stored_state import state_of
 from hitl_tui.threads.session_history import SessionHistory
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 
 _POLL = 0.3
 _EVERY = 10.0
@@ -117,11 +119,11 @@ class SessionFollower(SessionView):
         return snapshot
 
     async def _read(self) -> Snapshot:
-        async with self._saver() as saver:
-            values = await self._values(saver, "")
-            head = await SessionHistory(saver, self.id).head()
+        async with self._file() as file:
+            values = await state_of(file, self.id)
+            head = await SessionHistory(file, self.id).head()
             if self._snapshot is None:
-                history, checkpoints = SessionHistory(saver, self.id), self.setup.folder.checkpoints
+                history, checkpoints = SessionHistory(file, self.id), self.setup.folder.checkpoints
                 await check_record(self.setup.ledger, self.id, history, str(checkpoints))
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
         await self.setup.policy.look()
@@ -142,36 +144,26 @@ class SessionFollower(SessionView):
         return self._snapshot
 
     @asynccontextmanager
-    async def _saver(self) -> AsyncIterator[CheckedSaver]:
+    async def _file(self) -> AsyncIterator[CheckpointFile]:
         if not await asyncio.to_thread(self.setup.folder.begun):
             if not await has_worked(self.setup.ledger, self.id, self.setup.now()):
-                async with open_empty() as saver:
-                    yield saver
+                async with open_empty() as file:
+                    yield file
                 return
             if not await asyncio.to_thread(self.setup.folder.begun):  # its first one may have come meanwhile
                 raise lost_checkpoints(self.setup.folder.checkpoints)
-        async with open_read_only(self.setup.folder.checkpoints, checked=self._checked) as saver:
+        async with open_read_only(self.setup.folder.checkpoints, checked=self._checked) as file:
             self._checked = True
-            yield saver
-
-    async def _values(self, saver: CheckedSaver, checkpoint_id: str) -> dict[str, Any]:
-        """Return the supervisor's state at a checkpoint, the head's when none is named."""
-        artifacts = self.setup.folder.artifacts(self.setup.secrets)
-        supervisor = TeamSupervisor(self.setup.planner, lambda: self.rules, artifacts, saver, self.setup.now)
-        config = config_of(self.id)
-        if checkpoint_id:
-            config["configurable"]["checkpoint_id"] = checkpoint_id
-        found = await supervisor.graph.aget_state(config)
-        return dict(found.values)
+            yield file
 
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
-        async with self._saver() as saver:
-            return await self._values(saver, checkpoint_id)
+        async with self._file() as file:
+            return await state_of(file, self.id, checkpoint_id)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SessionHistory]:
-        async with self._saver() as saver:
-            yield SessionHistory(saver, self.id)
+        async with self._file() as file:
+            yield SessionHistory(file, self.id)
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
         loop = asyncio.get_running_loop()

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from langgraph.channels.delta import DeltaChannel
 from langgraph.types import Interrupt
 
+from hitl_tui.core.board import merge_todos
 from hitl_tui.core.json_types import TodoState
 from hitl_tui.threads.session_history import LAST_NODE
 
@@ -22,20 +23,6 @@ AGGREGATE, GENERATE_RESPONSE = "aggregate", LAST_NODE
 NODES = (COORDINATOR, PLANNING, PLAN_REVIEW, APPROVAL, EXECUTE_TEAMS, AGGREGATE, GENERATE_RESPONSE)
 
 WAITING, APPROVED, COMPLETED = "waiting", "approved", "completed"
-
-
-def merge_todos(
-    todos: Mapping[str, TodoState], writes: Sequence[Mapping[str, TodoState | None]]
-) -> dict[str, TodoState]:
-    """Apply changes of TODOs in order; None removes one. Applying batches apart or together is the same."""
-    merged = dict(todos)
-    for write in writes:
-        for todo_id, todo in write.items():
-            if todo is None:
-                merged.pop(todo_id, None)
-            else:
-                merged[todo_id] = todo
-    return merged
 
 
 class PlanningData(TypedDict, total=False):

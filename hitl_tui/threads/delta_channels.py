@@ -7,9 +7,10 @@ their graphs do; of anything else the last whole value is shown with the changes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
-from hitl_tui.core.json_types import GraphState, Json, JsonObject
+from hitl_tui.core.board import merge_todos
+from hitl_tui.core.json_types import GraphState, Json, JsonObject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.store_tables import StoreDatabase, StoredCheckpoint, StoreStatements
@@ -150,7 +151,7 @@ def _together(thread: str, ns: str, channel: str, seed: Any, changes: Sequence[J
     if not changes and seed is not None:
         return seed
     if thread.startswith(_OURS[0]) and not ns and channel == _OURS[1] and _all_todos(seed, changes):
-        return _merged_todos(seed or {}, changes)
+        return merge_todos(seed or {}, cast("Sequence[Mapping[str, TodoState | None]]", changes))
     listed = [c if isinstance(c, list) else [c] for c in changes]
     if (seed is None or _messages(seed)) and all(_messages(part) for part in listed):
         notes.append(
@@ -163,18 +164,6 @@ def _together(thread: str, ns: str, channel: str, seed: Any, changes: Sequence[J
 
 def _all_todos(seed: Json, changes: Sequence[Any]) -> bool:
     return (seed is None or isinstance(seed, Mapping)) and all(isinstance(c, Mapping) for c in changes)
-
-
-def _merged_todos(seed: JsonObject, changes: Sequence[Any]) -> dict[str, Any]:
-    """Return our sessions' TODOs as `supervisor.state.merge_todos` does, which can't be had without LangGraph."""
-    merged = dict(seed)
-    for change in changes:
-        for todo_id, todo in change.items():
-            if todo is None:
-                merged.pop(todo_id, None)
-            else:
-                merged[todo_id] = todo
-    return merged
 
 
 def _messages(value: Any) -> bool:

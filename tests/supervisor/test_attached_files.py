@@ -11,7 +11,7 @@ import pytest
 from attached_support import attached
 
 from hitl_tui.core.errors import StorageError
-from hitl_tui.supervisor.checkpoint_saver import check_file
+from hitl_tui.supervisor.checkpoint_file import check_file
 
 CODE = """
 import os, signal, sqlite3, sys

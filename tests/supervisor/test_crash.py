@@ -24,9 +24,9 @@ from session_support import Driver, Place, step, truthful
 
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor import open_session as open_session_module
+from hitl_tui.supervisor import own_session as own_session_module
 from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
-from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.storage import ArtifactStore
 
 pytestmark = pytest.mark.long
@@ -94,7 +94,7 @@ async def watched(place: Place, images: Images, monkeypatch: pytest.MonkeyPatch)
                 yield saver
 
     with monkeypatch.context() as patch:
-        patch.setattr(open_session_module, "create_checkpointer", saver_of)
+        patch.setattr(own_session_module, "create_checkpointer", saver_of)
         async with place.ledger() as ledger:
             for name in _WRITES:
                 patch.setattr(ledger, name, _watch(images, name, getattr(ledger, name)))

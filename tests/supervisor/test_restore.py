@@ -21,7 +21,7 @@ from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.state import NODES

@@ -15,7 +15,7 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.ledger import sqlite_streams
-from hitl_tui.supervisor.open_session import own_session
+from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.contract import TeamContext, TeamFailure
 from hitl_tui.teams.function_team import FunctionTeam

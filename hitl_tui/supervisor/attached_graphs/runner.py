@@ -61,8 +61,9 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import (
     torn_in,
     vanished,
 )
+from hitl_tui.supervisor.checkpoint_file import is_ours
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
-from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, is_ours, make_durable, serializer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, make_durable, serializer
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.record_check import related_sessions
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec

@@ -1,0 +1,85 @@
+"""`own_session`: a session owned by this process, with all that keeps it on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
+from hitl_tui.supervisor.dispatcher import LocalDispatcher
+from hitl_tui.supervisor.run_spec import FollowUp, PostEvent, RunServices
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
+from hitl_tui.threads.session_history import SessionHistory
+
+
+@dataclass(frozen=True, slots=True)
+class FolderStorage:
+    """`Storage` in a session's folder."""
+
+    folder: SessionFolder
+    saver: SessionSaver
+    history: SessionHistory
+    artifacts: ArtifactStore
+    activity: ActivityStream
+
+    @property
+    def location(self) -> str:
+        return str(self.folder.checkpoints)
+
+    def make_durable(self) -> None:
+        make_durable(self.folder.checkpoints)
+
+
+@asynccontextmanager
+async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Session]:
+    """Own a session, recover it, and let it go on while the context lasts.
+
+    Args:
+        setup: what it is opened with.
+        query: begins a session that has no checkpoints yet.
+
+    Raises:
+        SessionBusy: another process owns it.
+        StorageError: its checkpoints can't be used; they are not touched.
+    """
+    async with _owned_folder(setup) as storage:
+
+        def dispatcher(post: PostEvent, follow_up: FollowUp) -> LocalDispatcher:
+            return LocalDispatcher(
+                RunServices(
+                    saver=storage.saver,
+                    team=setup.team,
+                    ledger=setup.ledger,
+                    artifacts=storage.artifacts,
+                    folder=storage.folder,
+                    activity=storage.activity,
+                    session=setup.info.id,
+                    lineage=setup.info.lineage,
+                    workspace=Path(setup.info.workspace),
+                    secrets=setup.secrets,
+                    post=post,
+                    follow_up=follow_up,
+                    now=setup.now,
+                )
+            )
+
+        async with Session.open(setup, storage, dispatcher, query) as session:
+            yield session
+
+
+@asynccontextmanager
+async def _owned_folder(setup: SessionSetup) -> AsyncIterator[FolderStorage]:
+    folder = setup.folder
+    with folder.own():
+        async with create_checkpointer(folder.checkpoints) as saver:
+            assert isinstance(saver, SessionSaver)
+            activity = ActivityStream(folder.activity, setup.now, setup.secrets)
+            await asyncio.to_thread(activity.recall)
+            history, artifacts = SessionHistory(saver, setup.info.id), folder.artifacts(setup.secrets)
+            yield FolderStorage(folder, saver, history, artifacts, activity)
