@@ -16,10 +16,10 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.json_text import is_structured
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.language import _, translate
-from hitl_tui.planning.graph_input import is_structured
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.operator_identity import Acting
 from hitl_tui.policy.rule_check import folder_problems
@@ -103,7 +103,7 @@ async def do(job: Job) -> int:
                 Path(registry.data.session(given.session).info().workspace),
                 by=operator_of(given.by, job.environ, job.data).name,
             )
-        setup = await registry.setup(given.session)
+        setup = await registry.setup(given.session, teams=False)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         known = await setup.shown_questions(_MANY)
@@ -163,7 +163,7 @@ def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool)
 async def show(job: Job) -> int:
     """Show where a session stands; nothing is opened or run."""
     async with looking(job) as registry:
-        setup = await registry.setup(job.arguments.session)
+        setup = await registry.setup(job.arguments.session, teams=False)
         job.session_id = setup.info.id
         owned = setup.folder.is_owned()
         async with SessionFollower.open(setup) as follower:

@@ -10,7 +10,6 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
-from hitl_tui.core.interrupts.tool_permissions import why_refused
 from hitl_tui.core.json_text import check_storable
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
@@ -48,6 +47,8 @@ async def send(context: CommandContext, question: Question, value: Json, action:
         Refused: it can't count: late, repeated, stale, superseded, not allowed.
     """
     form = form_of(question)
+    from hitl_tui.core.interrupts.tool_permissions import why_refused
+
     form.check(value, action)
     check_storable(value)
     todo = context.snapshot.todo(question.todo_id)

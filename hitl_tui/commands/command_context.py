@@ -45,12 +45,12 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo, programs_of
 from hitl_tui.ledger.records import Closing
-from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.bound_files import GIVEN
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot, as_questions
 
 if TYPE_CHECKING:
+    from hitl_tui.planning.agent import PlanningAgent
     from hitl_tui.policy.operator_identity import Acting
     from hitl_tui.supervisor.admin import SessionAdmin
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from hitl_tui.commands import (
     answer_commands,
@@ -30,11 +31,13 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.operator_identity import Acting
 from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.agent import PlanningAgent
 
 COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[CommandResult]]] = MappingProxyType(
     {

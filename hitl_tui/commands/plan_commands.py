@@ -22,9 +22,8 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition
+from hitl_tui.planning.proposals import NoChange
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
-from hitl_tui.planning.rule_planner.plan_edit import NoChange
-from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_thread import SessionThread
 from hitl_tui.threads.thread_reader import HeadAncestry
 
@@ -77,6 +76,8 @@ async def checkpoint_list(context: CommandContext, values: CommandValues) -> Com
     # one more than asked for: what led to a checkpoint is known from the one before it
     found = await context.session.checkpoints(limit + 1, before)
     past = SessionThread(context.session)
+    from hitl_tui.threads.checkpoint_causes import CheckpointCauses
+
     causes = await CheckpointCauses().of(past, found)
     shape, newest = await past.shape(), await past.place(found[0].checkpoint_id) if found else 0
     ancestry = HeadAncestry.of(shape.head, shape.turns)

@@ -11,7 +11,6 @@ from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
 from hitl_tui.core.interrupts.numbers import asked_anew
-from hitl_tui.core.interrupts.tool_permissions import why_refused
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import (
     Approval,
@@ -197,6 +196,8 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
     if verdict is not Verdict.RESPOND:
         draft.put(rejected(todo, event))
         return
+    from hitl_tui.core.interrupts.tool_permissions import why_refused  # few sessions have such answers
+
     why = why_refused(draft.rules.policy, todo.risk, request, event.data.get("value"))
     if why:
         _ask_anew(draft, event, todo, todo.question, answered, why)

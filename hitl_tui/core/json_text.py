@@ -156,6 +156,14 @@ def is_json(text: str) -> bool:
     return True
 
 
+def is_structured(text: str) -> bool:
+    """Return whether an input is a JSON object or list, and not words."""
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def strict_json(text: str) -> Json:
     """Return the JSON value that a text is.
 

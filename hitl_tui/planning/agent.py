@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 from hitl_tui.core.events import utc_now
@@ -12,7 +13,6 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
-from hitl_tui.planning.rule_planner.planner import RulePlanner
 
 __all__ = ["Planned", "Planner", "PlanningAgent", "Proposed"]
 
@@ -45,6 +45,12 @@ class Planner(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    agents: Mapping[str, AgentFacts]
+    planner: Planner
+
+
 class PlanningAgent:
     """Plans with one planner for one set of agents.
 
@@ -60,18 +66,30 @@ class PlanningAgent:
         planner: Planner | None = None,
         now: Callable[[], str] = utc_now,
     ) -> None:
-        self._agents = dict(agents)
-        self._planner: Planner = planner if planner is not None else RulePlanner()
+        parts = _Parts(dict(agents), planner if planner is not None else _rule_planner())
+        self._parts: Callable[[], _Parts] = lambda: parts
         self._now = now
+
+    @classmethod
+    def later(cls, make: Callable[[], PlanningAgent], now: Callable[[], str] = utc_now) -> PlanningAgent:
+        """Return one that is made when it is first wanted: to look at a plan takes neither agents nor a planner.
+
+        Args:
+            make: makes it.
+            now: returns the time, ISO 8601 in UTC.
+        """
+        agent = cls.__new__(cls)
+        agent._parts, agent._now = cache(lambda: make()._parts()), now
+        return agent
 
     @property
     def agents(self) -> Mapping[str, AgentFacts]:
         """Every agent there is, by name."""
-        return self._agents
+        return self._parts().agents
 
     def take(self, other: PlanningAgent) -> None:
         """Plan as another one does from now on."""
-        self._agents, self._planner = other._agents, other._planner
+        self._parts = other._parts
 
     async def analyze_intent(self, query: str) -> Intent:
         """Return what a query wants.
@@ -93,7 +111,8 @@ class PlanningAgent:
             BadInput: query or feedback can't be understood.
             PlanError: nothing can be planned, because agents are disabled or a parameter is missing.
         """
-        planned = await self._planner.plan(query, self._agents, feedback)
+        parts = self._parts()
+        planned = await parts.planner.plan(query, parts.agents, feedback)
         # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
         return replace(
             planned,
@@ -129,13 +148,14 @@ class PlanningAgent:
             PlanError: it needs an agent that is disabled, or a command lacks a parameter.
         """
         now = self._now()
-        proposed = await self._planner.revise(text, query, todos, self._agents)
+        parts = self._parts()
+        proposed = await parts.planner.revise(text, query, todos, parts.agents)
         # The same words said again are another proposal: the first one may have been rejected.
         return await asyncio.to_thread(
             build_proposal,
             proposed,
             todos,
-            ExecutionPlanConverter(self._agents, now),
+            ExecutionPlanConverter(parts.agents, now),
             origin=OPERATOR_ORIGIN,
             text=text[:_KEPT_TEXT],
             taken=taken,
@@ -161,7 +181,8 @@ class PlanningAgent:
             todos: the plan as it is, in order.
             taken: ids of TODOs that were removed meanwhile.
         """
-        proposed = await self._planner.follow_up(query, todo, result, todos, self._agents)
+        parts = self._parts()
+        proposed = await parts.planner.follow_up(query, todo, result, todos, parts.agents)
         if proposed is None:
             return None
         return await asyncio.to_thread(
@@ -176,4 +197,10 @@ class PlanningAgent:
         )
 
     def _converter(self) -> ExecutionPlanConverter:
-        return ExecutionPlanConverter(self._agents, self._now())
+        return ExecutionPlanConverter(self.agents, self._now())
+
+
+def _rule_planner() -> Planner:
+    from hitl_tui.planning.rule_planner.planner import RulePlanner  # its rules take a while to load
+
+    return RulePlanner()

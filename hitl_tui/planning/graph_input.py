@@ -41,14 +41,6 @@ def in_words(text: str) -> str:
     return one_line(_said(value) or _plain(text), LONGEST)
 
 
-def is_structured(text: str) -> bool:
-    """Return whether an input is a JSON object or list, and not words."""
-    try:
-        return isinstance(json.loads(text), dict | list)
-    except (ValueError, RecursionError):
-        return False
-
-
 def _said(value: Json) -> str:
     """Return a JSON value in words; empty for one that says nothing."""
     if isinstance(value, Mapping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hitl_tui.core.errors import PlanError, UnknownName
+from hitl_tui.core.errors import BadInput, PlanError, UnknownName
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.json_types import Json, ProposedChange, TodoMetadata
 from hitl_tui.core.messages import Message
@@ -19,6 +19,10 @@ from hitl_tui.core.plan import (
     refuse_cycles,
 )
 from hitl_tui.core.todos import Priority, SupervisorTodo
+
+
+class NoChange(BadInput):
+    """A text asks for no change of the plan that could be recognised."""
 
 
 @dataclass(frozen=True, slots=True)

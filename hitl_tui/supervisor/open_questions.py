@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import shlex
 import sys
@@ -21,7 +20,6 @@ from hitl_tui.core.interrupts.recognition import recognise, title_of
 from hitl_tui.core.json_text import key_order
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
-from hitl_tui.core.policy import Policy
 from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
@@ -32,34 +30,12 @@ from hitl_tui.supervisor.activity import ActivityStream, earlier_run
 from hitl_tui.supervisor.bound_files import bind_again
 from hitl_tui.supervisor.ledger_writer import with_opening_times
 from hitl_tui.supervisor.run_spec import PostEvent
+from hitl_tui.supervisor.schema_library import load_validators
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, as_questions, has_preview, with_obstacles
 from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, Team, TeamResult
 
 log = logging.getLogger(__name__)
-
-_LIBRARY = ("jsonschema", "jsonschema.validators", "referencing")
-
-
-async def load_validators(requests: Iterable[Request], policy: Policy) -> None:
-    """Return once everything is loaded that it takes to judge and to show these requests."""
-    if all(name in sys.modules for name in _LIBRARY):
-        return
-    if any(rule.arguments for rule in policy.all_rules) or any(map(_has_schema, requests)):
-        await asyncio.to_thread(_load)
-
-
-def _load() -> None:
-    for name in _LIBRARY:
-        importlib.import_module(name)
-
-
-def _has_schema(request: Request) -> bool:
-    value = request.subject.get("value")
-    if "schema" in request.subject or not isinstance(value, Mapping):
-        return "schema" in request.subject
-    # The forms in which a payload itself brings a schema of its answer.
-    return "review_configs" in value or value.get("method") == "elicitation/create"
 
 
 class Finding(TypedDict):

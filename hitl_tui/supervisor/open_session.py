@@ -99,6 +99,7 @@ class OpenSession(SessionView):
         if setup.read_only or setup.folder.is_owned():
             return None
         own_session = await asyncio.to_thread(_load_engine)
+        await asyncio.to_thread(setup.make_teams)
         try:
             session = await self._held.enter_async_context(own_session(setup, query))
         except SessionBusy:

@@ -17,9 +17,9 @@ from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.supervisor.activity import ActivityTail
 from hitl_tui.supervisor.checkpoint_file import CheckpointFile, open_empty, open_read_only
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
-from hitl_tui.supervisor.open_questions import load_validators
 from hitl_tui.supervisor.policy_sync import check_policy, renew_settings
 from hitl_tui.supervisor.record_check import check_record, has_worked, lost_checkpoints
+from hitl_tui.supervisor.schema_library import load_validators
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView, make_snapshot
 from hitl_tui.supervisor.snapshot import ResponseData, Snapshot, as_questions, with_obstacles

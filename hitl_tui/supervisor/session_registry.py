@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
 from hitl_tui.config.workspace_files import read_files
@@ -25,6 +24,7 @@ from hitl_tui.core.secret_names import named_in
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.approver_record import note_edits
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.executable_files import Bindings, check_pins
@@ -49,9 +49,6 @@ from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_i
 from hitl_tui.teams.contract import Preparation, Team
 from hitl_tui.teams.registry import TeamRegistry
 from hitl_tui.teams.withheld import WithheldTeam
-
-if TYPE_CHECKING:
-    from hitl_tui.planning.agent import PlanningAgent
 
 log = logging.getLogger(__name__)
 
@@ -210,19 +207,26 @@ class SessionRegistry:
         preparation = Preparation(real, self.data.cache, secrets, progress, large)
         return max([await team.prepare(preparation) for team in teams], default=0)
 
-    async def setup(self, session_id: str) -> SessionSetup:
+    async def setup(self, session_id: str, *, teams: bool = True) -> SessionSetup:
         """Return what an existing session is opened with.
+
+        Args:
+            session_id: which.
+            teams: make its teams now; else they are made when one is first wanted.
 
         Raises:
             UnknownName: there is none; BadInput: its workspace or hitl.toml can't be used now.
         """
         info = self.data.session(session_id).info()
         check_workspace(Path(info.workspace))
-        return await self._setup(info)
+        return await self._setup(info, teams=teams)
 
-    async def _setup(self, info: SessionInfo) -> SessionSetup:
+    async def _setup(self, info: SessionInfo, *, teams: bool = True) -> SessionSetup:
         await self.trust.look(at_once=True)
-        return await asyncio.to_thread(self._set_up, info)
+        setup = await asyncio.to_thread(self._set_up, info)
+        if teams:
+            await asyncio.to_thread(setup.make_teams)
+        return setup
 
     def _set_up(self, info: SessionInfo) -> SessionSetup:
         folder = self.data.session(info.id)
@@ -230,9 +234,12 @@ class SessionRegistry:
         named = {graph.name for graph in graphs} - {team.name for team in unnamed}
         policy = FilePolicy(Path(info.workspace), self.trust, named)
         policy.withheld |= {team.name for team in unnamed}
-        declared = DeclaredTeams(self._teams(policy.trust, graphs, unnamed))
+        opened = policy.trust
+        declared = DeclaredTeams(lambda: self._teams(opened, graphs, unnamed))
         secrets = secrets_of(policy.obeyed_config, self._environ)
-        planner = planner_of(declared.registry, policy.trust, graphs, self._now, secrets)
+        planner = PlanningAgent.later(
+            lambda: planner_of(declared.registry, opened, graphs, self._now, secrets), self._now
+        )
         commands = dict(policy.obeyed_config.commands)
         renewing = asyncio.Lock()
 
@@ -244,7 +251,7 @@ class SessionRegistry:
                 if trust.config.secret_names != policy.obeyed_config.secret_names:
                     return Message("It reads other secrets; open this session again to run what needs them.")
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
-                declared.registry = await asyncio.to_thread(self._teams, trust, graphs, unnamed)
+                declared.take(await asyncio.to_thread(self._teams, trust, graphs, unnamed))
                 planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))
                 commands.clear()
                 commands.update(trust.config.commands)

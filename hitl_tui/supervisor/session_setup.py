@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_commands import CommandDeclaration
@@ -71,6 +72,14 @@ class SessionSetup:
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
     renew: Callable[[], Awaitable[str]] = _never_renewed
 
+    def make_teams(self) -> None:
+        """Make its teams and what plans for them now, where nobody wanted them yet; it takes a while.
+
+        Raises:
+            HitlError: they can't be made as the workspace declares them.
+        """
+        _ = self.planner.agents
+
     @property
     def rules(self) -> Rules:
         return self.policy.rules
@@ -86,14 +95,29 @@ class SessionSetup:
 
 
 class DeclaredTeams:
-    """The teams of an open session: others where its workspace was trusted meanwhile.
+    """The teams of an open session, made when they are first wanted: others where its workspace was trusted meanwhile.
 
     Args:
-        registry: what they are now.
+        make: makes them.
     """
 
-    def __init__(self, registry: TeamRegistry) -> None:
-        self.registry = registry
+    def __init__(self, make: Callable[[], TeamRegistry]) -> None:
+        self._make = make
+        self._made: TeamRegistry | None = None
+        self._making = Lock()
+
+    @property
+    def registry(self) -> TeamRegistry:
+        """What they are now."""
+        with self._making:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def take(self, registry: TeamRegistry) -> None:
+        """Have other teams from now on."""
+        with self._making:
+            self._made = registry
 
     def get(self, name: str) -> Team:
         """Return a team, disabled or not. Raises UnknownName: there is none of that name."""

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Required, TypedDict, cast
 
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
-from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
 from hitl_tui.core.json_text import in_order
 from hitl_tui.core.json_types import Json, JsonObject, ProposalState, Refusal, Subject, TodoState
@@ -119,6 +118,8 @@ class Question:
         """The form of what a team asks from inside; None for any other question."""
         if self.kind is not Kind.INTERRUPT:
             return None
+        from hitl_tui.core.interrupts.recognition import recognise
+
         return recognise(self.subject.get("value"), self.subject.get("schema"))
 
     @cached_property

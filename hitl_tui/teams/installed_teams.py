@@ -7,14 +7,17 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, distributions
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hitl_tui.config.workspace import TEAMS
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import Team, TeamSources, one
 from hitl_tui.teams.withheld import WithheldTeam
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "hitl_tui.teams"
 """Group of entry points; each names a function that takes `TeamSources` and returns teams."""
@@ -68,6 +71,8 @@ def installed_teams(sources: TeamSources, taken: Collection[str] = ()) -> list[T
 
 @cache
 def _entry_points() -> tuple[EntryPoint, ...]:
+    from importlib.metadata import distributions
+
     found = {
         (point.value, point.name): point
         for distribution in distributions(path=list(_PLACES))

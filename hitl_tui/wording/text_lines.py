@@ -18,15 +18,12 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
-from hitl_tui.wording.history_rows import checkpoint_cells, todo_rows
 from hitl_tui.wording.interrupt_rows import answer_rows
 from hitl_tui.wording.question_rows import heading, whole
 from hitl_tui.wording.rows import BAR, Row, labelled
-from hitl_tui.wording.rule_rows import rule_rows
 from hitl_tui.wording.session_rows import session_cells
 from hitl_tui.wording.status_words import PlanRow, approval_words, command_words, plan_rows, ran_words
 from hitl_tui.wording.times import day_words, local_times, padded
-from hitl_tui.wording.trust_rows import trust_rows
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.session_summary import SessionSummary
@@ -327,8 +324,12 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
     if result.failed:
         return error_lines(result.message, result.data.get("help", ""))
     if "policy" in result.data and "rules" in result.data:
+        from hitl_tui.wording.rule_rows import rule_rows
+
         lines = [lines[0], *layout(rule_rows(result.data, snapshot.workspace if snapshot else ""))]
     if "wants" in result.data and result.status == "ok":
+        from hitl_tui.wording.trust_rows import trust_rows
+
         lines = [*layout(trust_rows(result.data)), *lines]
     if "sessions" in result.data:
         lines += _session_lines(result.data["sessions"])
@@ -337,6 +338,8 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
     if "checkpoints" in result.data:  # what there is more of stands last: a long list ends in sight
         lines = [*_checkpoint_lines(result.data["checkpoints"]), *lines]
     if "todo" in result.data and result.status == "ok":
+        from hitl_tui.wording.history_rows import todo_rows
+
         todo, workspace = SupervisorTodo.from_dict(result.data["todo"]), snapshot.workspace if snapshot else ""
         lines += layout(todo_rows(todo, workspace, result.data.get("result")), "  ")
     return lines
@@ -352,6 +355,8 @@ def _session_lines(sessions: Iterable[JsonObject]) -> list[str]:
 
 
 def _checkpoint_lines(checkpoints: Iterable[Mapping[str, Any]]) -> list[str]:
+    from hitl_tui.wording.history_rows import checkpoint_cells
+
     return table([cells for row in checkpoints if (cells := checkpoint_cells(row)) is not None])
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from shape_support import MAIL, SCHEMAS, batch, call, inbox, json_values, payloads
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts import Form, Shape, ShapeKind, recognise
 from hitl_tui.core.interrupts.answer_parser import read
-from hitl_tui.core.interrupts.shape import PLACES, commands_of, shape_document
+from hitl_tui.core.interrupts.recognition import recognise
+from hitl_tui.core.interrupts.shape import PLACES, Form, Shape, ShapeKind, commands_of, shape_document
 from hitl_tui.core.safe_text import safe_text
 
 APPROVAL = {

@@ -16,8 +16,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts import Shape, ShapeKind, recognise
 from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.recognition import recognise
+from hitl_tui.core.interrupts.shape import Shape, ShapeKind
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
 INTERRUPT_ON: dict[str, Any] = {

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts import Form, ShapeKind, recognise
 from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.recognition import recognise
+from hitl_tui.core.interrupts.shape import Form, ShapeKind
 
 BOOKING: dict[str, Any] = {
     "$defs": {"Room": {"enum": ["garden", "hall"], "type": "string"}},

@@ -23,10 +23,6 @@ NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Ne
 IDLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
 
 
-class NoChange(BadInput):
-    """A text asks for no change of the plan that could be recognised."""
-
-
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What a change is made on.

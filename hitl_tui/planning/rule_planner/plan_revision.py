@@ -10,7 +10,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
-from hitl_tui.planning.proposals import PlanChange, Proposed, RemoveTodo, SetPriority, SkipTodo
+from hitl_tui.planning.proposals import NoChange, PlanChange, Proposed, RemoveTodo, SetPriority, SkipTodo
 from hitl_tui.planning.rule_planner.command_requests import (
     Asked,
     Call,
@@ -21,7 +21,7 @@ from hitl_tui.planning.rule_planner.command_requests import (
 )
 from hitl_tui.planning.rule_planner.order_grammar import ADDING, OUT, Order, names_step, orders_in
 from hitl_tui.planning.rule_planner.plan_additions import add_all, additions
-from hitl_tui.planning.rule_planner.plan_edit import HELP, IDLE, Draft, NoChange, Scene, named_todos, spoken
+from hitl_tui.planning.rule_planner.plan_edit import HELP, IDLE, Draft, Scene, named_todos, spoken
 from hitl_tui.planning.rule_planner.plan_steps import Wanted
 from hitl_tui.planning.rule_planner.query_reader import cut, score_of, shown, unread
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
