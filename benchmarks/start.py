@@ -2,7 +2,9 @@
 
 Through a pseudo-terminal: from the start of the process to the first frame in which a typed key stands in the
 prompt, beside a Textual app composed of the same stock widgets (peer_app.py), taking turns; and to the frame that
-lists the sessions there are, which needs the engine. On a machine that others use as well, read the processor time.
+lists the sessions there are, which needs the engine. One-shot commands are run on a session that nobody has open, and
+on one that line mode in a pseudo-terminal has open, which takes no engine. On a machine that others use as well, read
+the processor time.
 
     python benchmarks/start.py [--rounds 7] [--data DIR]
 """
@@ -10,6 +12,7 @@ lists the sessions there are, which needs the engine. On a machine that others u
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import select
 import subprocess
@@ -27,11 +30,12 @@ import pyte
 
 from benchmarks import common
 from benchmarks.common import Figures, ms, show
+from hitl_tui.supervisor.storage import DataFolder
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, ROWS = 120, 40
 LIMIT = 30.0
-TARGET_FRAME, TARGET_READY, TARGET_VERSION = 1.15, 1.2, 0.1
+TARGET_FRAME, TARGET_READY, TARGET_VERSION, TARGET_FOLLOWED = 1.15, 1.2, 0.1, 0.3
 _KEY = "~"
 _EVERY = 0.005
 _SCREEN_ON = b"\x1b[?1049h"
@@ -170,20 +174,78 @@ def commands(data: Path, environ: Mapping[str, str], session: str, rounds: int) 
         'python -c "import langgraph.graph"': [python, "-c", "import langgraph.graph"],
         "hitl-tui do (/todos)": [python, "-m", "hitl_tui", "--data", str(data), "do", session, "/todos", "--json"],
     }
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
+    found = _in_turns(calls, environ, rounds)
+    pairs = {"hitl-tui --version": "python -c pass", "hitl-tui do (/todos)": 'python -c "import langgraph.graph"'}
+    notes = {"hitl-tui --version": f"≤ {TARGET_VERSION * 1000:.0f} ms"}
+    _show_commands("One-shot commands (ms)", found, pairs, notes)
+
+
+def followed(data: Path, environ: Mapping[str, str], session: str, rounds: int) -> None:
+    """Measure and print commands on a session that line mode has open, beside what they can't do without.
+
+    Raises:
+        TimeoutError: line mode didn't open it.
+    """
+    python = sys.executable
+    hitl = [python, "-m", "hitl_tui", "--data", str(data)]
+    (question,) = json.loads(subprocess.run(
+        [*hitl, "show", session, "--json"], cwd=ROOT, env=dict(environ), capture_output=True, check=True
+    ).stdout)["questions"]  # fmt: skip
+    peer = 'python -c "import sqlite3, asyncio"'
+    calls = {
+        peer: [python, "-c", "import sqlite3, asyncio"],
+        "hitl-tui do (/todos)": [*hitl, "do", session, "/todos"],
+        "hitl-tui do (/todos), --json": [*hitl, "do", session, "/todos", "--json"],
+        "hitl-tui do (/todo priority)": [*hitl, "do", session, "/todo priority 1 high"],
+        "hitl-tui show": [*hitl, "show", session],
+        "hitl-tui sessions": [*hitl, "sessions"],
+    }
+    approve = [*hitl, "do", session, f"/todo approve {question['id']}"]
+    folder = DataFolder(data).session(session)
+    owner = ptyprocess.PtyProcess.spawn(
+        [*hitl, "--line", "--session", session], cwd=str(ROOT), env=dict(environ), dimensions=(ROWS, COLUMNS)
+    )
+    try:
+        began = time.perf_counter()
+        while not folder.is_owned():
+            if time.perf_counter() - began > LIMIT:
+                raise TimeoutError(f"line mode didn't open {session}")
+            time.sleep(_EVERY)
+        found = _in_turns(calls, environ, rounds)
+        found["hitl-tui do (/todo approve)"] = [run_command(approve, environ)]
+    finally:
+        owner.terminate(force=True)
+    target = f"≤ {TARGET_FOLLOWED * 1000:.0f} ms"
+    ours = [name for name in found if name != peer]
+    title = "Commands on a session that another process has open (ms)"
+    _show_commands(title, found, dict.fromkeys(ours, peer), {name: target for name in ours if " do " in name})
+
+
+def _in_turns(
+    calls: Mapping[str, Sequence[str]], environ: Mapping[str, str], rounds: int
+) -> dict[str, list[tuple[float, float]]]:
+    """Run each command once unmeasured, then all of them in turns; return seconds and processor seconds of each."""
     for command in calls.values():
         run_command(command, environ)
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, command in calls.items():
             found[name].append(run_command(command, environ))
-    pairs = {"hitl-tui --version": "python -c pass", "hitl-tui do (/todos)": 'python -c "import langgraph.graph"'}
+    return found
+
+
+def _show_commands(
+    title: str,
+    found: Mapping[str, Sequence[tuple[float, float]]],
+    pairs: Mapping[str, str],
+    notes: Mapping[str, str],
+) -> None:
     rows = []
     for name, samples in found.items():
         beside = found.get(pairs.get(name, ""), [])
-        note = f"≤ {TARGET_VERSION * 1000:.0f} ms" if name.endswith("--version") else ""
-        row = report(name, [took for took, _ in samples], [took for took, _ in beside] or None, note)
+        row = report(name, [took for took, _ in samples], [took for took, _ in beside] or None, notes.get(name, ""))
         rows.append([*row[:4], ms(Figures.of([used for _, used in samples]).median), *row[4:]])
-    show("One-shot commands (ms)", [*_HEADER[:4], "CPU", *_HEADER[4:]], rows)
+    show(title, [*_HEADER[:4], "CPU", *_HEADER[4:]], rows)
 
 
 def main() -> None:
@@ -205,6 +267,7 @@ def main() -> None:
             raise RuntimeError(f"the session can't be begun: {asked.stderr.decode(errors='replace')}")
         terminals(data, environ, chosen.rounds)
         commands(data, environ, "bench", chosen.rounds)
+        followed(data, environ, "bench", chosen.rounds)
 
 
 if __name__ == "__main__":

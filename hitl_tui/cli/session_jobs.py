@@ -108,6 +108,8 @@ async def do(job: Job) -> int:
         job.log.hide(setup.secrets)
         known = await setup.shown_questions(_MANY)
         async with open_session(registry.store, setup) as session:
+            if session.alone:  # its owner has ended since it was looked for
+                await session.take_over()
             handler = CommandHandler(
                 session, setup.planner, by=acting().name, channel="cli", admin=registry.admin, acting=acting
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
@@ -45,12 +45,6 @@ class Planner(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    agents: Mapping[str, AgentFacts]
-    planner: Planner
-
-
 class PlanningAgent:
     """Plans with one planner for one set of agents.
 
@@ -66,30 +60,38 @@ class PlanningAgent:
         planner: Planner | None = None,
         now: Callable[[], str] = utc_now,
     ) -> None:
-        parts = _Parts(dict(agents), planner if planner is not None else _rule_planner())
-        self._parts: Callable[[], _Parts] = lambda: parts
+        known, planning = dict(agents), planner if planner is not None else _rule_planner()
+        self._agents: Callable[[], Mapping[str, AgentFacts]] = lambda: known
+        self._planner: Callable[[], Planner] = lambda: planning
         self._now = now
 
     @classmethod
-    def later(cls, make: Callable[[], PlanningAgent], now: Callable[[], str] = utc_now) -> PlanningAgent:
-        """Return one that is made when it is first wanted: to look at a plan takes neither agents nor a planner.
+    def later(
+        cls, agents: Callable[[], Mapping[str, AgentFacts]], planner: Callable[[], Planner], now: Callable[[], str]
+    ) -> PlanningAgent:
+        """Return one whose parts are made when they are first wanted: to look at a plan takes neither.
 
         Args:
-            make: makes it.
+            agents, planner: make them; see the class.
             now: returns the time, ISO 8601 in UTC.
         """
         agent = cls.__new__(cls)
-        agent._parts, agent._now = cache(lambda: make()._parts()), now
+        agent._agents, agent._planner, agent._now = cache(agents), cache(planner), now
         return agent
+
+    def make(self) -> None:
+        """Make now what nobody wanted yet."""
+        self._agents()
+        self._planner()
 
     @property
     def agents(self) -> Mapping[str, AgentFacts]:
         """Every agent there is, by name."""
-        return self._parts().agents
+        return self._agents()
 
     def take(self, other: PlanningAgent) -> None:
         """Plan as another one does from now on."""
-        self._parts = other._parts
+        self._agents, self._planner = other._agents, other._planner
 
     async def analyze_intent(self, query: str) -> Intent:
         """Return what a query wants.
@@ -111,8 +113,7 @@ class PlanningAgent:
             BadInput: query or feedback can't be understood.
             PlanError: nothing can be planned, because agents are disabled or a parameter is missing.
         """
-        parts = self._parts()
-        planned = await parts.planner.plan(query, parts.agents, feedback)
+        planned = await self._planner().plan(query, self.agents, feedback)
         # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
         return replace(
             planned,
@@ -148,14 +149,13 @@ class PlanningAgent:
             PlanError: it needs an agent that is disabled, or a command lacks a parameter.
         """
         now = self._now()
-        parts = self._parts()
-        proposed = await parts.planner.revise(text, query, todos, parts.agents)
+        proposed = await self._planner().revise(text, query, todos, self.agents)
         # The same words said again are another proposal: the first one may have been rejected.
         return await asyncio.to_thread(
             build_proposal,
             proposed,
             todos,
-            ExecutionPlanConverter(parts.agents, now),
+            ExecutionPlanConverter(self.agents, now),
             origin=OPERATOR_ORIGIN,
             text=text[:_KEPT_TEXT],
             taken=taken,
@@ -181,8 +181,7 @@ class PlanningAgent:
             todos: the plan as it is, in order.
             taken: ids of TODOs that were removed meanwhile.
         """
-        parts = self._parts()
-        proposed = await parts.planner.follow_up(query, todo, result, todos, parts.agents)
+        proposed = await self._planner().follow_up(query, todo, result, todos, self.agents)
         if proposed is None:
             return None
         return await asyncio.to_thread(

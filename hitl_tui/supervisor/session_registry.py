@@ -38,6 +38,7 @@ from hitl_tui.supervisor.session_removal import finish_deletions
 from hitl_tui.supervisor.session_setup import (
     DeclaredTeams,
     SessionSetup,
+    planner_for,
     planner_of,
     registry_of,
     secrets_of,
@@ -238,7 +239,7 @@ class SessionRegistry:
         declared = DeclaredTeams(lambda: self._teams(opened, graphs, unnamed))
         secrets = secrets_of(policy.obeyed_config, self._environ)
         planner = PlanningAgent.later(
-            lambda: planner_of(declared.registry, opened, graphs, self._now, secrets), self._now
+            lambda: declared.registry.agents(secrets), lambda: planner_for(opened, graphs), self._now
         )
         commands = dict(policy.obeyed_config.commands)
         renewing = asyncio.Lock()

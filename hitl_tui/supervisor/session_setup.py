@@ -17,6 +17,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import Approvers
 from hitl_tui.policy.executable_files import Bindings
@@ -28,7 +29,7 @@ from hitl_tui.teams.registry import TeamRegistry
 from hitl_tui.teams.withheld import WithheldTeam
 
 if TYPE_CHECKING:
-    from hitl_tui.planning.agent import Planner, PlanningAgent
+    from hitl_tui.planning.agent import Planner
 
 
 async def _never_renewed() -> str:
@@ -78,7 +79,7 @@ class SessionSetup:
         Raises:
             HitlError: they can't be made as the workspace declares them.
         """
-        _ = self.planner.agents
+        self.planner.make()
 
     @property
     def rules(self) -> Rules:
@@ -190,15 +191,23 @@ def planner_of(
         now: the clock.
         secrets: declared secrets, by name: no step that is planned holds one.
     """
-    # Looking at what there is needs no planner, and its rules take a while to load.
-    from hitl_tui.planning.agent import PlanningAgent
-    from hitl_tui.planning.graph_input import AttachedPlanner
+    return PlanningAgent(registry.agents(secrets), planner_for(trust, graphs), now)
+
+
+def planner_for(trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> Planner:
+    """Return who plans; its rules take a while to load.
+
+    Args:
+        trust: the workspace as it is now.
+        graphs: the attached graphs.
+    """
+    if graphs:
+        from hitl_tui.planning.graph_input import AttachedPlanner
+
+        return AttachedPlanner(graphs[0].name)
     from hitl_tui.planning.rule_planner.command_facts import command_facts
     from hitl_tui.planning.rule_planner.planner import RulePlanner
     from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 
     commands = command_facts(trust.declared.commands)
-    planner: Planner = RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
-    if graphs:
-        planner = AttachedPlanner(graphs[0].name)
-    return PlanningAgent(registry.agents(secrets), planner, now)
+    return RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
