@@ -405,6 +405,72 @@ def holes_in(template: Sequence[str]) -> set[str]:
     return names
 
 
+def command_problems(run: Sequence[str], preview: Sequence[str] | None, parameters: Collection[str]) -> list[Problem]:
+    """Return what doesn't fit together in a declared command.
+
+    Args:
+        run, preview: the declared arguments.
+        parameters: names of the declared parameters.
+    """
+    problems = list(template_problems("run", run, parameters))
+    if preview is not None:
+        problems += template_problems("preview", preview, parameters)
+    used = holes_in([*run, *(preview or ())])
+    unused = Message("is used neither in run nor in preview")
+    return [*problems, *(Problem(("parameters", name), unused) for name in parameters if name not in used)]
+
+
+_TOML_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "path": (str,),
+}
+
+
+def parameter_problems(parameter: Parameter, choices: Sequence[str] | None) -> list[Problem]:
+    """Return what doesn't fit together in a declared parameter.
+
+    Args:
+        parameter: the parameter.
+        choices: the values that were declared for it; None where none were.
+    """
+    problems = [*_bound_problems(parameter), *_choice_problems(parameter, choices)]
+    default = parameter.default
+    if problems or default is None:
+        return problems
+    try:
+        parameter.accept(default)
+    except ValueError as error:
+        return [Problem(("default",), error.args[0])]
+    if parameter.type == "choice" or type(default) in _TOML_TYPES[parameter.type]:
+        return []
+    return [Problem(("default",), Message("must be {}, but it is {}", parameter.expected, described(default)))]
+
+
+def _bound_problems(parameter: Parameter) -> Iterator[Problem]:
+    least, most = parameter.minimum, parameter.maximum
+    for name, bound in (("minimum", least), ("maximum", most)):
+        if bound is not None and parameter.type not in ("integer", "number"):
+            yield Problem((name,), Message("has no meaning for a parameter of type {}", parameter.type))
+    if least is not None and most is not None and least > most:
+        yield Problem(("maximum",), Message("must be at least the minimum, {}, but it is {}", least, most))
+
+
+def _choice_problems(parameter: Parameter, choices: Sequence[str] | None) -> Iterator[Problem]:
+    if parameter.type != "choice":
+        if choices is not None:
+            yield Problem(("choices",), Message("has no meaning for a parameter of type {}", parameter.type))
+        return
+    if not choices:
+        yield Problem(("choices",), Message("must list at least one value for a parameter of type choice"))
+    for number, choice in enumerate(choices or ()):
+        problem = argument_problem(choice)
+        if problem:
+            yield Problem(("choices", number), problem)
+
+
 def _shell_scripts(template: Sequence[str]) -> Iterator[int]:
     """Yield the positions of arguments that a shell would read as a script, as in `sh -c SCRIPT`."""
     among_options = False

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hitl_tui.config.problems import first_problem, key_places
+from hitl_tui.config.quick_reader import read_quickly
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.messages import Message
@@ -88,8 +89,9 @@ def parse_config(text: str, name: str) -> WorkspaceConfig:
         raise ConfigError(_syntax(name, text, str(error))) from error
     if not data:
         return WorkspaceConfig()
-    # pydantic takes longer to import than all the rest, and most first starts have no file.
-    from hitl_tui.config.schema import read
+    if (settings := read_quickly(data)) is not None:
+        return settings
+    from hitl_tui.config.schema import read  # with pydantic
 
     found = read(data)
     if isinstance(found, WorkspaceConfig):

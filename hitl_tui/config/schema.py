@@ -28,15 +28,16 @@ from hitl_tui.config.declared_commands import (
     CommandDeclaration,
     Parameter,
     argument_problem,
-    holes_in,
+    command_problems,
     is_number,
     is_parameter_name,
+    parameter_problems,
     path_problem,
-    template_problems,
 )
 from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password
 from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.problems import Problem, described, nearest, quoted
+from hitl_tui.config.quick_reader import COMMAND_NAME, ENVIRONMENT_NAME
 from hitl_tui.config.workspace import (
     LONGEST_DURATION,
     TEAMS,
@@ -48,9 +49,6 @@ from hitl_tui.config.workspace import (
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
-
-_COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _store(value: str) -> str:
 
 
 def _command_name(value: str) -> str:
-    if not _COMMAND_NAME.fullmatch(value):
+    if not COMMAND_NAME.fullmatch(value):
         raise wrong(Problem((), Message("isn't a command name: use lower-case letters, digits, - and _")))
     return value
 
@@ -140,7 +138,7 @@ def _parameter_name(value: str) -> str:
 
 
 def _environment_name(value: str) -> str:
-    if not _ENVIRONMENT_NAME.fullmatch(value):
+    if not ENVIRONMENT_NAME.fullmatch(value):
         raise wrong(Problem((), Message("must be the name of an environment variable, but it is {}", quoted(value))))
     return value
 
@@ -256,41 +254,9 @@ class _Parameter(_Section):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        problems = [*self._bound_problems(), *self._choice_problems()]
-        if not problems and self.default is not None:
-            try:
-                self.declaration().accept(self.default)
-            except ValueError as error:
-                problems = [Problem(("default",), error.args[0])]
-            if not problems and self.type != "choice" and type(self.default) not in _TOML_TYPES[self.type]:
-                expected = self.declaration().expected
-                problems = [
-                    Problem(("default",), Message("must be {}, but it is {}", expected, described(self.default)))
-                ]
-        if problems:
+        if problems := parameter_problems(self.declaration(), self.choices):
             raise wrong(*problems)
         return self
-
-    def _bound_problems(self) -> Iterator[Problem]:
-        for name in ("minimum", "maximum"):
-            if getattr(self, name) is not None and self.type not in ("integer", "number"):
-                yield Problem((name,), Message("has no meaning for a parameter of type {}", self.type))
-        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
-            yield Problem(
-                ("maximum",), Message("must be at least the minimum, {}, but it is {}", self.minimum, self.maximum)
-            )
-
-    def _choice_problems(self) -> Iterator[Problem]:
-        if self.type != "choice":
-            if self.choices is not None:
-                yield Problem(("choices",), Message("has no meaning for a parameter of type {}", self.type))
-            return
-        if not self.choices:
-            yield Problem(("choices",), Message("must list at least one value for a parameter of type choice"))
-        for number, choice in enumerate(self.choices or ()):
-            problem = argument_problem(choice)
-            if problem:
-                yield Problem(("choices", number), problem)
 
     def declaration(self) -> Parameter:
         return Parameter(
@@ -301,15 +267,6 @@ class _Parameter(_Section):
             choices=tuple(self.choices or ()),
             description=self.description,
         )
-
-
-_TOML_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "path": (str,),
-}
 
 
 class _Pins(_Section):
@@ -332,16 +289,7 @@ class _Command(_Section):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        problems = list(template_problems("run", self.run, self.parameters))
-        if self.preview is not None:
-            problems += template_problems("preview", self.preview, self.parameters)
-        used = holes_in([*self.run, *(self.preview or ())])
-        problems += [
-            Problem(("parameters", name), Message("is used neither in run nor in preview"))
-            for name in self.parameters
-            if name not in used
-        ]
-        if problems:
+        if problems := command_problems(self.run, self.preview, self.parameters):
             raise wrong(*problems)
         return self
 
