@@ -77,6 +77,7 @@ def _command(name: str, said: Mapping[str, Any], pins: list[str]) -> CommandDecl
         timeout=said.get("timeout", 600.0),
         exit_codes=tuple(said.get("exit_codes", [0])),
         description=said.get("description", ""),
+        titles={language: title for language, title in said.get("titles", {}).items() if title.strip()},
         pins=tuple(dict.fromkeys((*pins, *said.get("pins", {}).get("exclude", ())))),
     )
 
@@ -222,6 +223,7 @@ _COMMAND = _table(
         "run": _list(_TEXT),
         "preview": _list(_TEXT),
         "description": _TEXT,
+        "titles": _named(("en", "ko").__contains__, _TEXT),
         "parameters": _named(is_parameter_name, _parameter),
         "risk": _RISK,
         "timeout": _duration,

@@ -36,6 +36,7 @@ folder = "out"
 run = ["find", "{dir}", "-mtime", "+{days}", "{{}}"]
 preview = ["ls", "{dir}"]
 description = "Clean up."
+titles = { en = "Clean", ko = " " }
 parameters.dir = { type = "choice", choices = ["a", "b"], default = "a", description = "where" }
 parameters.days = { type = "integer", default = 14, minimum = 1, maximum = 99 }
 risk = "medium"
