@@ -30,7 +30,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.ledger.records import Closing
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor.checkpoint_saver import serializer
+from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import TeamContext, TeamResult

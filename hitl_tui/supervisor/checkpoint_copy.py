@@ -22,8 +22,9 @@ from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Branch
 from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor.checkpoint_file import check_file
-from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, serializer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.threads import row_checksums
 from hitl_tui.threads.packed_values import packed

@@ -27,7 +27,6 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.checkpoint.sqlite.utils import search_where
@@ -38,7 +37,8 @@ from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.checkpoint_file import CheckpointFile, Write, check_file
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead
-from hitl_tui.threads.packed_values import packed_aside, unpacked
+from hitl_tui.supervisor.serializer import serializer
+from hitl_tui.threads.packed_values import packed_aside
 from hitl_tui.threads.row_checksums import (
     CHECKPOINT_COLUMNS,
     COLUMN,
@@ -318,18 +318,6 @@ def _place(config: RunnableConfig) -> tuple[str, str]:
 
 def _config(thread: str, ns: str, checkpoint_id: str) -> RunnableConfig:
     return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
-
-
-class UnpackingSerializer(JsonPlusSerializer):
-    """Loads what the saver packed, too."""
-
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        return super().loads_typed(unpacked(*data))
-
-
-def serializer() -> JsonPlusSerializer:
-    """Return a serializer that loads plain data only: no type that a checkpoint names is ever imported."""
-    return UnpackingSerializer(allowed_msgpack_modules=None)
 
 
 @asynccontextmanager

@@ -64,6 +64,6 @@ class PlainValues:
         try:
             return load_plain(*data)
         except NotPlain:
-            from hitl_tui.supervisor.checkpoint_saver import serializer
+            from hitl_tui.supervisor.serializer import serializer
 
             return serializer().loads_typed(data)

@@ -14,8 +14,8 @@ from typing import Any
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.starters import new_copy, starters
 from hitl_tui.core.requests import Kind
-from hitl_tui.supervisor.checkpoint_saver import serializer
 from hitl_tui.supervisor.open_session import open_session
+from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot

@@ -18,7 +18,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, serializer
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer
+from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.supervisor.state import merge_todos
 from hitl_tui.threads import packed_values, value_decoder
 from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, FORMAT, WRITE_COLUMNS, checksum

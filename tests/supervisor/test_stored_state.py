@@ -19,9 +19,10 @@ from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.events import utc_now
 from hitl_tui.supervisor.checkpoint_file import open_read_only
-from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, SessionSaver, serializer
+from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, SessionSaver
 from hitl_tui.supervisor.graph import TeamSupervisor
 from hitl_tui.supervisor.plain_values import NotPlain, load_plain
+from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.supervisor.state_by_graph import state_by_graph
 from hitl_tui.supervisor.stored_state import CHANNELS, plain_state_of, state_of
 from hitl_tui.threads.packed_values import DICTIONARY

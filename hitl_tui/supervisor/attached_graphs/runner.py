@@ -63,10 +63,11 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import (
 )
 from hitl_tui.supervisor.checkpoint_file import is_ours
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
-from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, make_durable, serializer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, make_durable
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.record_check import related_sessions
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
+from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, TeamFailure, TeamResult
 
 if TYPE_CHECKING:
