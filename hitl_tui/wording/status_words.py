@@ -304,14 +304,19 @@ def fork_first(title: str) -> str:
     return _("fork of {of} · {title}").format(**found.groupdict()) if found else title
 
 
-def ending_words(snapshot: Snapshot) -> str:
-    """Return what is said once a session has ended; the keys in it have to be named."""
+def ending_words(snapshot: Snapshot, *, there: bool = False) -> str:
+    """Return what is said once a session has ended; the keys in it have to be named.
+
+    Args:
+        snapshot: the session.
+        there: what is pressed goes to the answer already.
+    """
     counts = snapshot.tally
     ended = "" if all_done(counts) else translate(tally_message(counts))
     if not counts.get(DONE):
         return joined(ended, _("{session.pane} shows why"))
     ready = _("Answer ready · {session.pane} to scroll, copy or export")
-    return joined(ended, ready)
+    return joined(ended, _("Answer ready") if there else ready)
 
 
 _WORST: Sequence[tuple[tuple[str, ...], str]] = (

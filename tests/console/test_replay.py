@@ -252,6 +252,22 @@ async def state_of(c: Console, number: int) -> dict[str, str]:
     return {name: str(todo["status"]) for name, todo in (state.get("todos") or {}).items()}
 
 
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+async def test_all_panes_are_seen_where_there_is_room_and_none_is_mostly_empty(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with console(tmp_path, query=RISE, size=size) as c:
+        await c.asked()
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
+        r = Replay(c)
+        await r.settle()
+        await c.pilot.pause()
+        panes = {name: r.screen.query_one(f"#history-{name}").region for name in ("plan", "graph", "moment", "state")}
+        assert all(region.area > 0 for region in panes.values()), panes
+        assert panes["plan"].height == panes["graph"].height < panes["moment"].height == panes["state"].height
+
+
 @pytest.mark.long
 async def test_a_result_is_shown_as_it_was(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:

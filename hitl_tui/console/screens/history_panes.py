@@ -15,7 +15,7 @@ from textual.widgets import Static
 from hitl_tui.console.screens.history_view import DIFF, FORK, RESTORE, VIEW, HistoryFrame, HistoryPanes
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.history_table import GraphTable
-from hitl_tui.console.widgets.layout import fold
+from hitl_tui.console.widgets.layout import fold, upper_rows
 from hitl_tui.console.widgets.lists import Listing, Reader
 from hitl_tui.console.widgets.panes import Tab, TabStrip
 from hitl_tui.console.widgets.plan_table import PlanTable
@@ -56,6 +56,7 @@ class ThreadPanes(HistoryPanes):
         self._panes = panes
         self._spaces: tuple[Sequence[Namespace], str] = ((), "")
         self._chosen = panes[0][0]
+        self._upper = 0
 
     def compose(self) -> ComposeResult:
         yield Static(id="history-where")
@@ -101,6 +102,7 @@ class ThreadPanes(HistoryPanes):
         for number, why_not in frame.why_not.items():
             self.query_one(f"#replay-{number}", ReplayAction).show(why_not, chosen=number == frame.mode)
         self.query_one("#history-marks", Static).update(Content(frame.marked))
+        self._divide()
 
     def _draw_graph(self, frame: HistoryFrame) -> None:
         shown, cursor, graph = frame.shown, frame.cursor, self.query_one(GraphTable)
@@ -118,6 +120,19 @@ class ThreadPanes(HistoryPanes):
     def share_room(self) -> None:
         fold(self.screen)
         self.show()
+        self._divide()
+
+    def _divide(self) -> None:
+        """Where all panes are seen, give plan and history the rows that they fill, and the rest to the others."""
+        room = self.query_one("#history-panes")
+        rows = room.size.height
+        if not self.screen.has_class("-wide") or PLAN not in dict(self._panes) or rows < 2:
+            return
+        filled = max(self.query_one(PlanTable).steps, self.query_one(GraphTable).row_count)
+        upper = upper_rows(rows, filled, rows)
+        if upper != self._upper:
+            self._upper = upper
+            room.styles.grid_rows = f"{upper}fr {rows - upper}fr"
 
     def show(self, pane: str = "", *, focus: bool = False) -> None:
         """Bring a pane to the front; with none named the one that was there stays, as far as there is something in it.

@@ -291,7 +291,7 @@ class SessionScreen(PromptScreen):
         if await pane.show(snapshot.response, outdated=outdated) and snapshot.concluded:
             if self.focused is not self.query_one(StreamPane):
                 self.show_pane("answer")
-            self.say(self.hitl.keymap.named(ending_words(snapshot)))
+            self.say(self.hitl.keymap.named(ending_words(snapshot, there=self.focused is pane)))
         elif here == "answer" and not snapshot.concluded and (not outdated or not before):
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
