@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 
 from hitl_tui.cli.admin_commands import DONE, FAILURE, looking
@@ -15,6 +16,7 @@ from hitl_tui.commands.command_context import stopped_result
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
+from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.json_text import is_structured
 from hitl_tui.core.messages import Message
@@ -64,6 +66,7 @@ async def run(job: Job) -> int:
         job.log.hide(setup.secrets)
         if not given.json:
             job.err.lines([shown(translate(said)) for said in folder_problems(workspace, registry.approvers.current)])
+        _load_engine()
         async with open_session(registry.store, setup, query) as session:
             with told(job, session):
                 snapshot = await session.settled()
@@ -73,6 +76,12 @@ async def run(job: Job) -> int:
             job.out.lines([*plan_lines(snapshot), *outcome(job, snapshot)])
         await printed(job, setup, snapshot)
     return exit_code(snapshot)
+
+
+def _load_engine() -> None:
+    """Import what it takes to own a session, before it is opened and without a search for garbage."""
+    with importing():
+        import_module("hitl_tui.supervisor.own_session")
 
 
 def acting_of(job: Job) -> Acting:
@@ -107,6 +116,8 @@ async def do(job: Job) -> int:
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         known = await setup.shown_questions(_MANY)
+        if not (setup.read_only or setup.folder.is_owned()):
+            _load_engine()
         async with open_session(registry.store, setup) as session:
             if session.alone:  # its owner has ended since it was looked for
                 await session.take_over()
