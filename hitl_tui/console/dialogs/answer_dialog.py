@@ -212,12 +212,18 @@ class Picking(OptionAnswer):
         at: place of the option at the cursor.
     """
 
-    SEND = mark("Take it")
-    DIGIT = mark("a digit takes its option")
-    ENTER = mark("{list.choose} decides nothing: {choosing.send} takes it")
+    SEND = mark("Choose")
+    DIGIT = mark("a digit chooses")
+    ENTER = mark("{list.choose} decides nothing: {choosing.send} chooses")
 
     def __init__(self, title: str, content: Content, options: tuple[Option, ...], at: int = 0) -> None:
         super().__init__(title, content, options, lambda value: value, at)
+
+    def on_mount(self) -> None:
+        self.query_one("#choosing-whole").display = False
+
+    def key_specs(self) -> Sequence[keys.KeySpec]:
+        return [spec._replace(label="choose") if spec.id == "choosing.send" else spec for spec in super().key_specs()]
 
     def said_of(self, option: Option) -> str:
         return ""
