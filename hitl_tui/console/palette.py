@@ -14,8 +14,12 @@ from textual.theme import ThemeProvider
 from textual.widgets import Button, Input, OptionList
 
 from hitl_tui.console.modal_screen import on_top
+from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.language import _
 from hitl_tui.terminal.textual_widgets import OpenPalette
+
+_FIXED = {"list.choose": "Enter", "words.cancel": "Esc"}
+"""Textual's own keys of the palette, which nobody maps otherwise, and the keys of ours that do the like."""
 
 
 class Offered(SystemCommandsProvider):
@@ -52,6 +56,7 @@ class Palette(OpenPalette):
     Palette #--input CommandInput { border: none; height: 1; }
     Palette > .command-palette--help-text { text-style: not bold; }
     Palette #--input CommandInput > .input--placeholder { color: $text-muted; }
+    Palette > KeyLine { dock: bottom; height: 1; background: $surface; }
     Palette CommandList { border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1; }
     Palette CommandList > .option-list--option { padding: 0 2; }
     Palette CommandList > .option-list--option-highlighted {
@@ -79,3 +84,7 @@ class Palette(OpenPalette):
 
     def on_mount(self) -> None:
         self.query_one(SearchIcon).icon = "›"
+        line = KeyLine()
+        self.mount(line)
+        named = (("list.choose", _("choose")), ("words.cancel", _("close")))
+        line.keys = tuple((name, _FIXED[name], label) for name, label in named)

@@ -80,6 +80,10 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self.run_worker(self._name_sessions(), group="names", exclusive=True)
         self.set_interval(1.0, self._tick)
 
+    def key_specs(self) -> Sequence[keys.KeySpec]:
+        opens = [spec for spec in keys.of(keys.LIST) if spec.id == "list.choose"]
+        return [*opens, *super().key_specs()]
+
     def take(self, views: Sequence[RequestView]) -> None:
         """Show what is open now.
 

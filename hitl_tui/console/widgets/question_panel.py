@@ -318,7 +318,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
             "question.mark": len(self.questions) > 1 or bool(self._all.marks),
             "question.review": bool(self._all.marks),
             "question.next": len(self.questions) > 1,
-            "question.page_down": not self.read,
+            "question.page_down": not self.read or not self.query_one(QuestionBody).at_end,
             "question.results": has_results(question),
         }
         idle = frozenset(name for name, does in acts.items() if not does)
