@@ -48,7 +48,7 @@ async def test_the_last_row_names_the_keys_of_the_dialog_and_none_of_what_lies_b
         await c.press("f4")
         await c.until(lambda: isinstance(c.app.screen, ModeDialog), "the modes")
         digits = [keys for name, keys, __ in c.app.screen.query_one(KeyLine).keys if name == "choosing.1"]
-        assert digits == ["1 2 3"], "as many as there are modes"
+        assert digits == ["1 2 3 F9"], "as many digits as there are modes"
 
 
 async def test_what_was_edited_comes_back_while_the_question_is_the_same(tmp_path: Path) -> None:
