@@ -13,7 +13,7 @@ from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
 from hitl_tui.core.json_text import check_storable
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import step_name
+from hitl_tui.core.names import step_name, typed_command
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.snapshot import Question
 
@@ -80,7 +80,7 @@ def form_of(question: Question) -> Shape:
         BadInput: it is another kind of question.
     """
     if question.shape is None:
-        ways = ", ".join(question.commands.values())
+        ways = ", ".join(map(typed_command, question.commands.values()))
         raise BadInput(Message("{} isn't waiting for an answer; use one of {}.", step_name(question.name), ways))
     return question.shape
 

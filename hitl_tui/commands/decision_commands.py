@@ -17,7 +17,7 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, word
-from hitl_tui.core.names import resolve_id, step_name
+from hitl_tui.core.names import resolve_id, step_name, typed_command
 from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
@@ -96,7 +96,7 @@ async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, 
         if question.kind is kind:
             return question
     if kind is not Kind.TODO or todo.status is not Status.PENDING:
-        ways = ", ".join(way for question in asked for way in question.commands.values())
+        ways = ", ".join(typed_command(way) for question in asked for way in question.commands.values())
         now = Message("Answer {} with one of {}.", step_name(todo.id), ways) if asked else ""
         await refuse_answered(context, todo.id, kinds=(kind,), help=now)
         if asked:
@@ -131,7 +131,7 @@ def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
 
 
 def _other_decision(question: Question) -> BadInput:
-    ways = ", ".join(question.commands.values())
+    ways = ", ".join(map(typed_command, question.commands.values()))
     return BadInput(Message("{} can't take this decision now; use one of {}.", step_name(question.name), ways))
 
 

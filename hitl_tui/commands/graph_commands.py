@@ -108,7 +108,9 @@ async def _pass(context: CommandContext, values: CommandValues, action: str) -> 
     if question is None:
         raise BadInput(
             Message("{} isn't at a breakpoint.", step_name(todo.id)),
-            help=Message("Set one before it is approved: /break before * --todo {} stops at every node.", todo.id),
+            help=Message(
+                "Set one before it is approved: /break before * --todo {} stops at every node.", step_name(todo.id)
+            ),
         )
     return await answer_commands.send(context, question, {"action": action})
 
@@ -156,7 +158,7 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
     except (ValueError, RecursionError) as error:
         raise BadInput(
             Message("The change must be JSON."),
-            help=Message('For example: /state edit {} {{"amount": 82000}}', todo.id),
+            help=Message('For example: /state edit {} {{"amount": 82000}}', step_name(todo.id)),
         ) from error
     if not isinstance(update, dict) or not update:
         raise BadInput(Message('The change must be an object of fields, such as {"amount": 82000}.'))
@@ -191,7 +193,7 @@ async def state_diff(context: CommandContext, values: CommandValues) -> CommandR
         if thread != now.thread:
             raise BadInput(
                 Message("{} is no step of {}.", one_line(place, 60), step_name(todo.id)),
-                help=f"/checkpoint list --todo {todo.id}",
+                help=f"/checkpoint list --todo {step_name(todo.id)}",
             )
     else:
         earlier = await context.session.steps(todo.id, 2)
@@ -224,7 +226,9 @@ def _short(value: object) -> str:
 async def draw(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show an attached graph as lines: its nodes, where they go and how they stand."""
     view = await context.session.graph(_todo(context, values).id)
-    return CommandResult("ok", joined([f"{view.agent} of {view.todo_id}", *_lines(view)], "\n"), view.to_dict())
+    return CommandResult(
+        "ok", joined([f"{view.agent} of {step_name(view.todo_id)}", *_lines(view)], "\n"), view.to_dict()
+    )
 
 
 _HALTS: Mapping[tuple[bool, bool], str] = {

@@ -16,7 +16,7 @@ from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message, joined, word
-from hitl_tui.core.names import clip, resolve_id, step_name
+from hitl_tui.core.names import clip, resolve_id, step_name, typed_command
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
@@ -374,7 +374,7 @@ async def _replied(reply: Reply, context: CommandContext, words: str) -> Command
     if not context.snapshot.questions:
         return failure(Message('"{}" decides nothing: no question is open.', said), reason=NO_DECISION)
     question = context.snapshot.questions[0]
-    commands = [command.partition(" [")[0] for command in question.commands.values()]
+    commands = [typed_command(command.partition(" [")[0]) for command in question.commands.values()]
     way = Message("Answer {} with {}.", step_name(question.name), commands[0]) if commands else ""
     if len(commands) > 1:
         way = Message("Answer {} with {} or {}.", step_name(question.name), commands[0], commands[1])

@@ -150,7 +150,7 @@ def not_as_shown() -> Refused:
 
 def asked_too_late(questions: Iterable[Question]) -> BadInput:
     """Return what is said when a command would answer such questions."""
-    names = ", ".join(question.name for question in questions)
+    names = ", ".join(step_name(question.name) for question in questions)
     return BadInput(
         Message("{} was asked after you began that line; read the question and give the command again.", names)
     )

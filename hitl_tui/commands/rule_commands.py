@@ -120,7 +120,9 @@ async def allow(context: CommandContext, values: CommandValues) -> CommandResult
     rule = _proposed(context, question)
     if not context.digest:
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
-        how = Message("Nothing was saved; /rules allow {} --digest {} saves it.", todo.id, question.digest[:12])
+        how = Message(
+            "Nothing was saved; /rules allow {} --digest {} saves it.", step_name(todo.id), question.digest[:12]
+        )
         message = Message("This rule would be saved:\n{}{}", rule.to_toml(), how)
         if context.snapshot.mode == Mode.STEP:
             message = Message("{} It has no effect in mode step, which asks about everything.", message)

@@ -15,6 +15,7 @@ from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import GraphState, ProposalState, Refusal, Stored, Subject, TodoState
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan_index import APPROVED, OPEN, RUNNING, PlanFollower, PlanIndex
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -223,7 +224,7 @@ class Draft:
             return todo
         raw = None if todo_id in self.changed else self.board.todos.get(todo_id)
         if raw is None:
-            raise UnknownName(Message('No step "{}".', todo_id))
+            raise UnknownName(Message('No step "{}".', step_name(todo_id)))
         return SupervisorTodo.from_state(raw)
 
     def put(self, todo: SupervisorTodo) -> None:

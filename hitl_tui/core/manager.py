@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo, summarise
 
 
@@ -34,7 +35,7 @@ class TodoManager:
             BadInput: the id is taken, or a dependency doesn't exist.
         """
         if todo.id in self._todos:
-            raise BadInput(Message("Step {} already exists.", todo.id))
+            raise BadInput(Message("Step {} already exists.", step_name(todo.id)))
         for dependency in todo.dependencies:
             self.get(dependency)
         if todo.rank == 0.0:
@@ -52,7 +53,7 @@ class TodoManager:
         try:
             return self._todos[todo_id]
         except KeyError:
-            raise UnknownName(Message('No step "{}".', todo_id)) from None
+            raise UnknownName(Message('No step "{}".', step_name(todo_id))) from None
 
     def find_next_executable(self) -> SupervisorTodo | None:
         """Return the pending TODO to run next: dependencies met, then priority, then order."""

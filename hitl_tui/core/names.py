@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -43,6 +44,14 @@ def resolve_id(text: str, ids: Iterable[str], what: Message = _STEP) -> str:
 def step_name(todo_id: str) -> str:
     """Return what a sentence calls a step or a question of one: `003` for `todo_003`; any other name stays."""
     return todo_id.removeprefix("todo_")
+
+
+_STEP_ID = re.compile(r"\btodo_([0-9]{3,}(?:\.[0-9]+)?)(?![\w.])")
+
+
+def typed_command(command: str) -> str:
+    """Return a command as a person types it: `/todo skip 003` for `/todo skip todo_003`."""
+    return _STEP_ID.sub(lambda found: found[1], command)
 
 
 def clip(text: str, length: int = 60) -> str:

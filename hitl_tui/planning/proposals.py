@@ -9,6 +9,7 @@ from hitl_tui.core.errors import BadInput, PlanError, UnknownName
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.json_types import Json, ProposedChange, TodoMetadata
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import (
     Change,
     ExecutionPlan,
@@ -126,7 +127,9 @@ def build_proposal(
     known = {todo.id: todo for todo in todos}
     for change in proposed.changes:
         if not isinstance(change, AddStep) and change.todo_id not in known:
-            raise UnknownName(Message('The proposal changes the step "{}", which doesn\'t exist.', change.todo_id))
+            raise UnknownName(
+                Message('The proposal changes the step "{}", which doesn\'t exist.', step_name(change.todo_id))
+            )
     added = _added(proposed, known, converter, [*known, *taken], user=origin == "operator")
     fresh = iter(added)
     changes = tuple(_change(change, fresh) for change in proposed.changes)

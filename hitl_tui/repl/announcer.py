@@ -92,7 +92,7 @@ class Announcer:
             for todo in snapshot.todos
             for words in became(before.get(todo.id), todo, self._by, self._channel, todos=self._seen)
         ]
-        said += [_("{id} was removed from the plan.").format(id=i) for i in before if i not in self._seen]
+        said += [_("{id} was removed from the plan.").format(id=number_of(i)) for i in before if i not in self._seen]
         self._say(said)
 
     def answered(self, todo_id: str, snapshot: Snapshot) -> None:
@@ -107,7 +107,7 @@ class Announcer:
         """Say what a team does; progress in numbers is left out, questions are shown whole instead."""
         if entry.kind in _TOLD:
             said = stepped(entry.text) if entry.kind == "line" else f"{_(entry.kind)}: {translate(entry.text)}"
-            self._say([f"[{entry.todo_id or _('session')}] {said}"])
+            self._say([f"[{number_of(entry.todo_id) or _('session')}] {said}"])
 
     def typing_began(self) -> None:
         """Remember what had been shown when the line that is being typed was begun."""
@@ -158,30 +158,32 @@ def became(
         todos: all as they are, by id.
     """
     if before is None:
-        yield _("{id} is new in the plan: {name}").format(id=now.id, name=inline(now.name))
+        yield _("{id} is new in the plan: {name}").format(id=number_of(now.id), name=inline(now.name))
         return
     approval = now.approval
     fresh = approval is not None and (before.approval is None or before.run_id != now.run_id)
     if approval is not None and fresh and (approval.get("by"), approval.get("channel")) != (own, channel):
         yield _("{id} was approved by {by}.").format(
-            id=now.id, by=who_words(str(approval.get("by", "")), str(approval.get("channel", "")))
+            id=number_of(now.id), by=who_words(str(approval.get("by", "")), str(approval.get("channel", "")))
         )
     if before.status is now.status:
         return
     if now.status is Status.SKIPPED:
         by, why = str(now.metadata.get("skipped_by", "")), now.metadata.get("skip_reason", "")
         if by != own or not own:
-            yield _("{id} was skipped by {by}: {why}").format(id=now.id, by=inline(by), why=inline(translate(why)))
+            yield _("{id} was skipped by {by}: {why}").format(
+                id=number_of(now.id), by=inline(by), why=inline(translate(why))
+            )
     elif now.status is Status.FAILED and now.error and not now.attempt:
-        yield f"{now.id}: {inline(translate(now.error))}"
+        yield f"{number_of(now.id)}: {inline(translate(now.error))}"
     elif now.status is Status.BLOCKED:
         why = why_not_run(now, todos)
         if why:
             yield _("{id} not run: {why}").format(id=number_of(now.id), why=translate(why))
         else:
-            yield _("{id} is blocked.").format(id=now.id)
+            yield _("{id} is blocked.").format(id=number_of(now.id))
     elif now.status is Status.PENDING and before.status in _ENDED:
-        yield _("{id} waits again.").format(id=now.id)
+        yield _("{id} waits again.").format(id=number_of(now.id))
 
 
 def _whole(question: Question, snapshot: Snapshot) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import re
+import tomllib
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -359,8 +360,7 @@ class LineSession:
     async def _home(self, source: LineSource) -> None:
         if source.waits:  # a script knows what it wants to say
             return
-        declared = (self._workspace / "hitl.toml").exists()  # which may say another one
-        mode = self._options.mode or ("" if declared else Mode.STEP.value)
+        mode = self._options.mode or ("" if _declares_mode(self._workspace) else Mode.STEP.value)
         lines = [
             _("hitl-tui: agents propose steps; {safety}.").format(safety=safety_words(mode)),
             _("Write a question to start. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
@@ -573,3 +573,14 @@ def _cancels(line: str | None) -> bool:
 
 def _offered() -> list[Starter]:
     return [starter.in_language(language()) for starter in starters()]
+
+
+def _declares_mode(workspace: Path) -> bool:
+    """Return whether a folder's settings may say another mode than step; whether they are obeyed isn't known yet."""
+    try:
+        defaults = tomllib.loads((workspace / "hitl.toml").read_text(encoding="utf-8")).get("defaults", {})
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return not isinstance(defaults, dict) or defaults.get("mode", Mode.STEP) != Mode.STEP

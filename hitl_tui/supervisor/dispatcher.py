@@ -29,7 +29,7 @@ from hitl_tui.core.json_types import (
     ResultReference,
 )
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import Verdict
@@ -384,7 +384,9 @@ class LocalDispatcher:
             raise EffectInDoubt({"key": effect.key, "name": effect.name, "subject": effect.subject, "why": why})
         if answer["verdict"] == Verdict.USE_AS_DONE:
             return True
-        said = Message("it is done again once process {} has ended; /todo cancel {} ends that", command.pid, todo.id)
+        said = Message(
+            "it is done again once process {} has ended; /todo cancel {} ends that", command.pid, step_name(todo.id)
+        )
         services.activity.write(todo.id, "note", said)
         return False
 

@@ -12,7 +12,7 @@ from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_text import is_structured
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import plain_name
+from hitl_tui.core.names import plain_name, step_name
 from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
@@ -305,7 +305,7 @@ def _todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str
     words = _WORDS[language]
     refused = todo.status is Status.FAILED and todo.metadata.get("rejected")
     status = words[REJECTED] if refused else words.get(todo.status, str(todo.status))
-    yield f"- **{todo.id}** {_line(todo.name)} ({_line(todo.agent_name)}): {status}"
+    yield f"- **{step_name(todo.id)}** {_line(todo.name)} ({_line(todo.agent_name)}): {status}"
     yield from (f"  - {literal(line)}" for line in about_todo(todo, decided, language))
     if todo.result and todo.result.get("summary"):
         yield f"  - {_told(str(todo.result['summary']))}"

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hitl_tui.core.names import person, plain_name
+from hitl_tui.core.names import person, plain_name, typed_command
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.tally import DONE, EXPIRED, FAILED, NOT_RUN, REJECTED, REST, SKIPPED, all_done, tally_message
@@ -58,6 +58,8 @@ KEPT_WORDS = frozenset(
 )
 """What sessions, activity and ends of questions are called where they are kept as text; `_` translates them."""
 
+_CHANNELS = frozenset({mark("console"), mark("repl"), mark("cli"), mark("web"), mark("deadline"), mark("supervisor")})
+"""Channels of ours, as they are kept; `_` translates them."""
 _RISK: Mapping[str, str] = {
     "high": mark("RISKY: changes things outside this session"),
     "medium": mark("MEDIUM RISK"),
@@ -195,7 +197,8 @@ def ran_words(todo: SupervisorTodo) -> str:
 
 def who_words(by: str, channel: str) -> str:
     """Return who did something, and where: `ops (console)`."""
-    return in_line(plain_name(by) + (f" ({channel})" if channel and channel != by else ""))
+    where = _(channel) if channel in _CHANNELS else channel
+    return in_line(plain_name(by) + (f" ({where})" if channel and channel != by else ""))
 
 
 def approval_words(approval: Mapping[str, object], time: Callable[[str], str] = clock_words) -> str:
@@ -214,8 +217,8 @@ def approval_words(approval: Mapping[str, object], time: Callable[[str], str] = 
 
 
 def command_words(command: str) -> str:
-    """Return a command with what a person puts into it, such as REASON, named in their language."""
-    return _OWN_WORDS.sub(lambda found: _(found[0]), command)
+    """Return a command as a person types it: steps by number, what they put in (REASON) in their language."""
+    return _OWN_WORDS.sub(lambda found: _(found[0]), typed_command(command))
 
 
 def why_fixed(todo: SupervisorTodo) -> str:

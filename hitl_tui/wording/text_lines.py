@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import cell_width, one_line
@@ -192,7 +193,7 @@ def plan_lines(snapshot: Snapshot) -> list[str]:
 
 
 def _todo_line(todo: SupervisorTodo, row: PlanRow) -> str:
-    head = f"{padded(f'{row.glyph} {row.word}', 10)} {todo.id}  {padded(row.team, 8)} {row.title}"
+    head = f"{padded(f'{row.glyph} {row.word}', 10)} {row.number}  {padded(row.team, 8)} {row.title}"
     time = row.time if todo.duration is None else ran_words(todo)
     parts = [head, time, row.attempts, row.needs]
     if todo.approval is not None:
@@ -281,7 +282,7 @@ def standing(snapshot: Snapshot, *, left: bool = False) -> str:
     """
     name = snapshot.session_id
     if snapshot.status == WAITING:
-        names = [q.name for q in snapshot.questions]
+        names = [step_name(q.name) for q in snapshot.questions]
         more = Message(" and {} more", len(names) - 3) if len(names) > 3 else ""
         return Message("{} waits for your decision: {}{}.", name, ", ".join(names[:3]), more)
     if snapshot.status == FINISHED:
@@ -300,7 +301,7 @@ def standing(snapshot: Snapshot, *, left: bool = False) -> str:
 
 
 def _why(snapshot: Snapshot) -> str:
-    errors = [f"{t.id}: {t.error}" for t in snapshot.todos if t.status is Status.FAILED and t.error]
+    errors = [f"{step_name(t.id)}: {t.error}" for t in snapshot.todos if t.status is Status.FAILED and t.error]
     return (errors or [str((snapshot.response or {}).get("summary", ""))])[0]
 
 

@@ -180,7 +180,7 @@ def test_the_second_process_records_and_the_owner_acts(shell: Shell) -> None:
     assert recorded.json["status"] == "recorded"
     assert recorded.json["intended"] == "resumed"
     assert shell.run("show", "s1", "--json").json["owned"] is True
-    read_until(owner, "[todo_001] finished")
+    read_until(owner, "[001] finished")
     out, err = owner.communicate("/todos\n")
     assert owner.returncode == 0
     assert err == ""

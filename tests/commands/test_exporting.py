@@ -51,7 +51,7 @@ def test_markdown_has_question_answer_and_plan_and_nothing_that_moves() -> None:
     assert text.startswith("# Why?\n")
     for said in (
         "5 percent a␛\\[2J",
-        "**todo_001** Find a␛\\[2J",
+        "**001** Find a␛\\[2J",
         "approved by anna␛",
         "found a␛",
         "Session s1, checkpoint c1.",
@@ -118,7 +118,7 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
         written = await export_for_reading(op.session, tmp_path / "a.md")
         kept = json.loads((await export_for_reading(op.session, tmp_path / "a.json")).read_text())["decisions"]
         korean = as_markdown(replace(op.now, query="지워줘"), await logged_decisions(op.session.writer.ledger, "s1"))
-    parts = written.read_text().partition("\n\nSession")[0].split("- **todo_")
+    parts = written.read_text().partition("\n\nSession")[0].split("- **")
     for part, told in zip(
         parts[1:],
         (

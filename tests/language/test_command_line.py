@@ -101,7 +101,7 @@ def test_a_session_is_told_in_korean(shell: Shell) -> None:
     ran = shell.run("run", S1_KO, HITL_LANG="ko")
     assert ran.code == 3
     assert "001 승인할까요? · 자료 검색 · search · 저위험" in ran.out
-    assert ran.out.rstrip().endswith("s1: 결정을 기다립니다: todo_001.")
+    assert ran.out.rstrip().endswith("s1: 결정을 기다립니다: 001.")
     approved = shell.run("do", "s1", "/todo approve", HITL_LANG="ko")
     assert approved.out.startswith("001: 승인했습니다.\n✓ 완료")
     refused = shell.run("do", "s1", "/todo update 1 failed", HITL_LANG="ko")
@@ -123,7 +123,7 @@ def test_line_mode_is_korean(shell: Shell) -> None:
     assert "001: 승인했습니다." in ran.out
     assert '오류: "/nothing" 명령이 없습니다.' in ran.out
     assert "단계를 건너뛰고 계속" in ran.out
-    told = [line for line in ran.out.split("\n") if re.match(r"\[todo_001\] (시작|완료):", line)]
+    told = [line for line in ran.out.split("\n") if re.match(r"\[001\] (시작|완료):", line)]
     assert told
     assert english(told, NAMES) == []
 

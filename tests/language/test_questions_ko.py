@@ -57,10 +57,10 @@ def test_what_a_person_puts_into_a_command_is_named_in_korean_and_the_command_st
             for command in (*given, "/answer todo_001 respond TEXT", "/answer todo_001 1 DECISION")
         ]
     assert said == [
-        "/todo reject todo_001 이유",
-        "/todo skip todo_001 [이유]",
-        "/answer todo_001 edit 이름=값…",
-        "/answer todo_001 respond 글",
-        "/answer todo_001 1 결정",
+        "/todo reject 001 이유",
+        "/todo skip 001 [이유]",
+        "/answer 001 edit 이름=값…",
+        "/answer 001 respond 글",
+        "/answer 001 1 결정",
     ]
-    assert [command_words(command) for command in given] == list(given)
+    assert [command_words(command) for command in given] == [command.replace("todo_", "") for command in given]

@@ -56,8 +56,8 @@ def test_who_asks_what_with_which_arguments_and_how_it_is_answered() -> None:
     assert "  ── the agent says; nobody has checked it ──\n  | needed␇\n" in shown
     assert "RISKY" in shown, "a tool that nobody knows"
     assert "  again: send: runs again\n" in shown
-    assert "do /answer todo_001 reject [TEXT]" in shown
-    assert "do /todo reject todo_001 REASON" in shown
+    assert "do /answer 001 reject [TEXT]" in shown
+    assert "do /todo reject 001 REASON" in shown
     assert "Respond: The tool doesn't run; your text becomes its successful result" in shown
 
 

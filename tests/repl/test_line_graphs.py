@@ -70,7 +70,7 @@ def test_a_graph_runs_and_what_it_prints_is_said_once(line: Line) -> None:
     terminal.send("/todo approve\r")
     shown = terminal.wait("Answer with:", 2)
     assert "RecursionError" not in shown and "failed" not in shown
-    assert shown.count("[todo_001] started") == 1
+    assert shown.count("[001] started") == 1
     assert terminal.leave() == 0
 
 
@@ -85,12 +85,12 @@ def test_children_write_past_the_prompt_and_read_no_keys(line: Line) -> None:
         encoding="utf-8",
     )
     terminal = Terminal(process, 40, 120)
-    terminal.wait("[todo_001] said by a child")
+    terminal.wait("[001] said by a child")
     terminal.send("/mode\r")
     terminal.wait("The mode is step")
     shown = terminal.wait("Is that fine?")
     for said in ("said by Python", "said by a child", "and aside", "it read: ."):
-        assert shown.count(f"[todo_001] {said}\n") == 1, said
+        assert shown.count(f"[001] {said}\n") == 1, said
     process.setwinsize(40, 90)
     terminal.send("/answer 1 yes\r")
     terminal.wait("s1 is finished")

@@ -31,7 +31,7 @@ def test_a_session_from_question_to_answer_each_line_waiting_for_the_last(line: 
 def test_the_end_of_input_decides_nothing(line: Line) -> None:
     code, out, err = line.pipe("", "--line", SEARCH)
     assert (code, err) == (3, "")
-    assert "s1 waits for your decision: todo_001." in out
+    assert "s1 waits for your decision: 001." in out
     code, out, _ = line.pipe("/todos", "--line", "--session", "s1")
     assert code == 3, "a last line without an end is a line"
     assert out.count("? asks") == 2
@@ -68,7 +68,7 @@ def test_words_that_answer_or_call_for_help_say_how_it_is_done(line: Line) -> No
     assert code == 2, "two of the lines came to nothing"
     assert out.count("Show commands") == 2, "with a session and without"
     assert 'Error: "yes" decides nothing here; answer with a command.\n' in out
-    assert "\n  Answer 001 with /todo approve todo_001 or /todo reject todo_001 REASON.\n" in out
+    assert "\n  Answer 001 with /todo approve 001 or /todo reject 001 REASON.\n" in out
     assert "Error: To start another session, write /new before it" in out
     assert "Approved 001" not in out
 

@@ -21,7 +21,7 @@ def line(tmp_path: Path) -> Line:
 
 def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
     terminal = line.terminal(SEARCH)
-    shown = terminal.wait("skip     /todo skip todo_001")
+    shown = terminal.wait("skip     /todo skip 001")
     assert f"query: {SEARCH}" in shown
     assert "Approve 001?" in shown
     terminal.wait("1 needs you · y approve · n reject · /help")
@@ -80,13 +80,13 @@ def at_a_gate(line: Line) -> tuple[Path, Terminal]:
 def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line: Line) -> None:
     gate, terminal = at_a_gate(line)
     terminal.send("/todo approve 2\r")
-    terminal.wait("[todo_002] started")
+    terminal.wait("[002] started")
     terminal.send("/todo approve 3")
     terminal.wait("> /todo approve 3")
     gate.write_text("open\n")
     terminal.wait("Approve 003?")
     terminal.send("\r")
-    terminal.wait("todo_003 was asked after you began that line")
+    terminal.wait("003 was asked after you began that line")
     assert "Approved 003" not in terminal.text
     terminal.send("/todo approve 3\r")
     terminal.wait("Approved 003")

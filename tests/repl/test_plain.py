@@ -20,7 +20,7 @@ from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.standing_rules import StandingRule
 from hitl_tui.repl.announcer import Announcer
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.wording.status_words import plan_rows
+from hitl_tui.wording.status_words import command_words, plan_rows
 from hitl_tui.wording.text_lines import plan_lines, question_lines, result_lines, standing, table
 from hitl_tui.wording.times import day_words
 
@@ -72,7 +72,7 @@ def test_a_command_is_shown_argument_by_argument_with_its_preview() -> None:
     assert shown.startswith("Approve 001? · 1 of 1 · clean · command · RISKY: deletes files\n")
     assert "  MISSING: input of 009, which was skipped\n" in shown
     assert "\n  | two␛[2J\n" in shown
-    assert "do /todo approve todo_001" in shown
+    assert "do /todo approve 001" in shown
     assert asked.digest[:12] in shown
 
 
@@ -82,8 +82,8 @@ def test_every_kind_names_the_commands_that_answer_it(kind: Kind) -> None:
     shown = lines(asked)
     assert kind is Kind.INTERRUPT or set(asked.commands) == set(OPTIONS[kind])
     for command in asked.commands.values():
-        assert f"do {command}" in shown
-        words = command.replace("[", "").replace("]", "")
+        assert f"do {command_words(command)}" in shown
+        words = command_words(command).replace("[", "").replace("]", "")
         assert parse(words).spec.changes
 
 
@@ -135,15 +135,13 @@ def test_the_plan_says_every_status_in_a_word() -> None:
 
 def test_where_a_session_stands_is_one_sentence() -> None:
     asked = question(Kind.TODO, {"x": 1}, {})
-    assert standing(snapshot(asked)) == "s1 waits for your decision: todo_001."
+    assert standing(snapshot(asked)) == "s1 waits for your decision: 001."
     assert standing(snapshot(concluded=True, response={"outcome": "done"})) == "s1 is finished."
     ended = [todo(1, Status.COMPLETED), todo(2, Status.FAILED, metadata={"rejected": True}), todo(3, Status.BLOCKED)]
     partly = snapshot(concluded=True, response={"outcome": "partial"}, raw={t["id"]: t for t in ended})
     assert standing(partly) == "s1 is finished: 1 done, 1 rejected, 1 not run."
     failed = {"todo_001": todo(1, Status.FAILED, error="no\nluck")}
-    assert (
-        standing(snapshot(raw=failed, concluded=True, response={"outcome": "failed"})) == "s1 failed: todo_001: no␊luck"
-    )
+    assert standing(snapshot(raw=failed, concluded=True, response={"outcome": "failed"})) == "s1 failed: 001: no␊luck"
 
 
 def test_results_and_errors_are_told_apart_in_words() -> None:
@@ -189,11 +187,11 @@ def test_what_others_decide_and_what_becomes_of_it_is_said_in_a_sentence_each() 
     announcer.look(snapshot(raw=after))
     announcer.look(snapshot(raw=after))
     assert said == [
-        "todo_002 was approved by ann␛[2J (console).",
-        "todo_003 was skipped by ann: no need⟨U+202E⟩",
-        "todo_004 is blocked.",
-        "todo_006 is new in the plan: step 6",
-        "todo_005 was removed from the plan.",
+        "002 was approved by ann␛[2J (console).",
+        "003 was skipped by ann: no need⟨U+202E⟩",
+        "004 is blocked.",
+        "006 is new in the plan: step 6",
+        "005 was removed from the plan.",
     ]
 
 

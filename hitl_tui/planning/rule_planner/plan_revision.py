@@ -165,7 +165,7 @@ def _cannot_leave(order: Order, scene: Scene) -> BadInput:
     named = named_todos(order, scene)
     if not named:
         return BadInput(Message("The plan has no {} step to remove.", spoken(order)), help=HELP)
-    states = ", ".join(f"{t.id} is {t.status}" for t in named[:4])
+    states = ", ".join(f"{step_name(t.id)} is {t.status}" for t in named[:4])
     return BadInput(Message("Nothing can be skipped or removed: {}.", states))
 
 

@@ -24,7 +24,7 @@ from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id, storable
 from hitl_tui.core.json_types import EffectResolution, Json, JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.safe_text import mask, mask_json, one_line
@@ -224,7 +224,7 @@ class GraphRunner:
         named = self._services.team(spec.todo.agent_name)
         team = named.graph
         if team is None:
-            raise BadInput(Message("{} is for {}, which is no attached graph.", spec.todo.id, named.name))
+            raise BadInput(Message("{} is for {}, which is no attached graph.", step_name(spec.todo.id), named.name))
         graph = (await self._loaded(team)).graph
         if update is not None:
             check_update(graph, update)
