@@ -49,6 +49,7 @@ class GuardedDialog(Modal[Answered], Generic[Answered]):
     CSS_PATH = CSS
     _hurry = ""
     """What was said when something was sent too soon."""
+    _looks_again = False
 
     @property
     def guard(self) -> KeyGuard:
@@ -68,8 +69,13 @@ class GuardedDialog(Modal[Answered], Generic[Answered]):
         """Say at the lower edge whether a key decides yet, and again once it does."""
         remaining = self.remaining
         self.below(self.state_words(remaining))
-        if remaining > 0:
-            self.set_timer(remaining + 0.02, self.show_state)
+        if remaining > 0 and not self._looks_again:  # one is enough, however much is typed meanwhile
+            self._looks_again = True
+            self.set_timer(remaining + 0.02, self._look_again)
+
+    def _look_again(self) -> None:
+        self._looks_again = False
+        self.show_state()
 
     def state_words(self, remaining: float) -> str:
         """Return what stands at the lower edge while a key decides in so many seconds."""
