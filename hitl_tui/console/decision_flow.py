@@ -58,8 +58,7 @@ class DecisionFlow:
         self._console = console
         self._display = display
         self._report = report
-        self.decided: defaultdict[str, list[str]] = defaultdict(list)
-        """The TODOs that were decided about here, by session, the last one last; empty text for a plan."""
+        self._decided: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
         self._drafts = DialogDrafts()
 
     def answer(self, question: Question, answer: Answer) -> None:
@@ -108,12 +107,19 @@ class DecisionFlow:
         self.remember(handle, result)
         self._report(result)
 
+    def decided(self, handle: SessionHandle) -> list[str]:
+        """Return the TODOs decided about here, the last one last; empty text for a plan.
+
+        What was decided before a restore isn't among them: the steps stand as they stood then.
+        """
+        return self._decided[handle.session.id, handle.session.snapshot.branch]
+
     def remember(self, handle: SessionHandle, result: CommandResult) -> None:
         """Keep what was decided about, by a key or a typed command: it can be taken back."""
         data = result.data
         if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
-            self.decided[handle.session.id].extend(map(str, ids))
+            self.decided(handle).extend(map(str, ids))
 
     async def _words(self, question: Question, label: str) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)

@@ -275,7 +275,7 @@ class SessionActions:
         self._on(partial(self._take_back, todo_id))
 
     async def _take_back(self, todo_id: str, handle: SessionHandle) -> None:
-        decided = self.decisions.decided[handle.session.id]
+        decided = self.decisions.decided(handle)
         if todo_id:
             await self._undo(handle, todo_id)
         elif not decided:
@@ -296,7 +296,7 @@ class SessionActions:
             if result.failed:
                 self._report(result)
                 return False
-            said = _("{id} isn't approved any more; it asks again.").format(id=todo.id)
+            said = _("{id} isn't approved any more; it asks again.").format(id=number_of(todo.id))
             self._display.say(said)
         elif todo.status is Status.IN_PROGRESS:
             return await self._cancel(handle, todo)
@@ -305,19 +305,18 @@ class SessionActions:
             self._report(result)
             return not result.failed
         elif todo.status is Status.COMPLETED:
-            self._display.say(
-                _("{id} has run; restore a checkpoint to go back before it (its effects stay).").format(id=todo.id)
-            )
+            said = _("{id} has run; restore a checkpoint to go back before it (its effects stay).")
+            self._display.say(said.format(id=number_of(todo.id)))
         else:
             self._display.say(
-                _("Nothing to undo about {id} ({status}).").format(id=todo.id, status=status_words(todo)[1])
+                _("Nothing to undo about {id} ({status}).").format(id=number_of(todo.id), status=status_words(todo)[1])
             )
         return True
 
     async def _cancel(self, handle: SessionHandle, todo: SupervisorTodo) -> bool:
         said = _("{id} runs. Stop it? Its side effects stay; you are asked what next.")
         title = _("Cancel {id}").format(id=number_of(todo.id))
-        if not await confirm(self._console, title, said.format(id=todo.id), _("Stop it")):
+        if not await confirm(self._console, title, said.format(id=number_of(todo.id)), _("Stop it")):
             return False
         self._report(await handle.handler.handle_command(f"/todo cancel {todo.id}"))
         return True

@@ -192,7 +192,8 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     if workspace and (command or any(name in arguments for name in _RELATIVE)):
         yield labelled(_("in"), in_line(workspace))
     for path, known in _programs(arguments).items():
-        yield labelled(_("program"), joined(in_line(path), f"sha256 {known[:_SHOWN_HASH]}"), exact=True)
+        name = _("all files of the folder") if path == "." else in_line(path)
+        yield labelled(_("program"), joined(name, f"sha256 {known[:_SHOWN_HASH]}"), exact=True)
     if not command:
         return
     parameters = arguments.get("parameters") or {}

@@ -163,7 +163,7 @@ async def test_undo_takes_back_an_approval_that_has_not_started(tmp_path: Path) 
         c.session.query_one(PlanTable).focus()
         await c.press("down", "u")
         await c.until(lambda: c.snapshot.todos[1].approval is None, "taken back")
-        assert c.message == "todo_002 isn't approved any more; it asks again."
+        assert c.message == "002 isn't approved any more; it asks again."
         await c.press("escape")
         await c.send("/todo approve 2")
         await c.until(lambda: c.snapshot.todos[1].approval is not None, "approved ahead")
@@ -174,6 +174,23 @@ async def test_undo_takes_back_an_approval_that_has_not_started(tmp_path: Path) 
 
 
 @pytest.mark.long
+async def test_undo_after_going_back_speaks_of_nothing_that_was_decided_before(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        there = c.snapshot.checkpoint_id
+        await c.to_question()
+        await c.press("4")
+        await c.until(lambda: c.status("todo_001") == Status.SKIPPED, "skipped")
+        await c.press("escape")
+        await c.send(f"/checkpoint restore {there}")
+        await c.until(lambda: c.snapshot.branch == 1, "restored")
+        await c.asked()
+        c.clock.rest()
+        await c.press("f8")
+        await c.until(lambda: c.message == "No decision of yours to undo.", "nothing to undo")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
 async def test_restore_says_what_happens_and_asks_again(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         for todo_id in ("todo_001", "todo_002"):

@@ -418,7 +418,7 @@ class SessionScreen(PromptScreen):
         else:
             opening = self.handle is None
             said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
-            if self.handle is not None and self.operator.decisions.decided[self.handle.session.id]:
+            if self.handle is not None and self.operator.decisions.decided(self.handle):
                 said += " " + self.hitl.keymap.named(_("{session.undo} undoes your last decision."))
             self.say(said, passing=True)
 
@@ -482,7 +482,7 @@ class SessionScreen(PromptScreen):
         where = focus if focus in panes else keys.PROMPT
         own = list(keys.of(where, line=True))
         if where == keys.QUESTION:
-            decided = self.handle is not None and self.operator.decisions.decided[self.handle.session.id]
+            decided = self.handle is not None and self.operator.decisions.decided(self.handle)
             idle = panel.idle_keys if decided else panel.idle_keys | {"question.undo"}
             own = [k for k in own if k.id not in idle and not k.id[-1].isdigit()]
         elif self.maximized is not None:

@@ -17,7 +17,7 @@ from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Refreshed, TooMuch
 from hitl_tui.teams.search.passage_search import SearchHits
-from hitl_tui.teams.search.search_report import Found, counted, indexed, make_report, words_for
+from hitl_tui.teams.search.search_report import Found, indexed, make_report, words_for
 
 _T = TypeVar("_T")
 _KEPT_SKIPPED = 50
@@ -101,8 +101,6 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
             return index.query(query, limit)
 
     hits = await _in_thread(work)
-    files = len({passage.path for passage in hits.passages})
-    context.progress(counted(words_for(query, context.task.query), len(hits.passages), files))
     passages = [asdict(passage) for passage in hits.passages]
     return {"passages": passages, "missing": list(hits.missing), "weak": hits.weak}
 

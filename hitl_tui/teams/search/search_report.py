@@ -35,8 +35,6 @@ _ENGLISH = {
     "indexed": "indexed {files}",
     "unchanged": ", {count:,} unchanged",
     "removed": ", {count:,} removed",
-    "in": "{passages} in {files}",
-    "no_hit": "nothing found",
 }
 _KOREAN = {
     "found": "“{query}”에 대해 {files}에서 {passages}를 찾았습니다. 관련도가 높은 순서입니다.",
@@ -62,8 +60,6 @@ _KOREAN = {
     "indexed": "{files} 색인",
     "unchanged": ", 그대로 {count:,}개",
     "removed": ", 없어진 것 {count:,}개",
-    "in": "{files}에서 {passages}",
-    "no_hit": "찾지 못함",
 }
 
 
@@ -145,13 +141,6 @@ def _names(words: Mapping[str, str], items: Sequence[dict[str, str]], count: int
 def words_for(query: str, asked: str = "") -> Mapping[str, str]:
     """Return the sentences in the language of the search, or of the session's question where only that tells it."""
     return _KOREAN if "ko" in (language_of(query), language_of(asked)) else _ENGLISH
-
-
-def counted(words: Mapping[str, str], passages: int, files: int) -> str:
-    """Return how much was found where, in a few words."""
-    if not passages:
-        return words["no_hit"]
-    return words["in"].format(passages=_count(words, passages, "passage"), files=_count(words, files, "file"))
 
 
 def indexed(words: Mapping[str, str], files: int, unchanged: int, removed: int) -> str:
