@@ -96,7 +96,8 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]
     """Return task text and parameters of an edit.
 
     A JSON object or `name=value …` changes parameters and keeps the task; anything else is the new task. For a
-    declared command both change its parameters and leave the command as it is.
+    declared command both change its parameters and leave the command as it is; for a function or tool, what isn't
+    named stays.
 
     Raises:
         BadInput: the JSON can't be read.
@@ -118,7 +119,26 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]
             "command": command,
             "parameters": parameters,
         }
+    called, before = todo.arguments.get("calls"), todo.arguments.get("input")
+    if given is not None and isinstance(called, str) and isinstance(before, Mapping):
+        nested = given.get("input")
+        changed = nested if "calls" in given and isinstance(nested, Mapping) else given
+        merged = {**before, **changed}
+        return call_description(todo.description, merged), {"calls": called, "input": merged}
     return (text, {}) if given is None else (todo.description, given)
+
+
+def call_description(description: str, given: JsonObject) -> str:
+    """Return the words for a function or tool that is called with other arguments: exactly those, where they were so.
+
+    Args:
+        description: its words so far.
+        given: its arguments now.
+    """
+    if description.strip() and _given(description) is None:
+        return description
+    said = {name: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for name, v in given.items()}
+    return shlex.join(f"{name}={value}" for name, value in said.items())
 
 
 def command_description(description: str, before: JsonObject, command: str, parameters: JsonObject) -> str:

@@ -42,6 +42,7 @@ class GraphDeclaration:
         thread: the thread in that store to go on with; empty for one of its own.
         origin: absolute path of the folder whose langgraph.json names it; empty where a person or hitl.toml does.
         pins: patterns of files that an approval of it doesn't bind, the workspace's own among them.
+        optional: a failure skips the step instead of blocking what depends on it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class GraphDeclaration:
     thread: str = ""
     origin: str = ""
     pins: tuple[str, ...] = ()
+    optional: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON, without what environment variables hold: those are read anew."""

@@ -35,6 +35,7 @@ from hitl_tui.config.declared_commands import (
     path_problem,
 )
 from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password
+from hitl_tui.config.declared_tools import DEFAULT_TIMEOUT, ToolDeclaration, server_problems, target_problems
 from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.problems import Problem, described, nearest, quoted
 from hitl_tui.config.quick_reader import COMMAND_NAME, ENVIRONMENT_NAME
@@ -56,7 +57,7 @@ class Declared:
     """Names that a file declares, which values elsewhere in it refer to: the context of a validation."""
 
     commands: tuple[str, ...] = ()
-    graphs: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
 
 
 def declared(info: ValidationInfo) -> Declared:
@@ -107,7 +108,7 @@ def _pin(value: str) -> str:
 
 
 def _team(value: str, info: ValidationInfo) -> str:
-    known = (*TEAMS, *declared(info).graphs)
+    known = (*TEAMS, *declared(info).teams)
     if value not in known:
         hint = nearest(value, known)
         rest = Message("did you mean {}?", quoted(hint)) if hint else Message("known teams are {}", ", ".join(known))
@@ -119,6 +120,18 @@ def _store(value: str) -> str:
     if holds_password(value):
         raise wrong(Problem((), Message("holds a password, which would be shown: give it in PGPASSWORD or ~/.pgpass")))
     return value
+
+
+def _server(value: object) -> tuple[str, ...]:
+    parts = [value] if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        said = Message(
+            "must be an address (https://…) or a list of program and arguments, but it is {}", described(value)
+        )
+        raise wrong(Problem((), said))
+    if problems := list(server_problems(value if isinstance(value, str) else parts)):
+        raise wrong(*problems)
+    return tuple(parts)
 
 
 def _command_name(value: str) -> str:
@@ -151,6 +164,7 @@ PinPattern = Annotated[str, AfterValidator(_pin)]
 RiskName = Literal["low", "medium", "high"]
 TeamName = Annotated[str, AfterValidator(_team)]
 StoreAddress = Annotated[str, AfterValidator(_store)]
+Server = Annotated[tuple[str, ...], PlainValidator(_server)]
 CommandName = Annotated[str, AfterValidator(_command_name)]
 ParameterName = Annotated[str, AfterValidator(_parameter_name)]
 EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
@@ -220,7 +234,7 @@ def read(data: dict[str, Json]) -> WorkspaceConfig | list[Problem]:
     try:
         return _File.model_validate(data, context=_declarations(data)).settings()
     except ValidationError as error:
-        return list(problems_in(error, _File, _GraphTeam))
+        return list(problems_in(error, _File, _OwnTeam))
 
 
 class _Section(BaseModel):
@@ -312,19 +326,56 @@ class _CommandTeam(_Team):
     commands: dict[CommandName, _Command] = {}
 
 
-class _GraphTeam(_Team):
-    kind: Literal["graph"]
-    graph: str
+_MADE_FROM: Mapping[str, tuple[str, ...]] = {
+    "function": ("function",),
+    "tool": ("tool",),
+    "mcp": ("server", "tool"),
+    "graph": ("graph",),
+}
+"""What a team of each kind is made from."""
+_OTHERS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("function", "tool", "mcp"), ("retries", "idempotent")),
+    "graph": ("config", "context", "state_types", "saver"),
+}
+"""What else has a meaning for some kinds only."""
+
+
+class _OwnTeam(_Team):
+    kind: Literal["function", "tool", "mcp", "graph"]
+    function: str = ""
+    tool: str = ""
+    server: Server = ()
+    graph: str = ""
     description: str = ""
     risk: RiskName = "high"
     timeout: Duration | None = None
+    retries: Annotated[int, Field(ge=0, le=10)] = 0
+    idempotent: bool = False
+    optional: bool = False
     config: dict[str, Any] = {}
     context: dict[str, Any] | None = None
     state_types: list[str] = []
     saver: StoreAddress = ""
     pins: _Pins = _Pins()
 
-    def declaration(self, name: str, pins: _Pins) -> GraphDeclaration:
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        takes = _MADE_FROM[self.kind]
+        known = {key for keys in (*_MADE_FROM.values(), *_OTHERS.values()) for key in keys}
+        problems = [
+            Problem((key,), Message('has no meaning for a team of kind "{}"', self.kind))
+            for key in sorted((known & self.model_fields_set).difference(takes, _OTHERS[self.kind]))
+        ]
+        problems += [Problem((), Message("needs {}", quoted(key))) for key in takes if not getattr(self, key)]
+        if self.kind in ("function", "tool") and (target := getattr(self, self.kind)):
+            problems += target_problems(self.kind, target)
+        if self.retries and self.risk != "low" and not self.idempotent:
+            problems.append(Problem(("retries",), Message('need risk = "low" or idempotent = true')))
+        if problems:
+            raise wrong(*problems)
+        return self
+
+    def graph_declaration(self, name: str, pins: _Pins) -> GraphDeclaration:
         return GraphDeclaration(
             name=name,
             target=self.graph,
@@ -337,16 +388,34 @@ class _GraphTeam(_Team):
             state_types=tuple(self.state_types),
             saver=self.saver,
             pins=pins.and_those_of(self.pins),
+            optional=self.optional,
+        )
+
+    def tool_declaration(self, name: str, pins: _Pins) -> ToolDeclaration:
+        mcp = self.kind == "mcp"
+        return ToolDeclaration(
+            name=name,
+            kind=self.kind,
+            target="" if mcp else getattr(self, self.kind),
+            server=self.server,
+            tool=self.tool if mcp else "",
+            description=self.description,
+            risk=Risk(self.risk),
+            retries=self.retries,
+            idempotent=self.idempotent,
+            timeout=self.timeout or DEFAULT_TIMEOUT,
+            optional=self.optional,
+            pins=pins.and_those_of(self.pins),
         )
 
 
-def _is_graph(value: object) -> bool:
-    return isinstance(value, dict) and "kind" in value
+def _is_own_team(value: object) -> bool:
+    return isinstance(value, dict) and not value.keys().isdisjoint(("kind", "function", "tool", "server", "graph"))
 
 
 class _Teams(_Section):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
-    __pydantic_extra__: dict[str, _GraphTeam]
+    __pydantic_extra__: dict[str, _OwnTeam]
 
     search_team: _SearchTeam = _SearchTeam()
     analysis_team: _Team = _Team()
@@ -359,13 +428,13 @@ class _Teams(_Section):
         if isinstance(data, dict):
             problems = [
                 Problem((name,), "", unknown_among=TEAMS)
-                if not _is_graph(team)
+                if not _is_own_team(team)
                 else Problem(
                     (name,),
                     Message("isn't a team name: begin with a lower-case letter, then use letters, digits and _"),
                 )
                 for name, team in data.items()
-                if name not in TEAMS and not (_is_graph(team) and _TEAM_NAME.fullmatch(name))
+                if name not in TEAMS and not (_is_own_team(team) and _TEAM_NAME.fullmatch(name))
             ]
             if problems:
                 raise wrong(*problems)
@@ -451,7 +520,7 @@ class _File(_Section):
     pins: _Pins = _Pins()
 
     @property
-    def graphs(self) -> dict[str, _GraphTeam]:
+    def own_teams(self) -> dict[str, _OwnTeam]:
         return self.teams.__pydantic_extra__ or {}
 
     def settings(self) -> WorkspaceConfig:
@@ -463,8 +532,9 @@ class _File(_Section):
             search=SearchSettings(documents=tuple(self.teams.search_team.documents)),
             document=DocumentSettings(folder=self.teams.document_team.folder),
             commands={name: command.declaration(name, self.pins) for name, command in commands.items()},
-            graphs={name: team.declaration(name, self.pins) for name, team in self.graphs.items()},
-            disabled=frozenset(team for team in (*TEAMS, *self.graphs) if not getattr(self.teams, team).enabled),
+            graphs={n: t.graph_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind == "graph"},
+            tools={n: t.tool_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind != "graph"},
+            disabled=frozenset(team for team in (*TEAMS, *self.own_teams) if not getattr(self.teams, team).enabled),
             secret_names=tuple(dict.fromkeys(self.secrets.names)),
             pins=tuple(dict.fromkeys(self.pins.exclude)),
         )
@@ -476,5 +546,5 @@ def _declarations(data: dict[str, Json]) -> Declared:
     found: Any = teams
     for key in ("command_team", "commands"):
         found = found.get(key) if isinstance(found, dict) else None
-    graphs = [name for name, team in teams.items() if _is_graph(team)] if isinstance(teams, dict) else []
-    return Declared(tuple(found) if isinstance(found, dict) else (), tuple(graphs))
+    own = [name for name, team in teams.items() if _is_own_team(team)] if isinstance(teams, dict) else []
+    return Declared(tuple(found) if isinstance(found, dict) else (), tuple(own))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.declared_tools import ToolDeclaration
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy
 
@@ -54,6 +55,7 @@ class WorkspaceConfig:
         policy: the `[[policy]]` rules in their order.
         commands: the declared commands by name.
         graphs: the declared graphs of the user's own by name.
+        tools: the declared functions, LangChain tools and MCP tools by name.
         disabled: teams that may not be planned.
         secret_names: environment variables whose values are masked wherever they would be shown.
         pins: patterns of files that no approval of high risk binds.
@@ -66,9 +68,15 @@ class WorkspaceConfig:
     document: DocumentSettings = field(default_factory=DocumentSettings)
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
     graphs: Mapping[str, GraphDeclaration] = field(default_factory=dict)
+    tools: Mapping[str, ToolDeclaration] = field(default_factory=dict)
     disabled: frozenset[str] = frozenset()
     secret_names: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
+
+    @property
+    def own_teams(self) -> Mapping[str, GraphDeclaration | ToolDeclaration]:
+        """The declared teams of the user's own by name."""
+        return {**self.graphs, **self.tools}
 
     def enabled(self, team: str) -> bool:
         """Return whether a team may be planned; teams the file doesn't mention may."""

@@ -84,7 +84,9 @@ class WorkspaceFiles:
                 found = ()
             graphs = {graph.name: graph for graph in found if graph.name not in TEAMS} | graphs
         commands = {name: replace(command, folder=self.folder) for name, command in config.commands.items()}
-        return replace(config, graphs=graphs, commands=commands)
+        tools = {name: replace(tool, folder=self.folder) for name, tool in config.tools.items()}
+        graphs = {name: graph for name, graph in graphs.items() if name not in tools}
+        return replace(config, graphs=graphs, commands=commands, tools=tools)
 
 
 def watched_paths(files: WorkspaceFiles) -> tuple[Path, ...]:

@@ -163,6 +163,7 @@ class AgentFacts:
             arguments hold none.
         changed: the `programs` that were asked about and those of now → names of the files that differ; None where
             its arguments hold none.
+        optional: a failure skips its steps instead of blocking what depends on them.
     """
 
     name: str
@@ -176,6 +177,7 @@ class AgentFacts:
     reads_results: bool = True
     programs: Callable[[JsonObject], Mapping[str, str]] | None = None
     changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +406,7 @@ class ExecutionPlanConverter:
             max_retries=retries,
             arguments=arguments,
             risk=facts.risk_of(arguments),
-            optional=step.optional,
+            optional=step.optional or facts.optional,
             timeout=step.timeout or facts.timeout,
         )
 

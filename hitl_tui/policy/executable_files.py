@@ -306,8 +306,8 @@ def check_pins(config: WorkspaceConfig, workspace: Path) -> None:
         BadInput: one names nothing.
     """
     of_commands = (pin for command in config.commands.values() for pin in command.pins)
-    of_graphs = (pin for graph in config.graphs.values() for pin in graph.pins)
-    pins = dict.fromkeys((*config.pins, *of_commands, *of_graphs))
+    of_teams = (pin for team in config.own_teams.values() for pin in team.pins)
+    pins = dict.fromkeys((*config.pins, *of_commands, *of_teams))
     if not pins:
         return
     left = unmatched(pins, paths_of(Scope(os.path.realpath(workspace))))

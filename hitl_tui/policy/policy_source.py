@@ -300,7 +300,7 @@ class FilePolicy:
         if why := self.why_withheld(team):
             return why
         same = team != "command_team" or now.commands.get(name) == self.obeyed_config.commands.get(name)
-        if same and now.graphs.get(team) == self.obeyed_config.graphs.get(team):
+        if same and now.own_teams.get(team) == self.obeyed_config.own_teams.get(team):
             return ""
         what = name if not same else team
         return Message(
@@ -321,7 +321,7 @@ class FilePolicy:
     def opened_trusted(self) -> frozenset[str]:
         """Teams that work only because the folder was trusted when the session was opened."""
         commands = ("command_team",) if self.obeyed_config.commands else ()
-        return frozenset((*commands, *self.obeyed_config.graphs))
+        return frozenset((*commands, *self.obeyed_config.own_teams))
 
     async def why_no_preview(self, command: str, argv: Sequence[str]) -> str:
         await self.look()
@@ -336,7 +336,7 @@ def _beyond(trust: WorkspaceTrust) -> frozenset[str]:
     if trust.trusted:
         return frozenset()
     commands = ("command_team",) if trust.declared.commands else ()
-    return frozenset((*commands, *trust.declared.graphs))
+    return frozenset((*commands, *trust.declared.own_teams))
 
 
 def on_record(source: PolicySource, before: str) -> dict[str, Json]:

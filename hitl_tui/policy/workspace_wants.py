@@ -29,6 +29,8 @@ class WantKind(StrEnum):
     COMMAND = "command"
     PREVIEW = "preview"
     GRAPH = "graph"
+    TOOL = "tool"
+    SERVER = "server"
     STORE = "store"
     VARIABLES = "variables"
     SECRET = "secret"  # noqa: S105 - the name of a kind
@@ -75,7 +77,14 @@ def wants_of(config: WorkspaceConfig, files: WorkspaceFiles) -> tuple[Want, ...]
         config: what its files declare.
         files: those files.
     """
-    found = [*_commands(config), *_graphs(config, files), *_variables(config, files), *_rules(config), *_rest(config)]
+    found = [
+        *_commands(config),
+        *_graphs(config, files),
+        *_tools(config),
+        *_variables(config, files),
+        *_rules(config),
+        *_rest(config),
+    ]
     order = list(WantKind)
     return tuple(sorted(found, key=lambda want: (_ORDER[want.risk], order.index(want.kind))))
 
@@ -98,6 +107,16 @@ def _graphs(config: WorkspaceConfig, files: WorkspaceFiles) -> Iterator[Want]:
         yield Want(WantKind.GRAPH, _safe(name), _safe(text), Risk.HIGH, _file_of(graph, files))
         if graph.saver:
             yield Want(WantKind.STORE, _safe(name), _safe(graph.saver), Risk.HIGH, FILE_NAME)
+
+
+def _tools(config: WorkspaceConfig) -> Iterator[Want]:
+    for name, tool in config.tools.items():
+        if tool.url:
+            text, kind = f"{tool.tool} @ {_host(tool.url)}", WantKind.SERVER
+        else:
+            text, kind = tool.calls, WantKind.SERVER if tool.kind == "mcp" else WantKind.TOOL
+        # what it takes is read before anybody is asked about a call
+        yield Want(kind, _safe(name), _safe(text), Risk.HIGH, FILE_NAME)
 
 
 def _settings(graph: GraphDeclaration) -> str:

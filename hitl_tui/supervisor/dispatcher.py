@@ -391,8 +391,8 @@ class LocalDispatcher:
         return False
 
     async def _failed_acting(self, spec: RunSpec) -> bool:
-        """Return whether an effect of a run failed that isn't of low risk: only a person lets it start again."""
-        if spec.todo.risk is Risk.LOW:
+        """Return whether an effect of a run failed that may not be done twice: only a person lets it start again."""
+        if spec.todo.risk is Risk.LOW or self._services.team(spec.todo.agent_name).idempotent:
             return False
         failed = await self._services.ledger.effects(self._services.session, status="failed")
         return any(effect.run_id == spec.run_id for effect in failed)

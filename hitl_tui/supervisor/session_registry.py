@@ -300,7 +300,7 @@ class SessionRegistry:
         self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], unnamed: Sequence[Team] = ()
     ) -> TeamRegistry:
         withheld = [*withheld_teams(trust, (graph.name for graph in graphs)), *unnamed]
-        return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings)
+        return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings, self.data.cache)
 
     def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
         secrets = secrets_of(trust.config, self._environ)

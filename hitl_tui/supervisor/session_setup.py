@@ -136,6 +136,7 @@ def registry_of(
     workspace: Path,
     withheld: Iterable[Team] = (),
     bindings: Bindings | None = None,
+    cache: Path | None = None,
 ) -> TeamRegistry:
     """Return the workspace's teams, and those of the graphs that are attached to a session.
 
@@ -145,13 +146,14 @@ def registry_of(
         workspace: the folder.
         withheld: what stands in the place of teams that nobody trusts.
         bindings: finds what steps may execute; made unless given.
+        cache: absolute path of a folder for things that can be rebuilt; None for nowhere.
     """
     attached = {graph.name: graph for graph in graphs}
     declared = {**config.graphs, **attached}
     pinned = {name: replace(g, pins=tuple(dict.fromkeys((*config.pins, *g.pins)))) for name, g in declared.items()}
-    config = replace(config, graphs=pinned)
+    config = replace(config, graphs=pinned, tools={n: t for n, t in config.tools.items() if n not in attached})
     instead = {team.name: team for team in withheld}
-    return TeamRegistry.from_config(config, workspace=str(workspace), withheld=instead, bindings=bindings)
+    return TeamRegistry.from_config(config, (), str(workspace), instead, bindings, cache)
 
 
 def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[Team]:
@@ -169,9 +171,9 @@ def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[
         names = ", ".join(sorted(declared.commands))
         about = Message("Runs commands declared in hitl.toml, once the folder is trusted: {}.", names)
         found.append(WithheldTeam("command_team", about, partial(needs_trust, "command_team", trust.folder)))
-    for name, graph in declared.graphs.items():
+    for name, team in declared.own_teams.items():
         if name not in named:
-            found.append(WithheldTeam(name, graph.description, partial(needs_trust, name, trust.folder)))
+            found.append(WithheldTeam(name, team.description, partial(needs_trust, name, trust.folder)))
     return found
 
 

@@ -1,13 +1,13 @@
 """The init process of one command: starts it, tells how it ended, and ends whatever it leaves behind.
 
-Run as a script by `hitl_tui.teams.command.process`, with nothing but the standard library. On Linux it is a child
+Run as a script by `hitl_tui.teams.process`, with nothing but the standard library. On Linux it is a child
 subreaper: every descendant of the command stays a descendant of this process, also in a session of its own and when its
 parent is gone. Elsewhere it remembers the descendants that it saw, looking once a second.
 
 SIGTERM tells it to end the command and all its descendants: SIGTERM first, SIGKILL after the grace period. It writes
 lines to the status descriptor: `started`, `failed ERRNO`, `exited CODE`, `ended SIGNAL`, and `remain PID PID …` for
 what could not be ended. It exits when nothing is left, or when it gave up. When the program that started it is gone it
-lets the command run to its end, and holds the inherited lock until then.
+lets a command run to its end, and holds the inherited lock until then; what answers to that program alone is ended.
 """
 
 import ctypes
@@ -37,13 +37,15 @@ class CommandInit:
         grace: seconds between SIGTERM and SIGKILL.
         kill_wait: seconds to wait after SIGKILL.
         subreaper: orphans become children of this process.
+        outlives: the program goes on when the one that started this process is gone.
     """
 
-    def __init__(self, status: int, grace: float, kill_wait: float, subreaper: bool) -> None:
+    def __init__(self, status: int, grace: float, kill_wait: float, subreaper: bool, outlives: bool = True) -> None:
         self.status = status
         self.grace = grace
         self.kill_wait = kill_wait
         self.subreaper = subreaper
+        self.outlives = outlives
         self.main = 0
         self.seen: dict[int, str] = {}
         self.parent = os.getppid()
@@ -55,7 +57,7 @@ class CommandInit:
             return
         stopping = False
         while self._reap():
-            if not self.main and os.getppid() != self.parent:
+            if self._forsaken():
                 stopping = True  # nobody is left to say so
             if stopping or self._told_to_stop():
                 self._stop()
@@ -110,9 +112,12 @@ class CommandInit:
         """Wait until something happens; return whether it is the word to stop."""
         if not self.subreaper:
             self.seen.update(descendants(os.getpid()))
-        orphaned = not self.main and os.getppid() != self.parent
-        found = signal.sigtimedwait(WATCHED, 0 if orphaned else LOOK)
+        found = signal.sigtimedwait(WATCHED, 0 if self._forsaken() else LOOK)
         return found is not None and found.si_signo == signal.SIGTERM
+
+    def _forsaken(self) -> bool:
+        """Return whether what still runs has lost the program that started it, and may not outlive that."""
+        return os.getppid() != self.parent and not (self.main and self.outlives)
 
     def _stop(self) -> None:
         for number, seconds in ((signal.SIGTERM, self.grace), (signal.SIGKILL, self.kill_wait)):
@@ -204,12 +209,13 @@ def become_subreaper() -> bool:
 
 
 def main() -> None:
-    """Read the arguments `STATUS GRACE KILL_WAIT HAS_LC_CTYPE PROGRAM ARGUMENT…`."""
-    status, grace, kill_wait, has_lc_ctype, *argv = sys.argv[1:]
+    """Read the arguments `STATUS GRACE KILL_WAIT HAS_LC_CTYPE OUTLIVES PROGRAM ARGUMENT…`."""
+    status, grace, kill_wait, has_lc_ctype, outlives, *argv = sys.argv[1:]
     env = dict(os.environ)
     if has_lc_ctype == "0":
         env.pop("LC_CTYPE", None)  # Python sets it for itself in the C locale
-    CommandInit(int(status), float(grace), float(kill_wait), become_subreaper()).run(argv, env)
+    watching = CommandInit(int(status), float(grace), float(kill_wait), become_subreaper(), outlives == "1")
+    watching.run(argv, env)
 
 
 if __name__ == "__main__":

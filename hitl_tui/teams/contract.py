@@ -320,6 +320,8 @@ class Team(ABC):
         risk: risk class of whatever it does.
         max_retries: how often a failure is tried again.
         timeout: seconds one attempt may take; 0 for no limit.
+        optional: a failure skips the step instead of blocking what depends on it.
+        idempotent: doing its work twice does no more than doing it once, so that it may be tried again by itself.
         reads_results: it looks at what earlier TODOs found.
         keeps_input: its graph stores its input, so that no secret may be in it.
         binds_files: its arguments hold `programs`, the digests of what they may execute.
@@ -332,6 +334,8 @@ class Team(ABC):
     risk: Risk
     max_retries: int = 0
     timeout: float = 0.0
+    optional: bool = False
+    idempotent: bool = False
     reads_results: bool = True
     keeps_input: bool = False
     binds_files: bool = False
@@ -359,6 +363,10 @@ class Team(ABC):
 
         Its state holds `task` (text) at the start and `result` (a `TeamResult.to_dict()`) at the end.
         """
+
+    def look(self) -> None:
+        """Find out what of `description` and `reads_results` only its own code says; it never fails."""
+        return
 
     def risk_of(self, arguments: JsonObject) -> Risk:
         """Return the risk class of exactly these arguments."""
@@ -413,12 +421,14 @@ class TeamSources:
         workspace: its absolute path; empty where that isn't known.
         bindings: finds what steps may execute.
         around: what of the settings says which files are code.
+        cache: absolute path of a folder for things that can be rebuilt; None for nowhere.
     """
 
     config: WorkspaceConfig
     workspace: str
     bindings: Bindings
     around: Surroundings
+    cache: Path | None = None
 
 
 BRIEF = "brief"

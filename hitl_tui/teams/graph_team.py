@@ -72,6 +72,7 @@ class GraphTeam(Team):
         self.description = declaration.description or Message("The graph {}", declaration.target)
         self.risk = Risk(declaration.risk)
         self.timeout = declaration.timeout
+        self.optional = declaration.optional
         self._workspace = workspace
         self._secret_names = tuple(secret_names)
         self._imports: dict[str, Imports] = {}

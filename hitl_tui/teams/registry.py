@@ -19,6 +19,8 @@ from hitl_tui.teams.contract import Team, TeamSources, unknown_name
 from hitl_tui.teams.installed_teams import installed_teams
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hitl_tui.config.workspace import WorkspaceConfig
 
 
@@ -42,6 +44,7 @@ class TeamRegistry:
         workspace: str = "",
         withheld: Mapping[str, Team] = MappingProxyType({}),
         bindings: Bindings | None = None,
+        cache: Path | None = None,
     ) -> TeamRegistry:
         """Return the installed teams as a workspace declares them, and further ones.
 
@@ -51,14 +54,15 @@ class TeamRegistry:
             workspace: its absolute path; empty where that isn't known.
             withheld: what stands in the place of declared teams that nobody trusts, by name.
             bindings: finds what steps may execute; made unless given.
+            cache: absolute path of a folder for things that can be rebuilt; None for nowhere.
 
         Raises:
             BadInput: two teams have one name.
         """
         graphs = {name: graph for name, graph in config.graphs.items() if graph.name not in withheld}
-        sources = TeamSources(
-            replace(config, graphs=graphs), workspace, bindings or Bindings(), Surroundings.of(config)
-        )
+        tools = {name: tool for name, tool in config.tools.items() if name not in withheld}
+        obeyed, around = replace(config, graphs=graphs, tools=tools), Surroundings.of(config)
+        sources = TeamSources(obeyed, workspace, bindings or Bindings(), around, cache)
         installed = installed_teams(sources, {*withheld, *(team.name for team in extra)})
         kept = (team for team in installed if team.name not in withheld)
         teams = _by_name((*kept, *extra, *withheld.values()))
@@ -92,6 +96,8 @@ class TeamRegistry:
         Args:
             secrets: declared secrets, by name: what is bound holds their names instead, whatever it was read from.
         """
+        for team in self.planned():
+            team.look()
         return {
             name: AgentFacts(
                 name=name,
@@ -100,6 +106,7 @@ class TeamRegistry:
                 enabled=self.enabled(name),
                 max_retries=team.max_retries,
                 timeout=team.timeout,
+                optional=team.optional,
                 bind=partial(_bind, team, secrets) if secrets else team.bind,
                 risk_of=team.risk_of,
                 reads_results=team.reads_results,

@@ -51,6 +51,10 @@ def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None
         yield labelled(_("runs"), command_line(arguments["argv"]), "bold", exact=True)
         yield from argument_rows({k: v for k, v in arguments.items() if k not in _DERIVED})
         return
+    if is_call(arguments):
+        yield labelled(_("calls"), in_line(str(arguments["calls"])), "bold", exact=True)
+        yield from argument_rows(arguments["input"])
+        return
     if _programs(arguments):
         arguments = {k: v for k, v in arguments.items() if k != "programs"}
     own = {k: v for k, v in arguments.items() if settings is None or k not in settings}
@@ -167,7 +171,13 @@ def _programs(arguments: Mapping[str, object]) -> Mapping[str, str]:
 
 def is_graph_input(arguments: Mapping[str, object]) -> bool:
     """Return whether these are the arguments of a step that starts a graph which somebody else wrote."""
-    return "input" in arguments and "argv" not in arguments and isinstance(arguments.get("programs"), Mapping)
+    known = "argv" in arguments or is_call(arguments)
+    return "input" in arguments and not known and isinstance(arguments.get("programs"), Mapping)
+
+
+def is_call(arguments: Mapping[str, object]) -> bool:
+    """Return whether these are the arguments of a step that calls a function or tool which somebody else wrote."""
+    return isinstance(arguments.get("calls"), str) and isinstance(arguments.get("input"), Mapping)
 
 
 def _given(task: str, values: Iterable[Any]) -> bool:

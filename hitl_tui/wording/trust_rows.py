@@ -17,6 +17,8 @@ _KINDS: Mapping[WantKind, str] = {
     WantKind.COMMAND: mark("run a command"),
     WantKind.PREVIEW: mark("run a preview without asking"),
     WantKind.GRAPH: mark("import a graph"),
+    WantKind.TOOL: mark("import a function"),
+    WantKind.SERVER: mark("use an MCP server"),
     WantKind.STORE: mark("use a checkpoint store"),
     WantKind.VARIABLES: mark("set environment variables"),
     WantKind.SECRET: mark("read secrets"),

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from hitl_tui.cli.fast_args import CONSOLE
 from hitl_tui.cli.subcommands import SUBCOMMANDS, Parser
 from hitl_tui.commands.spec import help_table
-from hitl_tui.config.schema import _File, _GraphTeam
+from hitl_tui.config.schema import _File, _OwnTeam
 from hitl_tui.console.keymap import TITLES, Keymap
 from hitl_tui.language import using
 from hitl_tui.lint.rules import RULES
@@ -133,7 +133,7 @@ def _keys(before: str, form: type[BaseModel]) -> Iterator[tuple[str, str]]:
         else:
             yield from _keys(f"{path}.NAME.", inner)
         if path == "teams":
-            yield from _keys("teams.NAME.", _GraphTeam)
+            yield from _keys("teams.NAME.", _OwnTeam)
 
 
 def _form_in(kind: Any) -> type[BaseModel] | None:

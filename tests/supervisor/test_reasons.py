@@ -15,9 +15,9 @@ from hitl_tui.core.fold_operator_events import rejected
 from hitl_tui.core.messages import Message
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.final_answer import compose, reason
-from hitl_tui.teams.command.process import run_command
 from hitl_tui.teams.command.team import refuse_failure
 from hitl_tui.teams.contract import TeamFailure
+from hitl_tui.teams.process import run_command
 
 
 def asking() -> SupervisorTodo:

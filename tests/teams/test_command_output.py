@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.safe_text import mask
-from hitl_tui.teams.command.bounded_output import NOTES, Bounded, Lines, Masker
+from hitl_tui.teams.bounded_output import NOTES, Bounded, Lines, Masker
 
 SECRETS = {"DB_PASSWORD": "hunter2!", "TOKEN": "hunter2!extra", "SHORT": "abc"}
 

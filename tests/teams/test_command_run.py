@@ -17,7 +17,7 @@ from team_support import first
 
 from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
-from hitl_tui.teams.command.process import CommandOutcome, run_command
+from hitl_tui.teams.process import CommandOutcome, run_command
 
 ENV = command_environment({}, os.environ)
 

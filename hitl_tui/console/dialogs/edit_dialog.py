@@ -12,11 +12,19 @@ from textual.events import Key
 from textual.timer import Timer
 from textual.widgets import Static
 
-from hitl_tui.commands.todo_input import command_description
+from hitl_tui.commands.todo_input import call_description, command_description
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer
 from hitl_tui.console.dialogs.form_fields import PAGES, EditArea, FieldInput
-from hitl_tui.console.dialogs.form_model import Draft, Field, Form, declared_fields, editable, schema_fields
+from hitl_tui.console.dialogs.form_model import (
+    Draft,
+    Field,
+    Form,
+    declared_fields,
+    editable,
+    editable_schema,
+    schema_fields,
+)
 from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
 from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.question_preview import QuestionPreviews
@@ -27,7 +35,7 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.rows import Row, labelled
-from hitl_tui.wording.subject_rows import limits, runs
+from hitl_tui.wording.subject_rows import is_call, limits, runs
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter
@@ -94,7 +102,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         parameters: Mapping[str, Parameter] | None = None,
     ) -> None:
         present = editable(arguments, schema)
-        fields = schema_fields(schema, present) if parameters is None else declared_fields(parameters)
+        taken = editable_schema(arguments, schema)
+        fields = schema_fields(taken, present) if parameters is None else declared_fields(parameters)
         super().__init__(title, Form(fields, present, empties=False), self._edited)
         self._wanted = task
         self._arguments = arguments
@@ -137,6 +146,9 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
             command = str(self._arguments["command"])
             task = command_description(task, self._arguments, command, parameters)
             parameters = {"command": command, "parameters": parameters}
+        elif is_call(self._arguments):
+            task = call_description(task, parameters)
+            parameters = {"calls": self._arguments["calls"], "input": parameters}
         return Edited(task, parameters, self._bind(task, parameters), self._seen)
 
     def show_error(self, said: str) -> None:

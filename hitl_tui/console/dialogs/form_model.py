@@ -14,6 +14,7 @@ from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark
+from hitl_tui.wording.subject_rows import is_call
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter
@@ -29,7 +30,15 @@ def editable(arguments: JsonObject, schema: JsonSchema) -> dict[str, Json]:
     if "command" in arguments and "argv" in arguments:
         parameters = arguments.get("parameters")
         return dict(parameters) if isinstance(parameters, Mapping) else {}
+    if is_call(arguments):
+        return dict(arguments["input"])
     return {k: v for k, v in arguments.items() if not properties.get(k, {}).get("readOnly")}
+
+
+def editable_schema(arguments: JsonObject, schema: JsonSchema) -> JsonSchema:
+    """Return the JSON Schema of what `editable` returns."""
+    found: JsonSchema = schema["properties"]["input"] if is_call(arguments) else schema
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,9 @@ from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
-from hitl_tui.teams.command.bounded_output import NOTES
+from hitl_tui.teams.bounded_output import NOTES
 from hitl_tui.teams.command.listed_files import listed_files
 from hitl_tui.teams.command.paths import refuse_outside
-from hitl_tui.teams.command.process import CommandOutcome, run_command
 from hitl_tui.teams.contract import (
     BRIEF,
     Block,
@@ -39,6 +38,7 @@ from hitl_tui.teams.contract import (
     one,
     unknown_name,
 )
+from hitl_tui.teams.process import CommandOutcome, run_command
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime

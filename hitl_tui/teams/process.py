@@ -13,18 +13,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
-from hitl_tui.teams.command.bounded_output import NOTES, Bounded, Lines, Masker, Notes
+from hitl_tui.teams.bounded_output import NOTES, Bounded, Lines, Masker, Notes
 from hitl_tui.teams.command_init import GRACE, INIT, KILL_WAIT
 
 OUTPUT_LIMIT = 256 * 1024
 DRAIN = 1.0
+ANSWER_FD = "HITL_ANSWER_FD"
+"""Variable with the number of the descriptor that an answer is written to, see `Exchange`."""
 
 
 class StillRunning(HitlError):
@@ -70,6 +72,35 @@ class CommandOutcome:
         }
 
 
+@dataclass(slots=True)
+class Exchange:
+    """What a program that belongs to this one is given, and its answer: it ends when this process does.
+
+    Its answer comes through a descriptor whose number is in its environment as `ANSWER_FD`.
+
+    Args:
+        given: what stands on its standard input.
+        limit: bytes of the answer that are kept.
+        answer: what came, at most that much.
+        size: bytes that came.
+    """
+
+    given: bytes
+    limit: int
+    answer: bytearray = field(default_factory=bytearray)
+    size: int = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the answer."""
+        self.size += len(data)
+        self.answer += data[: max(0, self.limit - len(self.answer))]
+
+    @property
+    def whole(self) -> bool:
+        """Nothing of the answer was left out."""
+        return self.size <= self.limit
+
+
 async def run_command(
     argv: Sequence[str],
     cwd: Path,
@@ -82,12 +113,14 @@ async def run_command(
     secrets: Mapping[str, str] | None = None,
     grace: float = GRACE,
     notes: Notes = NOTES["en"],
+    exchange: Exchange | None = None,
 ) -> CommandOutcome:
     """Run a program in a session of its own and return how it ended.
 
-    Its standard input is empty and it has no terminal. When its time is up, or the caller is cancelled, it and all
-    its descendants get SIGTERM, after `grace` seconds SIGKILL, and this returns (or raises) only when that is
-    over. What it leaves running when it ends by itself is ended the same way, also in other sessions.
+    It has no terminal, and nothing on its standard input unless something is exchanged with it. When its time is up,
+    or the caller is cancelled, it and all its descendants get SIGTERM, after `grace` seconds SIGKILL, and this returns
+    (or raises) only when that is over. What it leaves running when it ends by itself is ended the same way, also in
+    other sessions.
 
     Args:
         argv: the program and its arguments; no shell looks at them.
@@ -100,6 +133,7 @@ async def run_command(
         secrets: values by name that are masked in everything it writes.
         grace: seconds between SIGTERM and SIGKILL.
         notes: what stands in place of output that was left out.
+        exchange: what it is given, and takes its answer; None for a program that knows nothing of this one.
 
     Raises:
         BadInput: the program doesn't exist, may not be run, or can't be started; nothing was done.
@@ -108,7 +142,7 @@ async def run_command(
     loop = asyncio.get_running_loop()
     began = loop.time()
     run = _Run(loop, limit, on_line, secrets or {}, notes)
-    spawning = asyncio.ensure_future(_spawn(run, argv, cwd, env, lock_fd, grace))
+    spawning = asyncio.ensure_future(_spawn(run, argv, cwd, env, lock_fd, grace, exchange))
     try:
         transport = await asyncio.shield(spawning)
     except asyncio.CancelledError:
@@ -157,6 +191,8 @@ class _Run(asyncio.SubprocessProtocol):
         self.ended: asyncio.Future[None] = loop.create_future()
         self.gone: asyncio.Future[None] = loop.create_future()
         self.drained: asyncio.Future[None] = loop.create_future()
+        self.answered: asyncio.Future[None] | None = None
+        self.answering: asyncio.BaseTransport | None = None
         self.open_pipes = {1, 2}
         self.start_error = 0
         self.code: int | None = None
@@ -238,6 +274,20 @@ class _Status(asyncio.Protocol):
         self._run.status_closed()
 
 
+class _Answer(asyncio.Protocol):
+    """The pipe that a program's answer comes through."""
+
+    def __init__(self, exchange: Exchange, ended: asyncio.Future[None]) -> None:
+        self._exchange = exchange
+        self._ended = ended
+
+    def data_received(self, data: bytes) -> None:
+        self._exchange.feed(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        _settle(self._ended)
+
+
 def _settle(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
@@ -251,38 +301,64 @@ def _signal_name(number: int) -> str:
 
 
 async def _spawn(
-    run: _Run, argv: Sequence[str], cwd: Path, env: Mapping[str, str], lock_fd: int, grace: float
+    run: _Run,
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    lock_fd: int,
+    grace: float,
+    exchange: Exchange | None,
 ) -> asyncio.SubprocessTransport:
     if not argv:
         raise BadInput(Message("A command needs a program to run."))
     loop = asyncio.get_running_loop()
     reading, writing = os.pipe()
+    passed = [writing, lock_fd] if lock_fd >= 0 else [writing]
+    opened, env = [writing], dict(env)
     init = (sys.executable, "-I", "-S", "-X", "utf8", INIT)
+    has_lc_ctype, outlives = "1" if "LC_CTYPE" in env else "0", "1" if exchange is None else "0"
     try:
         await loop.connect_read_pipe(lambda: _Status(run), os.fdopen(reading, "rb"))
+        if exchange is not None:
+            opened.append(answer := await _answer_pipe(run, exchange))
+            passed.append(answer)
+            env[ANSWER_FD] = str(answer)
         transport, _ = await loop.subprocess_exec(
             lambda: run,
-            *(*init, str(writing), str(grace), str(KILL_WAIT), "1" if "LC_CTYPE" in env else "0", *argv),
-            stdin=subprocess.DEVNULL,
+            *(*init, str(writing), str(grace), str(KILL_WAIT), has_lc_ctype, outlives, *argv),
+            stdin=subprocess.DEVNULL if exchange is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env=dict(env),
+            env=env,
             start_new_session=True,
-            pass_fds=(writing, *((lock_fd,) if lock_fd >= 0 else ())),
+            pass_fds=passed,
         )
     except (OSError, ValueError) as error:
         if not await asyncio.to_thread(cwd.is_dir):
             raise BadInput(Message("The folder {} doesn't exist, so {} can't run in it.", cwd, argv[0])) from error
         raise BadInput(Message("The program {} can't be started: {}.", argv[0], error)) from error
     finally:
-        os.close(writing)
+        for descriptor in opened:
+            os.close(descriptor)
     await run.begun
     if run.start_error:
         await run.gone
         transport.close()
         raise BadInput(_why_not_started(argv[0], run.start_error))
+    if exchange is not None and isinstance(given := transport.get_pipe_transport(0), asyncio.WriteTransport):
+        given.write(exchange.given)
+        given.close()  # once all of it is written
     return transport
+
+
+async def _answer_pipe(run: _Run, exchange: Exchange) -> int:
+    """Return the descriptor that a program is to write its answer to."""
+    loop = asyncio.get_running_loop()
+    reading, writing = os.pipe()
+    ended = run.answered = loop.create_future()
+    run.answering, _ = await loop.connect_read_pipe(lambda: _Answer(exchange, ended), os.fdopen(reading, "rb"))
+    return writing
 
 
 def _why_not_started(program: str, number: int) -> str:
@@ -323,8 +399,12 @@ async def _end(run: _Run, transport: asyncio.SubprocessTransport, grace: float) 
             )
         if run.open_pipes:
             await asyncio.wait({run.drained}, timeout=DRAIN)
+        if run.answered is not None and not run.answered.done():
+            await asyncio.wait({run.answered}, timeout=DRAIN)
     finally:
         transport.close()
+        if run.answering is not None:
+            run.answering.close()
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:

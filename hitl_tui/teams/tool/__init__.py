@@ -1,0 +1,1 @@
+"""Functions, LangChain tools and tools of MCP servers as teams."""

@@ -1,0 +1,334 @@
+"""`ToolTeam`: a function, a LangChain tool or a tool of an MCP server as a team."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
+
+from hitl_tui.config.declared_commands import CommandDeclaration, command_environment
+from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.declared_tools import ToolDeclaration
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.schema_fields import fields_schema
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
+from hitl_tui.core.messages import Message
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_markdown import fenced
+from hitl_tui.core.secret_names import with_values
+from hitl_tui.graphs.graph_source import Imports, source_of
+from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
+from hitl_tui.teams.bounded_output import NOTES
+from hitl_tui.teams.contract import Team, TeamContext, TeamGraph, TeamResult, TeamSources, language_of, one
+from hitl_tui.teams.tool.arguments import exact_arguments, fields_of, given_in
+from hitl_tui.teams.tool.calls import Described, Descriptions, call
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+STOP_MARGIN = 15.0
+"""Seconds that stopping a call may take."""
+_SUMMARY = 160
+_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "en": {
+            "nothing": "It ended and returned nothing.",
+            "declared_done": "A person said that it was done; what it returned is not known.",
+        },
+        "ko": {
+            "nothing": "반환한 값 없이 끝났습니다.",
+            "declared_done": "완료되었다고 사람이 확인했습니다. 반환한 값은 알 수 없습니다.",
+        },
+    }
+)
+
+log = logging.getLogger(__name__)
+
+
+class ToolState(TypedDict, total=False):
+    """State of the team's graph: the task, what was returned, the result."""
+
+    task: str
+    returned: dict[str, Any]
+    result: dict[str, Any]
+
+
+class ToolArguments(TypedDict, total=False):
+    """The exact input of one call."""
+
+    input: Required[dict[str, Json]]
+    calls: Required[str]
+    programs: Mapping[str, str]
+
+
+class ToolTeam(Team):
+    """Somebody's function or tool, called in a process of its own.
+
+    What it takes and says of itself is read when it is first needed, in such a process, too: its module is never
+    imported here. What its code says is part of what is approved: `programs`, looked up anew whatever stands there.
+
+    Args:
+        declaration: which tool, and what it needs.
+        workspace: absolute path of the folder it works in; empty for the declaration's own.
+        bindings: finds what it may execute.
+        around: what of the workspace's settings says which files are code.
+        descriptions: what tools say of themselves.
+        secret_names: declared secrets, which reading it finds in its environment as a call does.
+    """
+
+    binds_files = True
+
+    def __init__(
+        self,
+        declaration: ToolDeclaration,
+        workspace: str = "",
+        bindings: Bindings | None = None,
+        around: Surroundings | None = None,
+        descriptions: Descriptions | None = None,
+        secret_names: tuple[str, ...] = (),
+    ) -> None:
+        folder = declaration.folder or workspace or str(Path.cwd())
+        self.declaration = replace(declaration, folder=folder)
+        self.name = declaration.name
+        self.risk = declaration.risk
+        self.max_retries = declaration.max_retries
+        self.idempotent = declaration.idempotent
+        self.optional = declaration.optional
+        self.timeout = declaration.timeout + STOP_MARGIN
+        self.description = declaration.description or Message("Calls {}", one(declaration.calls, 120))
+        self.reads_results = False
+        self._bindings = bindings or Bindings()
+        self._around = around or Surroundings()
+        self._descriptions = descriptions or Descriptions(None)
+        self._secret_names = secret_names
+        self._imports: dict[str, Imports] = {}
+        self._known: tuple[Mapping[str, str], Described | BadInput] | None = None
+
+    # What it says of itself --------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Find out what it says of itself."""
+        found = self._looked()
+        if isinstance(found, Described):
+            self.description = self.declaration.description or found.description or self.description
+            self.reads_results = found.takes_inputs
+
+    @property
+    def input_schema(self) -> JsonSchema:
+        """JSON Schema of `arguments`; what follows from the declaration is read-only."""
+        found = self._looked()
+        taken: JsonSchema = fields_schema(found.schema) if isinstance(found, Described) else {"type": "object"}
+        programs = {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True}
+        return {
+            "type": "object",
+            "properties": {"input": taken, "calls": {"type": "string", "readOnly": True}, "programs": programs},
+            "required": ["input"],
+            "additionalProperties": False,
+        }
+
+    def described(self) -> Described:
+        """Return what it says of itself, read anew where that failed before.
+
+        Raises:
+            BadInput: it can't be found out; the message says why.
+        """
+        found = self._looked(again=True)
+        if isinstance(found, BadInput):
+            raise found
+        return found
+
+    def _looked(self, *, again: bool = False) -> Described | BadInput:
+        try:
+            files = self._code()
+            if self._known is None or self._known[0] != files or (again and isinstance(self._known[1], BadInput)):
+                secrets = {name: os.environ[name] for name in self._secret_names if name in os.environ}
+                self._known = files, self._descriptions.of(self.declaration, files, secrets)
+        except BadInput as error:
+            log.warning("%s can't be described: %s", self.name, error.message)
+            self._known = self._known[0] if self._known is not None else {}, error
+            return error
+        return self._known[1]
+
+    # What is approved --------------------------------------------------------------------------------------------
+
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
+        """Return exactly what it is called with.
+
+        Args:
+            text: `name=value …`, a JSON object, or words for its only argument; used where none is given otherwise.
+            arguments: its arguments by name, or what this returned before.
+
+        Raises:
+            BadInput: they don't fit its schema; the message names the first that doesn't. Or it can't be described.
+        """
+        schema = self.described().schema
+        given = {key: value for key, value in arguments.items() if key != "programs"}
+        whole = given.get("input")
+        if isinstance(whole, Mapping) and ("calls" in given or "input" not in fields_of(schema).known):
+            strange = given.keys() - {"input", "calls"}
+            if strange:
+                raise BadInput(Message('{} takes "input", not "{}" beside it.', self.name, one(min(strange))))
+            given = dict(whole)
+        exact = exact_arguments(self.name, given or given_in(text, schema), schema)
+        programs = self.programs({})
+        return {"input": exact, "calls": self.declaration.calls, **({"programs": dict(programs)} if programs else {})}
+
+    def programs(self, arguments: JsonObject) -> Mapping[str, str]:
+        """Return what a call may execute, as it is now: with high risk all files of the workspace.
+
+        Raises:
+            BadInput: there are too many files.
+        """
+        code = self._code()
+        if self.declaration.kind == "mcp" or self.risk is not Risk.HIGH:
+            return code
+        root = os.path.realpath(self.declaration.folder)
+        return {**code, WHOLE: self._bindings.whole(root, self.declaration.pins, self._around)}
+
+    def _code(self) -> Mapping[str, str]:
+        """Return the digests of the files that it is made of."""
+        declaration = self.declaration
+        if declaration.kind != "mcp":
+            named = GraphDeclaration(declaration.name, declaration.target, declaration.folder)
+            return source_of(named, declaration.folder, self._imports).programs
+        if declaration.url:
+            return {}
+        argv = declaration.server
+        literal = tuple(part.replace("{", "{{").replace("}", "}}") for part in argv)
+        command = CommandDeclaration(declaration.name, literal, risk=self.risk, pins=declaration.pins)
+        path = command_environment({}, os.environ)["PATH"]
+        return self._bindings.command(command, [argv], Path(declaration.folder), path, self._around)
+
+    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+        """Return the names of the files that differ between `programs` that were asked about and those of now."""
+        return self._bindings.changed(approved, now)
+
+    def changes_nothing(self, arguments: JsonObject) -> bool:
+        """Return whether it is declared to be of low risk."""
+        return self.risk is Risk.LOW
+
+    # What runs ---------------------------------------------------------------------------------------------------
+
+    def build(self) -> TeamGraph:
+        """Return the graph call → report."""
+        from langgraph.graph import END, START, StateGraph
+
+        graph = StateGraph(ToolState, context_schema=TeamContext)
+        graph.add_node("call", self._call_node)
+        graph.add_node("report", self._report_node)
+        graph.add_edge(START, "call")
+        graph.add_edge("call", "report")
+        graph.add_edge("report", END)
+        return graph
+
+    async def _call_node(self, state: ToolState, runtime: Runtime[TeamContext]) -> ToolState:
+        context = runtime.context
+        arguments = cast(ToolArguments, context.task.arguments)
+
+        async def act() -> dict[str, Json]:
+            await asyncio.to_thread(self._refuse_changed, arguments)
+            found = await call(
+                self.declaration,
+                _valued(arguments["input"], context.secrets),
+                {todo_id: _as_input(result) for todo_id, result in context.task.inputs.items()},
+                context.secrets,
+                on_line=lambda _, line: context.progress(line.expandtabs()),
+                lock_fd=context.lock_fd,
+                notes=NOTES[_language(context)],
+            )
+            return {"value": found.value, "text": found.text, "duration": found.duration}
+
+        subject: JsonObject = {"input": dict(arguments["input"]), "calls": arguments["calls"]}
+        returned = await context.effects("call", subject, act)
+        return {"returned": dict(returned)}
+
+    async def _report_node(self, state: ToolState, runtime: Runtime[TeamContext]) -> ToolState:
+        result = result_of(self.name, state["returned"], _language(runtime.context))
+        return {"returned": {}, "result": result.to_dict()}
+
+    def _refuse_changed(self, arguments: ToolArguments) -> None:
+        """Check that what would be called is what was approved.
+
+        Raises:
+            BadInput: it isn't.
+        """
+        if arguments["calls"] != self.declaration.calls:
+            raise BadInput(
+                Message(
+                    'The declaration of "{}" changed since it was approved, so it was not run; ask again.', self.name
+                )
+            )
+        approved, now = arguments.get("programs") or {}, self.programs({})
+        if approved != now:
+            names = one(", ".join(self.changed(approved, now)), 200)
+            raise BadInput(
+                Message(
+                    "{} changed since this step was planned or approved, so nothing was run; edit the step, "
+                    "and it asks with what is there now.",
+                    names,
+                )
+            )
+
+
+def teams(sources: TeamSources) -> list[Team]:
+    """Return a team for each function and tool that a workspace declares."""
+    descriptions = Descriptions(sources.cache)
+    names = tuple(sources.config.secret_names)
+    return [
+        ToolTeam(tool, sources.workspace, sources.bindings, sources.around, descriptions, names)
+        for tool in sources.config.tools.values()
+    ]
+
+
+def result_of(name: str, returned: JsonObject, language: str = "en") -> TeamResult:
+    """Return what a person and other teams get of what a tool returned.
+
+    Args:
+        name: what the team is called.
+        returned: `value`, JSON, and `text`, its own words.
+        language: of what a person reads, `ko` or `en`.
+    """
+    words = _WORDS[language]
+    if returned.get("declared_done"):
+        said = words["declared_done"]
+        return TeamResult(text=f"{said}\n", data={"declared_done": True}, summary=f"{name}: {said}")
+    value, text = returned.get("value"), str(returned.get("text") or "")
+    data = dict(value) if isinstance(value, Mapping) else {} if value is None else {"value": value}
+    if not text:
+        text = _as_text(value, words)
+    line = text if not isinstance(value, dict | list) or returned.get("text") else json.dumps(value, ensure_ascii=False)
+    found = not isinstance(value, str) or bool(value.strip())
+    return TeamResult(text=f"{text.rstrip()}\n", data=data, summary=f"{name}: {one(line, _SUMMARY)}", found=found)
+
+
+def _as_text(value: Json, words: Mapping[str, str]) -> str:
+    if value is None or value == "":
+        return words["nothing"]
+    if isinstance(value, dict | list):
+        return fenced(json.dumps(value, ensure_ascii=False, indent=2))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _as_input(result: TeamResult) -> dict[str, Json]:
+    """Return an earlier step's result as a function gets it."""
+    return {"text": result.text, "data": result.data, "summary": result.summary, "files": list(result.files)}
+
+
+def _valued(value: Any, secrets: Mapping[str, str]) -> Any:
+    """Return a JSON value with the values of the secrets that its texts name."""
+    if isinstance(value, str):
+        return with_values(value, secrets)
+    if isinstance(value, Mapping):
+        return {key: _valued(part, secrets) for key, part in value.items()}
+    return [_valued(part, secrets) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _language(context: TeamContext) -> str:
+    """Return the language that the session's question is in."""
+    return language_of(context.task.query or context.task.task)
