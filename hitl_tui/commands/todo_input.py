@@ -66,7 +66,7 @@ def manual_todo(
 
     Args:
         facts: the agent.
-        text: what to do; the session's question when empty.
+        text: what to do; the session's question when empty, where the team takes that.
         query: the session's question.
         taken: ids it must not get.
         after: ids it depends on; without any it depends on nothing.
@@ -76,7 +76,7 @@ def manual_todo(
     Raises:
         BadInput: the team can't use the text.
     """
-    task = text or query
+    task = text or (query if facts.takes_question else "")
     step = ExecutionStep(agent=facts.name, task=task, name=clip(text.split("\n")[0]) if text else facts.description)
     plan = ExecutionPlan((step,))
     (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert_with_strategy(plan, taken=taken)

@@ -370,7 +370,7 @@ class _OwnTeam(_Team):
         if self.kind in ("function", "tool") and (target := getattr(self, self.kind)):
             problems += target_problems(self.kind, target)
         if self.retries and self.risk != "low" and not self.idempotent:
-            problems.append(Problem(("retries",), Message('need risk = "low" or idempotent = true')))
+            problems.append(Problem(("retries",), Message('needs risk = "low" or idempotent = true')))
         if problems:
             raise wrong(*problems)
         return self

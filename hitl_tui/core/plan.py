@@ -164,6 +164,7 @@ class AgentFacts:
         changed: the `programs` that were asked about and those of now → names of the files that differ; None where
             its arguments hold none.
         optional: a failure skips its steps instead of blocking what depends on them.
+        takes_question: the session's question is its task where a person gives it no other.
     """
 
     name: str
@@ -178,6 +179,7 @@ class AgentFacts:
     programs: Callable[[JsonObject], Mapping[str, str]] | None = None
     changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
     optional: bool = False
+    takes_question: bool = True
 
 
 @dataclass(frozen=True, slots=True)

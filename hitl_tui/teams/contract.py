@@ -323,6 +323,7 @@ class Team(ABC):
         optional: a failure skips the step instead of blocking what depends on it.
         idempotent: doing its work twice does no more than doing it once, so that it may be tried again by itself.
         reads_results: it looks at what earlier TODOs found.
+        takes_question: the session's question is its task where a person gives it no other.
         keeps_input: its graph stores its input, so that no secret may be in it.
         binds_files: its arguments hold `programs`, the digests of what they may execute.
         graph: the graph of somebody else that it runs as it is; None for a team that builds one.
@@ -337,6 +338,7 @@ class Team(ABC):
     optional: bool = False
     idempotent: bool = False
     reads_results: bool = True
+    takes_question: bool = True
     keeps_input: bool = False
     binds_files: bool = False
     graph: GraphSpec | None = None

@@ -25,7 +25,7 @@ from hitl_tui.teams.command_init import GRACE, INIT, KILL_WAIT
 
 OUTPUT_LIMIT = 256 * 1024
 DRAIN = 1.0
-ANSWER_FD = "HITL_ANSWER_FD"
+ANSWER_FD = "TEAM_ANSWER_FD"
 """Variable with the number of the descriptor that an answer is written to, see `Exchange`."""
 
 

@@ -110,6 +110,7 @@ class TeamRegistry:
                 bind=partial(_bind, team, secrets) if secrets else team.bind,
                 risk_of=team.risk_of,
                 reads_results=team.reads_results,
+                takes_question=team.takes_question,
                 programs=team.programs if team.binds_files else None,
                 changed=team.changed if team.binds_files else None,
             )

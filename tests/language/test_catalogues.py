@@ -28,6 +28,9 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
         "SQLite",
         "PostgreSQL",
         "LangGraph",
+        "MCP",
+        "mcp",
+        "kind",
         "JavaScript",
     }
     | {"ssh", "HOST"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -169,7 +170,7 @@ def test_what_it_bound_it_binds_again_and_parameters_win_over_words(tmp_path: Pa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, r'vat needs "amount" \(a number\)'),
+        ({}, r'vat needs the parameter "amount" \(a number\)'),
         ({"amount": "much"}, r'vat: amount must be a number, but it is the text "much"'),
         ({"amount": 1, "rate": "low"}, "vat: rate must be a number"),
         ({"amount": 1, "rounding": "left"}, r"vat: rounding must be one of .*up.*down"),
@@ -341,15 +342,17 @@ made = ToolTeam(ToolDeclaration("vat", "function", target="my.py:vat", folder=st
 progress = lambda line, **_: print(line, flush=True)
 asyncio.run(run_team(made, make_context(folder, made.bind("", {{}}), progress=progress)))
 """
-    ours = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    ours = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=subprocess.PIPE)
     assert ours.stdout is not None
-    pids = [int(pid) for pid in (await asyncio.to_thread(ours.stdout.readline)).split()]
+    pids = [int(pid) for pid in (await ours.stdout.readline()).split()]
     assert len(pids) == 2
     assert all(map(lives, pids))
     ours.send_signal(signal.SIGKILL)
-    ours.wait()
-    while any(map(lives, pids)):  # the test's own limit ends this where it never does
-        await asyncio.sleep(0.05)
+    await ours.wait()
+    watched = [os.pidfd_open(pid) for pid in pids if lives(pid)]
+    for descriptor in watched:  # readable once its process has ended; the test's own limit ends a wait in vain
+        await asyncio.to_thread(select.select, [descriptor], [], [])
+        os.close(descriptor)
 
 
 def lives(pid: int) -> bool:

@@ -30,8 +30,9 @@ def editable(arguments: JsonObject, schema: JsonSchema) -> dict[str, Json]:
     if "command" in arguments and "argv" in arguments:
         parameters = arguments.get("parameters")
         return dict(parameters) if isinstance(parameters, Mapping) else {}
-    if is_call(arguments):
-        return dict(arguments["input"])
+    given = arguments.get("input")
+    if is_call(arguments) and isinstance(given, Mapping):
+        return dict(given)
     return {k: v for k, v in arguments.items() if not properties.get(k, {}).get("readOnly")}
 
 

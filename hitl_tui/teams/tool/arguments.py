@@ -67,9 +67,8 @@ def given_in(text: str, schema: JsonSchema) -> dict[str, Json]:
             return found
     if (pairs := pairs_in(words)) is not None:
         return dict(pairs)
-    fields = fields_of(schema)
-    only = fields.required or tuple(fields.known)
-    return {only[0]: words} if words and len(only) == 1 else {}
+    needed = fields_of(schema).required
+    return {needed[0]: words} if words and len(needed) == 1 else {}
 
 
 def pairs_in(text: str) -> dict[str, str] | None:
@@ -107,7 +106,7 @@ def exact_arguments(name: str, given: JsonObject, schema: JsonSchema) -> dict[st
             found[key] = part["default"]
         elif key in fields.required:
             raise BadInput(
-                Message("{} needs {} ({}).", name, quoted(key), expects(part)),
+                Message("{} needs the parameter {} ({}).", name, quoted(key), expects(part)),
                 help=Message("For example: {}", _example(known, fields.required)),
             )
     found.update((key, _read(value, fields.others)) for key, value in given.items() if key not in known)

@@ -83,6 +83,7 @@ class ToolTeam(Team):
     """
 
     binds_files = True
+    takes_question = False
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Describes or calls somebody's function or tool, in a process of its own.
 
 Run as a script with a request on standard input, JSON; its answer goes to the descriptor whose number is in
-`HITL_ANSWER_FD`. What the function prints is its output and isn't part of that. It imports nothing of this program, so
+`TEAM_ANSWER_FD`. What the function prints is its output and isn't part of that. It imports nothing of this program, so
 that names of the workspace's modules are free.
 """
 
@@ -395,7 +395,7 @@ def told(error: BaseException) -> dict[str, Any]:
 
 def main() -> None:
     """Read the request, answer it."""
-    descriptor = int(os.environ.pop("HITL_ANSWER_FD"))
+    descriptor = int(os.environ.pop("TEAM_ANSWER_FD"))
     os.set_inheritable(descriptor, False)
     request = json.loads(sys.stdin.buffer.read())
     empty = os.open(os.devnull, os.O_RDONLY)
