@@ -137,7 +137,7 @@ def test_why_it_stopped_is_said_once(shell: Shell, tmp_path: Path) -> None:
     process = popen(shell.command("do", "s1", "/todos"), shell, PYTHONPATH=str(tmp_path))
     out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, out) == (143, b"")
-    assert err.decode() == "Stopped by SIGTERM.\n"
+    assert err.decode() == "Stopped by SIGTERM; session s1 continues when opened again.\n"
 
 
 @pytest.mark.long
