@@ -90,3 +90,16 @@ async def test_the_lower_edge_says_what_is_wrong_instead_of_ready(tmp_path: Path
         await c.until(lambda: edge(c) == "not valid yet: limit", "what is wrong")
         fields["limit"].value = "3"
         await c.until(lambda: "not valid" not in edge(c), "that it is right again")
+
+
+async def test_the_lower_edge_says_by_itself_when_a_key_decides(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        await editing(c)
+        assert edge(c) == "…"
+        c.clock.rest()
+        await c.until(lambda: edge(c) == "ready", "that the pause is over")
+        await c.press("x")
+        assert edge(c) == "…"
+        c.clock.rest()
+        await c.until(lambda: edge(c) == "ready", "and again")

@@ -12,6 +12,7 @@ from textual.widgets import Button
 from hitl_tui.console.keyguard.guard import KeyGuard, guard_of
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.modal_screen import Answered, Modal
+from hitl_tui.core.bursts import ARM_AFTER
 from hitl_tui.language import _
 
 CSS: list[str | PurePath] = ["dialogs.tcss", "../widgets/rows.tcss"]
@@ -71,7 +72,7 @@ class GuardedDialog(Modal[Answered], Generic[Answered]):
         self.below(self.state_words(remaining))
         if remaining > 0 and not self._looks_again:  # one is enough, however much is typed meanwhile
             self._looks_again = True
-            self.set_timer(remaining + 0.02, self._look_again)
+            self.set_timer(min(remaining, ARM_AFTER) + 0.02, self._look_again)
 
     def _look_again(self) -> None:
         self._looks_again = False
