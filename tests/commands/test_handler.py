@@ -432,7 +432,7 @@ async def test_a_line_typed_at_a_terminal_answers_nothing_that_came_while_it_was
         await op.rest()
         for line in ("/todo approve", "/todo approve 2", "/todo skip 2", "/todo reject 2 no"):
             refused = await handler.handle_command(line, [first])
-            assert refused.failed and "todo_002 was asked after you began that line" in refused.message, line
+            assert refused.failed and "002 was asked after you began that line" in refused.message, line
         assert (op.status("todo_002"), place.world.done()) == ("waiting_approval", {"todo_001": 1})
         assert not (await handler.handle_command("/todos", [first])).failed
         second = op.now.questions[0].id

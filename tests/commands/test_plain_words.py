@@ -60,7 +60,7 @@ async def test_an_answer_decides_nothing_and_the_command_that_does_is_named(tmp_
         for words in ("1", "yes", "승인"):
             refused = await handler.handle_command(words)
             assert refused.failed and words in refused.message
-            assert "/todo approve todo_001" in refused.data["help"]
+            assert "/todo approve 001" in refused.data["help"]
         helped = await handler.handle_command("help")
         assert helped.data["commands"] == (await handler.handle_command("/help")).data["commands"]
         proposed = await handler.handle_command("add an analysis")

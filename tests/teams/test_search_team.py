@@ -94,7 +94,8 @@ async def test_what_was_found_is_cited_by_file_and_line(tmp_path: Path) -> None:
     assert result.data["hits"] == 1 and result.data["searched"] == 1
     assert result.data["passages"][0]["heading"] == "Lease > Cap"
     assert result.data["skipped"][0]["path"] == "broken.pdf"
-    assert "indexed 1 file" in progress.lines and "1 passage in 1 file" in progress.lines
+    assert "indexed 1 file" in progress.lines
+    assert not any("passage" in line for line in progress.lines), "its result says so, and once is enough"
 
 
 async def test_what_is_said_follows_the_language_of_the_question(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ async def test_what_is_said_follows_the_language_of_the_question(tmp_path: Path)
     progress = Progress()
     korean = await search(tmp_path, "보증금은 얼마나 올릴 수 있나요?", progress)
     assert korean.summary == "파일 1개에서 구절 1개, 첫째: lease.md:3"
-    assert "파일 1개에서 구절 1개" in progress.lines and "파일 1개 색인" in progress.lines
+    assert "파일 1개 색인" in progress.lines
     english = await search(tmp_path, "What does the lease say about 보증금?")
     assert english.summary == "1 passage in 1 file, best: lease.md:3"
 
