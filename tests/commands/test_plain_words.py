@@ -97,7 +97,7 @@ async def test_a_graph_that_waits_for_its_next_input_takes_such_words(tmp_path: 
         await handler.handle_command("/todo approve")
         await session.settled()
         waiting = await handler.handle_command("yes")
-        assert waiting.failed and "/answer todo_001" in waiting.data["help"]
+        assert waiting.failed and "/answer 001" in waiting.data["help"]
         await handler.handle_command("/todo skip 1")
         await session.settled()
         assert "yes_no takes" in (await handler.handle_command("yes")).message, "it is judged as the graph's input"
