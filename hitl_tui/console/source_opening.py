@@ -6,11 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.app import SuspendNotSupported
-
 from hitl_tui.console.dialogs.sources_dialog import SourcesDialog
-from hitl_tui.core.errors import BadInput
-from hitl_tui.core.messages import Message
+from hitl_tui.console.outside_programs import step_aside
 from hitl_tui.supervisor.answer_sources import sources_of
 from hitl_tui.terminal.own_editor import open_at
 
@@ -31,9 +28,4 @@ async def open_in_editor(console: Console, file: Path, line: int) -> None:
     Raises:
         BadInput: the terminal can't be given away, or no editor can be started.
     """
-    try:
-        with console.suspend(), console.batch_update():
-            await open_at(file, line, os.environ)
-    except SuspendNotSupported as error:
-        raise BadInput(Message("This terminal can't open an editor.")) from error
-    console.refresh(layout=True)
+    await step_aside(console, lambda: open_at(file, line, os.environ))

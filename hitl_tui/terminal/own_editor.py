@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -61,7 +62,7 @@ async def open_at(path: Path, line: int, environ: Mapping[str, str]) -> None:
     command = _words(named or next((name for name in _USUAL if shutil.which(name)), _USUAL[-1]))
     if code := await _run([*command, *place_arguments(command, path, line)]):
         said = _('"{command}" ended with exit code {code}.')
-        raise BadInput(said.format(command=one_line(shlex.join(command), 60), code=code))
+        raise BadInput(said.format(command=one_line(Path(command[0]).name, 60), code=code))
 
 
 def place_arguments(command: Sequence[str], path: Path, line: int) -> list[str]:
@@ -99,11 +100,23 @@ def _words(command: str) -> list[str]:
 async def _run(command: Sequence[str]) -> int:
     """Run a program at the terminal and return its exit code. Raises BadInput: it can't be started."""
     try:
-        with _terminal() as terminal:
+        with _terminal() as terminal, _keyboard_signals_ignored():
             process = await asyncio.create_subprocess_exec(*command, stdin=terminal, stdout=terminal)
+            return await process.wait()
     except (OSError, ValueError) as error:
         raise _unusable(shlex.join(command[:1]), error) from error
-    return await process.wait()
+
+
+@contextmanager
+def _keyboard_signals_ignored() -> Iterator[None]:
+    """Leave Ctrl+C and Ctrl+\\ to the program at the terminal; they reach every process there."""
+    # Not SIG_IGN, which the program would inherit.
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -62,3 +62,23 @@ async def test_an_end_without_an_answer_promises_none(tmp_path: Path) -> None:
         await c.send("/todo reject todo_001 no")
         await c.until(lambda: c.snapshot.concluded and "1 rejected" in c.message, "the end")
         assert "Answer ready" not in c.message
+
+
+@pytest.mark.long
+async def test_the_answer_pane_shows_the_session_that_is_open_and_no_other(tmp_path: Path) -> None:
+    work = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", work, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the end")
+        answer = c.session.query_one(AnswerPane)
+        await c.until(lambda: answer.text, "the answer")
+        first, said = c.snapshot.session_id, answer.text
+        await c.send("/new Keep file one")
+        await c.until(lambda: c.shown() and c.snapshot.session_id != first, "the other session")
+        assert answer.text == ""
+        await c.send(f"/open {first}")
+        await c.until(lambda: c.shown() and c.snapshot.session_id == first, "the first session")
+        await c.until(lambda: answer.text == said, "its answer again")
+    async with console(tmp_path / "d", work, session=first) as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the session, opened again")
+        await c.until(lambda: c.session.query_one(AnswerPane).text == said, "its answer")
+        assert c.session.query_one(Panes).chosen == "answer"

@@ -53,7 +53,8 @@ def test_a_cited_line_opens_in_the_editor_and_the_console_comes_back_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = 'printf "\\033[2J\\033[Hopened %s" "${1##*/}"; test -t 0 && read line && printf "%s" "$line" > '
-    name = editor(tmp_path, "nano", f"shift; {screen}{shlex.quote(str(tmp_path / 'read'))}")
+    kept = "trap 'printf interrupted' INT; shift; "  # Ctrl+C interrupts `read`, and so the script ends with an error
+    name = editor(tmp_path, "nano", f"{kept}{screen}{shlex.quote(str(tmp_path / 'read'))}")
     monkeypatch.setenv("EDITOR", str(name))
     query = "How much may the deposit rise?"
     with Terminal(tmp_path / "data", (80, 24), "--workspace", str(EXAMPLE), "--mode", "risk", query) as terminal:
@@ -69,4 +70,10 @@ def test_a_cited_line_opens_in_the_editor_and_the_console_comes_back_whole(
         terminal.see("o open", without="opened ")
         assert (tmp_path / "read").read_text() == "typed to the editor"
         assert terminal.text.splitlines()[:15] == before.splitlines()[:15]
+        terminal.keys("o")
+        terminal.see("Sources of the answer")
+        terminal.keys("1")
+        terminal.see("opened ", without="Sources of the answer")
+        terminal.keys("\x03")
+        terminal.see("ended with exit code", without="opened ")
         assert terminal.leave() == 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeAlias
 
 from textual.actions import SkipAction
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -21,6 +21,8 @@ from hitl_tui.console.dialogs.form_model import Draft, Field, Form, needs_area
 from hitl_tui.console.dialogs.guarded_dialog import KeyButton, UnhurriedDialog
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Answered
+from hitl_tui.console.outside_programs import step_aside
+from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.dialog_frame import Dialog, DialogText, Flow
 from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.virtual_rows import Rows
@@ -346,17 +348,13 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
 
     async def _edit_outside(self) -> None:
         try:
-            with self.app.suspend(), self.app.batch_update():
-                text = await edited(self.editor_text())
-        except SuspendNotSupported:
-            said = _("This terminal can't open an editor.")
+            text = await step_aside(console_of(self.app), lambda: edited(self.editor_text()))
         except HitlError as error:
             said = translate(error.message)
         else:
             said = self.take_editor_text(text)
         finally:
             self._outside = False
-        self.app.refresh(layout=True)
         self.told(said)
 
     def told(self, said: str) -> None:

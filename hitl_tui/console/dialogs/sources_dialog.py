@@ -9,6 +9,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
+from textual.events import Key
 from textual.widgets import OptionList, Static
 
 from hitl_tui.console import keys
@@ -56,6 +57,12 @@ class SourcesDialog(Modal[int]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.dismiss(event.option_index + 1)
+
+    def on_key(self, event: Key) -> None:
+        """A digit opens the line that begins with it."""
+        if event.character in set("123456789") and int(event.character) <= len(self._sources):
+            event.stop()
+            self.dismiss(int(event.character))
 
     def action_close(self) -> None:
         self.dismiss(0)

@@ -199,6 +199,7 @@ class SessionScreen(PromptScreen):
             self.show_pane(pane)
         self.snapshot = handle.session.snapshot
         self._render_snapshot(self.snapshot)
+        self.call_later(self._show_first_answer, self.snapshot, pane)
         if handle.stopped:
             self.stopped(handle.session.id, handle.stopped)
         if len(self.snapshot.raw) >= _LARGE:
@@ -284,6 +285,13 @@ class SessionScreen(PromptScreen):
             self.to_prompt()
         self._show_keys()
         self._make_room()
+
+    async def _show_first_answer(self, snapshot: Snapshot, pane: str) -> None:
+        """Show the answer of a session that was opened, but stay in the pane that was left there."""
+        if snapshot is self.snapshot:
+            await self._show_answer(snapshot)
+            if pane:
+                self.show_pane(pane)
 
     async def _show_answer(self, snapshot: Snapshot) -> None:
         pane, here = self.query_one(AnswerPane), self.query_one(Panes).chosen

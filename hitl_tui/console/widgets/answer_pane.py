@@ -82,6 +82,11 @@ class AnswerPane(VerticalScroll):
     def action_want(self, what: str) -> None:
         self.post_message(self.Wanted(what))
 
+    def reset(self) -> None:
+        """Show no answer: another session is on its way."""
+        self._text, self.outdated = "", False
+        self.query_one(Markdown).update(_(_NOT_YET))
+
     async def show(self, response: Mapping[str, object] | None, *, outdated: bool = False) -> bool:
         """Show a response (`Response.to_dict()`); return whether it is another one than before, or holds again.
 

@@ -92,6 +92,7 @@ class Panes(Container):
         self.query_one(PlanTable).update_rows([])
         self.query_one(HistoryTable).reset()
         self.query_one(StreamPane).reset()
+        self.query_one(AnswerPane).reset()
         self._shares, self._lower, self._begun = {}, _LOWER[0], False
         self.share_room()
 
