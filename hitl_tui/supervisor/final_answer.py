@@ -74,6 +74,7 @@ _WORDS = {
         "lasts": "{}: it ran, and what it did stays",
         "files": "Files written",
         "nothing": "Nothing was carried out.",
+        "nothing_since": "Nothing was carried out since you went back.",
         "no_words": "Finished without a text.",
         "none_found": "Nothing was found for this question.",
         "skipped": "skipped",
@@ -97,6 +98,7 @@ _WORDS = {
         "lasts": "{}: 이미 실행되었고 그 결과는 그대로 있음",
         "files": "작성한 파일",
         "nothing": "실행된 단계가 없습니다.",
+        "nothing_since": "되돌린 뒤로 실행된 단계가 없습니다.",
         "no_words": "결과 글 없이 끝났습니다.",
         "none_found": "이 질문에 대해 찾은 것이 없습니다.",
         "skipped": "건너뜀",
@@ -194,7 +196,9 @@ def compose(
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
     answering = _answering(said, len(leaves))
     missed = any(one.brief.absent for one in said)
-    answer = _answer(answering, words, deeds, absent=missed) if done else words["nothing"]
+    answer = (
+        _answer(answering, words, deeds, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
+    )
     sections = [(words["answer"], answer), (words["lasting"], left)]
     sections.append((words["remarks"], _listed(remarks)))
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]

@@ -432,8 +432,10 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
             lines.append(_("! Ran since: {ran}. Not undone by this:").format(ran=ran_since))
         else:
             lines.append(_("! Ran since: {ran}. No effects outside this session.").format(ran=ran_since))
-        lines += [f"    {number_of(e.todo_id)} ({_effect_words(e.status)}): {effect_line(e.subject)}" for e in done[:8]]
-        lines += [_("    … and {n:,} more").format(n=len(done) - 8)] if len(done) > 8 else []
+        said = [f"    {number_of(e.todo_id)} ({_effect_words(e.status)}): {effect_line(e.subject)}" for e in done]
+        said = list(dict.fromkeys(said))  # a graph does the same in each of its stretches
+        lines += said[:8]
+        lines += [_("    … and {n:,} more").format(n=len(said) - 8)] if len(said) > 8 else []
     lines.append(_("Nothing runs by going back, and the history stays."))
     return "\n".join(lines)
 

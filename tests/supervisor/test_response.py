@@ -298,7 +298,10 @@ def test_after_going_back_the_answer_names_what_was_not_undone_and_what_was_meas
 def test_where_nothing_ran_since_going_back_the_answer_still_names_what_was_not_undone() -> None:
     rejected = todo(1, status=Status.FAILED, error="rejected by ann", metadata={"rejected": True})
     text = compose("q", "en", [rejected], {}, (), (), [LastingEffect("todo_001", "Send")], 1).text
-    assert text.startswith("## Answer\n\nNothing was carried out.\n\n## Not undone by going back\n\n- 001 Send: it ran")
+    said = (
+        "## Answer\n\nNothing was carried out since you went back.\n\n## Not undone by going back\n\n- 001 Send: it ran"
+    )
+    assert text.startswith(said)
 
 
 def test_what_a_person_took_over_from_before_the_restore_is_said_to_be_of_then() -> None:
