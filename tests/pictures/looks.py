@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.widget import Widget
 from textual.widgets import Button, OptionList, Static
 
-from hitl_tui.console.answer_actions import answers
+from hitl_tui.console.answer_actions import NO_KEY, answers
 from hitl_tui.console.widgets.action_bar import Place, ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.panes import Tab
@@ -50,7 +50,7 @@ def _labels(seen: Shown) -> Iterator[tuple[Widget, str]]:
     for panel in screen.query(QuestionPanel):
         if panel.question is not None and panel.display:
             for answer in answers(panel.question):
-                label = str(answer.number) if answer.why_not else f"{answer.number} {answer.label}"
+                label = NO_KEY if answer.why_not else f"{answer.number} {answer.label}"
                 yield panel.query_one(f"#place-{answer.number}", Place), label
     for kind in (ReplayAction, Tab):
         for action in screen.query(kind):
