@@ -10,7 +10,7 @@ from textual import events
 
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.action_bar import Actions
-from hitl_tui.console.widgets.bars import HeaderBar
+from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.todos import Status
 
@@ -312,3 +312,27 @@ async def test_words_typed_at_a_question_where_they_mean_nothing_go_to_the_promp
         await c.press("slash")
         assert c.session.query_one(Prompt).text == f"{line}/", "a command begins without a pause, too"
         assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_ctrl_g_after_a_decision_stays_at_the_next_question_once(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+g")
+        c.clock.rest()
+        first = c.panel.question
+        await c.press("1")
+        await c.until(
+            lambda: c.panel.question is not None and c.panel.question is not first and c.panel.has_focus, "it"
+        )
+        await c.press("ctrl+g")
+        assert c.panel.has_focus and "has the keys" in c.message
+        await c.press("ctrl+g")
+        assert c.prompt.has_focus
+
+
+async def test_a_slash_shows_what_commands_there_are(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", query=RISE) as c:
+        await c.asked()
+        await c.press("slash")
+        said = str(c.session.query_one(MessageLine).render())
+        assert "/todos   /todo approve" in said

@@ -91,4 +91,10 @@ class PromptScreen(KeyScreen[None]):
         self.query_one(MessageLine).hint(choices_shown(event.found))
 
     def on_text_area_changed(self, event: Prompt.Changed) -> None:
-        self.query_one(MessageLine).hint(safe_text(translate(self.usage(event.text_area.text)), multiline=False))
+        prompt, text = self.query_one(Prompt), event.text_area.text
+        said: str = safe_text(translate(self.usage(text)), multiline=False)
+        if not said and text.startswith("/") and prompt.completer is not None and "\n" not in text:
+            from hitl_tui.console.local_commands import choices_shown
+
+            said = choices_shown(prompt.completer(text, len(text)))
+        self.query_one(MessageLine).hint(said)

@@ -102,6 +102,8 @@ class SessionScreen(PromptScreen):
         self._asked: frozenset[str] = frozenset()
         self.decided_here = False
         """The question has the focus since something was decided there: it keeps it while the plan goes on."""
+        self._decided = ""
+        """The question that was decided last, until its successor was gone to."""
         self._text = ""
         """What was typed for the session that opens, before there was a prompt of its own."""
         self._back: Widget | None = None
@@ -419,7 +421,10 @@ class SessionScreen(PromptScreen):
 
     def action_question(self) -> None:
         panel = self.query_one(QuestionPanel)
-        if self.focused is panel:
+        if self.focused is panel and panel.question is not None and self._decided not in ("", panel.question.id):
+            self._decided = ""  # whoever decides one after the other may go to each
+            self.say(_("The next question has the keys already."), passing=True)
+        elif self.focused is panel:
             self.set_focus(self._back if self._back is not None and self._back.display else self.query_one(Prompt))
         elif panel.display:
             self.to_question()
@@ -467,7 +472,7 @@ class SessionScreen(PromptScreen):
         if event.widget is panel:
             self._follow(anew=True)
         else:
-            self.decided_here = False
+            self.decided_here, self._decided = False, ""
             if not panel.questions:
                 panel.display = False
         if pane := self.query_one(Panes).pane(event.widget):
@@ -606,7 +611,8 @@ class SessionScreen(PromptScreen):
 
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()
-        self.decided_here = self.decided_here or not event.answer.looks
+        if not event.answer.looks:
+            self.decided_here, self._decided = True, event.question.id
         panel = self.query_one(QuestionPanel)
         if event.answer.verdict is Verdict.APPROVE and panel.reviews(event.question):
             panel.answered()
