@@ -179,3 +179,52 @@ def test_a_setting_that_means_nothing_is_named(shell: Shell) -> None:
         (shell.workspace / "hitl.toml").write_text(DECLARED.format(shaky=declared), encoding="utf-8")
         refused = shell.run("run", QUESTION, "--json")
         assert refused.code == 2 and said in refused.json["error"], refused.out
+
+
+SHOP = """
+from mcp.server.fastmcp import FastMCP
+server = FastMCP("shop")
+
+@server.tool()
+def price(name: str) -> int:
+    return len(name)
+
+server.run()
+"""
+KINDS = """
+[teams.price]
+kind = "mcp"
+server = ["python3", "shop.py"]
+tool = "price"
+risk = "low"
+
+[teams.shout]
+kind = "tool"
+tool = "tools.py:shout"
+risk = "low"
+"""
+TOOLS = """
+from langchain_core.tools import tool
+
+@tool
+def shout(text: str) -> str:
+    "Says it loudly."
+    return text.upper()
+"""
+
+
+def test_tools_of_langchain_and_of_mcp_servers_are_teams_too(shell: Shell) -> None:
+    (shell.workspace / "shop.py").write_text(SHOP, encoding="utf-8")
+    (shell.workspace / "tools.py").write_text(TOOLS, encoding="utf-8")
+    shell.declare(KINDS)
+    wants = [(w["kind"], w["name"], w["text"]) for w in shell.run("trust", "--show", "--json").json["wants"]]
+    assert wants == [("tool", "shout", "tools.py:shout"), ("server", "price", "price @ python3 shop.py")]
+    for line, data in (("price name=lamp", {"result": 4}), ("shout hello", {"value": "HELLO"})):
+        todo = last(do(shell, f"/todo add {line}"))
+        assert last(do(shell, f"/todo approve {todo['id']}"))["status"] == "completed"
+        assert do(shell, f"/todo show {todo['id']}").json["result"]["data"] == data
+    (shell.workspace / "hitl.toml").write_text(
+        '[teams.x]\nkind = "mcp"\nserver = "shop.py"\ntool = "x"', encoding="utf-8"
+    )
+    refused = shell.run("run", QUESTION, "--json")
+    assert refused.code == 2 and "must be an address (https://…)" in refused.json["error"]

@@ -7,10 +7,12 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hitl_tui.config.atomic_files import make_private, write_atomically
 from hitl_tui.config.declared_commands import command_environment
@@ -28,6 +30,8 @@ from hitl_tui.teams.tool import worker
 
 DESCRIBE_TIMEOUT = 30.0
 """Seconds that importing a module, or asking a server, may take."""
+_A_DAY = 86_400.0
+"""Seconds that what a server at an address said is kept: no file tells when it changes."""
 _FORM = 1
 """Of what is kept of a description; another number makes it be read anew."""
 
@@ -72,7 +76,7 @@ class Descriptions:
         """
         made_of = [declaration.kind, declaration.calls, declaration.folder, dict(files), sys.version, _FORM]
         path = None if self._folder is None else self._folder / f"tool-{digest(made_of)[:32]}.json"
-        if (kept := _read(path)) is not None:
+        if (kept := _read(path, _A_DAY if declaration.url else 0.0)) is not None:
             return kept
         with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop
             found = pool.submit(lambda: asyncio.run(_describe(declaration, secrets))).result()
@@ -84,12 +88,14 @@ class Descriptions:
         return found
 
 
-def _read(path: Path | None) -> Described | None:
+def _read(path: Path | None, lasts: float) -> Described | None:
+    """Return what is kept of a description; None where nothing is, or it is older than so many seconds (0 for ever)."""
     try:
-        data = strict_json(path.read_text(encoding="utf-8")) if path is not None else None
-        assert isinstance(data, dict | None)
-        return None if data is None else Described(data["schema"], str(data["description"]), bool(data["inputs"]))
-    except (OSError, ValueError, KeyError, AssertionError):
+        if path is None or (lasts and time.time() - path.stat().st_mtime > lasts):
+            return None
+        data: Any = strict_json(path.read_text(encoding="utf-8"))
+        return Described(data["schema"], str(data["description"]), bool(data["inputs"]))
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -220,6 +226,7 @@ _UNUSABLE: Mapping[str, Message] = {
     "positional": Message('The parameter "{1}" of {0} can\'t be given by name; take away the "/" or "*".'),
     "type": Message("A parameter of {0} can't be written as JSON: {1}."),
     "no tool": Message('The server of {0} has no tool "{1}"; it has {2}.'),
+    "server": Message("The server of {0} can't be reached: {1}."),
     "no mcp": Message("{0} needs the package mcp."),
     "no attribute": Message('{1} has no "{2}"; it has {3}.'),
     "no module": Message('{0}: no module "{1}" in the workspace or installed beside hitl-tui.'),
@@ -242,7 +249,10 @@ def _why(
         return Message("{} ended its process (exit code {}) and returned nothing.", name, outcome.exit_code), ""
     told = {key: one(mask(str(value), secrets), 300).rstrip(".") for key, value in error.items() if key != "values"}
     if "unusable" in error:
-        values = [one(mask(str(value), secrets), 200) for value in error.get("values") or ()]
+        values = [one(mask(str(value), secrets), 200).rstrip(".") for value in error.get("values") or ()]
+        last = [line for line in outcome.stderr.splitlines() if line.strip()][-1:]
+        if error["unusable"] == "server" and last:  # what it said of its own end
+            values = [one(last[0], 200).rstrip(".")]
         help = Message('Install it with: pip install "hitl-tui[mcp]"') if error["unusable"] == "no mcp" else ""
         return _UNUSABLE[str(error["unusable"])].filled(name, *values), help
     if "misfit" in error:

@@ -148,12 +148,17 @@ class RunnableCall:
             except ValidationError as error:
                 raise _misfit(error) from None
         given = arguments["input"] if self._wrapped else dict(arguments)
+        apart = tool and self._runnable.response_format == "content_and_artifact"
+        if apart:
+            given = {"type": "tool_call", "id": "call", "name": self._runnable.name, "args": given}
         try:
             found = await self._runnable.ainvoke(given)
         except Exception as error:
             if tool and type(error).__name__ == "ToolException":
                 raise Failure(str(error)) from error
             raise
+        if apart:
+            return Structured(str(found.text), found.artifact)
         return found.content if hasattr(found, "content") and hasattr(found, "response_metadata") else found
 
 
@@ -220,12 +225,17 @@ class McpCall:
             program, *rest = self._server
             parameters = StdioServerParameters(command=program, args=rest, env=dict(os.environ), cwd=str(Path.cwd()))
             reached = stdio_client(parameters, errlog=sys.stderr)
+        begun = False
         try:
             async with reached as (reading, writing, *_), ClientSession(reading, writing) as session:
                 await session.initialize()
+                begun = True
                 return await work(session)
-        except BaseExceptionGroup as group:
-            raise _first(group) from group
+        except Exception as error:
+            first = _first(error)
+            if begun:
+                raise first from error
+            raise Unusable("server", str(first) or type(first).__name__) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +251,8 @@ def is_tool(value: object) -> bool:
     return hasattr(value, "tool_call_schema") and hasattr(value, "ainvoke")
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = group
+def _first(error: BaseException) -> BaseException:
+    """Return what was raised first within a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -352,12 +362,12 @@ async def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     if request["op"] == "describe":
         return {"schema": found.schema, "description": found.description, "takes_inputs": found.takes_inputs}
     returned = await found.call(request["arguments"], request["inputs"])
-    if isinstance(returned, Structured):
-        return {"text": returned.text, "value": returned.data}
     if isinstance(returned, str) or returned is None:
         return {"text": returned or "", "value": returned}
     from pydantic_core import to_jsonable_python
 
+    if isinstance(returned, Structured):
+        return {"text": returned.text, "value": to_jsonable_python(returned.data, fallback=str)}
     try:
         value = to_jsonable_python(returned)
         json.dumps(value, allow_nan=False)
