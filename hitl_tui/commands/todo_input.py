@@ -77,7 +77,8 @@ def manual_todo(
         BadInput: the team can't use the text.
     """
     task = text or (query if facts.takes_question else "")
-    step = ExecutionStep(agent=facts.name, task=task, name=clip(text.split("\n")[0]) if text else facts.description)
+    said = text if facts.takes_question else f"{facts.name} {text}"  # its arguments alone don't say what it is
+    step = ExecutionStep(agent=facts.name, task=task, name=clip(said.split("\n")[0]) if text else facts.description)
     plan = ExecutionPlan((step,))
     (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert_with_strategy(plan, taken=taken)
     metadata: TodoMetadata = {**todo.metadata, "added_by": "user", "manual": True}

@@ -292,6 +292,8 @@ def edit(draft: Draft, event: Event) -> None:
     name = todo.name if described == todo.description else titled(described)
     if "argv" in arguments and (command := arguments.get("command")):
         name = todo.name if command == todo.command else str(command)
+    elif isinstance(arguments.get("calls"), str) and described != todo.description:
+        name = titled(f"{todo.agent_name} {described}")
     edited = replace(
         todo,
         name=name,

@@ -89,6 +89,7 @@ def test_a_function_is_added_asked_about_and_called(shell: Shell) -> None:
     todo = last(added)
     assert todo["arguments"]["input"] == {"amount": 50000, "rate": 0.1}
     assert (todo["arguments"]["calls"], todo["risk"], todo["agent_name"]) == ("my.py:vat", "low", "vat")
+    assert todo["name"] == "vat amount=50000"
     assert todo["agent_purpose"] == "Computes the value added tax of an amount."
     shown = shell.run("show", "s1").out
     assert "my.py:vat" in shown and "50000" in shown
@@ -103,6 +104,7 @@ def test_what_is_edited_keeps_the_rest_and_is_called_by_its_new_words(shell: She
     edited = last(do(shell, f"/todo edit {todo['id']} rate=0.2"))
     assert edited["arguments"]["input"] == {"amount": 50000, "rate": 0.2}
     assert edited["description"] == "amount=50000 rate=0.2"
+    assert edited["name"] == "vat amount=50000 rate=0.2"
     assert last(do(shell, f'/todo edit {todo["id"]} {{"amount": 7}}'))["arguments"]["input"] == {
         "amount": 7,
         "rate": 0.2,

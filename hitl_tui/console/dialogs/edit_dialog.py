@@ -77,7 +77,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     Args:
         title: one line, safe.
-        task: the task in words; not editable for a declared command.
+        task: the task in words; not editable for a declared command, a function or a tool.
         arguments: the exact arguments now.
         schema: JSON Schema of the team's input.
         bind: makes exact arguments.
@@ -109,7 +109,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         self._arguments = arguments
         self._bind = bind
         self._workspace = workspace
-        self._command = "argv" in arguments
+        self._exact = "argv" in arguments or is_call(arguments)
+        """Its arguments say all of it, and no words do."""
         self._foresight = ahead
         self._seen: Sequence[Row] = ()
         self._waiting: Timer | None = None
@@ -119,7 +120,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     def compose(self) -> ComposeResult:
         with Dialog(self._heading, large=True, id="edit"):
-            if not self._command:
+            if not self._exact:
                 yield Static(Content(_("Task in words")), classes="dialog-label")
                 yield EditArea(safe_text(self._wanted), id="edit-task", compact=True, tab_behavior="focus")
             yield from self.field_rows()
@@ -132,7 +133,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     def on_mount(self) -> None:
         self.query_one("#approve").can_focus = False  # else Enter on it would approve
-        if not self.boxes and not self._command:
+        if not self.boxes and not self._exact:
             self.query_one("#edit-task", EditArea).focus()
 
     # What is written -------------------------------------------------------------------------------------------
@@ -141,8 +142,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         return FieldInput(field, self.form.present, number)
 
     def _edited(self, parameters: dict[str, Json]) -> Edited:
-        task = self._wanted if self._command else self.query_one("#edit-task", EditArea).written
-        if self._command:
+        task = self._wanted if self._exact else self.query_one("#edit-task", EditArea).written
+        if "argv" in self._arguments:
             command = str(self._arguments["command"])
             task = command_description(task, self._arguments, command, parameters)
             parameters = {"command": command, "parameters": parameters}
@@ -163,11 +164,11 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     def written_now(self) -> Draft:
         found = super().written_now()
-        return found if self._command else replace(found, task=self.query_one("#edit-task", EditArea).text)
+        return found if self._exact else replace(found, task=self.query_one("#edit-task", EditArea).text)
 
     def fill_in(self, draft: Draft) -> None:
         super().fill_in(draft)
-        if not self._command:
+        if not self._exact:
             self.query_one("#edit-task", EditArea).text = draft.task
 
     # What it would do ------------------------------------------------------------------------------------------
