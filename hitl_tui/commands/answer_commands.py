@@ -12,7 +12,7 @@ from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
 from hitl_tui.core.json_text import check_storable
 from hitl_tui.core.json_types import Json
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name, typed_command
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.snapshot import Question
@@ -62,8 +62,11 @@ async def send(context: CommandContext, question: Question, value: Json, action:
         return result
     sent = await _recorded(context, question, value)
     data = {**result.data, "shape": form.kind.value, "sent": sent}
-    words = Message("Your answer") if result.status == "recorded" else "Sent"
-    return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
+    sent_words = said(sent, _SENT_CELLS)
+    recorded = result.status == "recorded"
+    told = Message("Your answer: {}.", sent_words) if recorded else Message("Sent: {}.", sent_words)
+    message = joined([result.message, told])
+    return CommandResult(result.status, message, data)
 
 
 async def _recorded(context: CommandContext, question: Question, value: Json) -> Json:

@@ -66,6 +66,14 @@ _DONE: Mapping[Verdict, tuple[str, Message]] = {
 }
 
 
+_ASKED = {Kind.PLAN: Message("the plan"), Kind.PROPOSAL: Message("the proposal")}
+
+
+def _asked(question: Question) -> str:
+    """Return what a question is about, in a sentence: its step's number, the plan, or the proposal."""
+    return _ASKED.get(question.kind) or step_name(question.name)
+
+
 _AHEAD = (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP)
 """What may be said of a step of less than high risk before its question was shown, when the step is named."""
 
@@ -208,7 +216,7 @@ class CommandContext:
         if refused:
             return refused
         status, done = _DONE[verdict]
-        return self.change_result(status, done.filled(what=step_name(question.name)), data)
+        return self.change_result(status, done.filled(what=_asked(question)), data)
 
     def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
         """Check that a command may answer these questions together, before any of them is answered.

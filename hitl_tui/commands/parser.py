@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import clip
 
 _WORD = re.compile(r"\S+")
@@ -110,8 +110,8 @@ def _spec(text: str) -> tuple[CommandSpec, str]:
     near = difflib.get_close_matches(" ".join(w for w, _ in words[:2]), known, n=1) or difflib.get_close_matches(
         first, known, n=1
     )
-    hint = Message(" Did you mean /{}?", near[0]) if near else " /help lists all commands."
-    raise UnknownName(Message('Unknown command "/{}".{}', clip(first), hint))
+    hint = Message("Did you mean /{}?", near[0]) if near else Message("/help lists all commands.")
+    raise UnknownName(joined([Message('Unknown command "/{}".', clip(first)), hint]))
 
 
 def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], str]:

@@ -66,8 +66,15 @@ MOVE = "move"
 
 def _maximise(part: str) -> KeySpec:
     """Return the key that gives a pane the whole screen."""
-    told = "Give the pane the whole screen, or its place again"
-    return KeySpec(f"{part}.maximise", part, "plus", "screen.maximise", "maximise", told, "+")
+    return KeySpec(
+        f"{part}.maximise",
+        part,
+        "plus",
+        "screen.maximise",
+        "maximise",
+        "Give the pane the whole screen, or its place again",
+        "+",
+    )
 
 
 KEYS: tuple[KeySpec, ...] = (

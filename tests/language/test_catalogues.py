@@ -11,6 +11,7 @@ import pytest
 from catalogues import plurals
 from extraction import ROOT, extract
 
+from hitl_tui.console.keys import KEYS
 from hitl_tui.language.catalogue import catalogue_path
 
 NAMES = frozenset({"fg", "trust"}) | frozenset(
@@ -144,3 +145,8 @@ def test_no_function_hides_the_translating_one() -> None:
 def test_no_particle_is_glued_to_a_value(korean: polib.POFile) -> None:
     glued = re.compile(r"\((으|이)?(를|은|는|가|이|과|와|로)\)|\}(은|는|이|가|을|를|와|과|로|으로)(?=[ .,]|$)")
     assert [text for entry in korean for text in texts(entry) if glued.search(text)] == []
+
+
+def test_every_key_is_named_and_explained_in_the_catalogue(korean: polib.POFile) -> None:
+    known = {entry.msgid for entry in korean}
+    assert {text for key in KEYS for text in (key.label, key.help)} - known == set()

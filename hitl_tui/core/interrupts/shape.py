@@ -296,7 +296,11 @@ def said(value: Json, cells: int = _SAID_CELLS) -> str:
     shown = json_line(value, cells)
     if value is None or isinstance(value, bool):
         return shown
-    return f"{typed(value).replace('a ', 'the ', 1).replace('an ', 'the ', 1)} {shown}"
+    if isinstance(value, str):
+        return Message("the text {}", shown)
+    if isinstance(value, int | float):
+        return Message("the number {}", shown)
+    return Message("the list {}", shown) if isinstance(value, list) else Message("the object {}", shown)
 
 
 def json_line(value: Json, cells: int = _SAID_CELLS) -> str:
