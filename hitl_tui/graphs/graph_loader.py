@@ -27,6 +27,7 @@ from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.graphs.function_graph import function_graph
 from hitl_tui.graphs.graph_target import GraphError, is_factory, looks_like_graph, raised
 from hitl_tui.graphs.json_values import plain
 
@@ -80,6 +81,8 @@ async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitSta
     for _ in range(4):  # a factory may return a coroutine or a context manager of a graph
         if looks_like_graph(found):
             return cast("AnyPregel", found)
+        if (made := function_graph(found)) is not None:
+            return made
         try:
             if inspect.isawaitable(found):
                 found = await found

@@ -218,11 +218,12 @@ class FilePolicy:
     def __init__(self, workspace: Path, book: TrustBook, attached: Iterable[str] = ()) -> None:
         self._file = WatchedConfig(workspace)
         self._book = book
+        self._attached = frozenset(attached)
         self.trust: WorkspaceTrust = book.judge(self._file.files)
         """The folder as it is now."""
         self.obeyed_config: WorkspaceConfig = self.trust.config
         """What was obeyed when the session was opened; its teams are declared so."""
-        self.withheld: frozenset[str] = _beyond(self.trust).difference(attached)
+        self.withheld: frozenset[str] = _beyond(self.trust) - self._attached
         """Teams that the folder declared then and nobody trusted: they do nothing in this session as it is open."""
         self._digest = self.trust.digest
         self._base = self.trust.trusted_policy or self.obeyed_config.policy
@@ -299,6 +300,8 @@ class FilePolicy:
             return Message("{} no longer lets {} run, so this step didn't begin.", FILE_NAME, team)
         if why := self.why_withheld(team):
             return why
+        if team in self._attached:  # what the folder declares under that name is something else
+            return ""
         same = team != "command_team" or now.commands.get(name) == self.obeyed_config.commands.get(name)
         if same and now.own_teams.get(team) == self.obeyed_config.own_teams.get(team):
             return ""

@@ -1,0 +1,91 @@
+"""Functions, LangChain tools and Runnables, attached as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_support import Shell
+
+MY = """
+from typing import Annotated
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tools import tool
+from langgraph.graph import StateGraph
+from langgraph.types import interrupt
+
+def vat(amount: Annotated[float, "in won"], rate: float = 0.1) -> dict:
+    open("called", "a").write("x")
+    return {"vat": amount * rate}
+
+async def shout(text: str) -> str:
+    return text.upper()
+
+def careful(to: str, text: str) -> str:
+    answer = interrupt({"question": f"Send to {to}?"})
+    return f"{text}: {answer}"
+
+@tool
+def price(name: str, times: int = 2) -> int:
+    "Looks a price up."
+    return len(name) * times
+
+double = RunnableLambda(lambda n: 2 * n).with_types(input_type=int, output_type=int)
+
+def factory(config: RunnableConfig):
+    builder = StateGraph(dict)
+    builder.add_node("a", lambda state: state)
+    builder.set_entry_point("a")
+    return builder.compile()
+"""
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    made = Shell(tmp_path)
+    (made.workspace / "my.py").write_text(MY, encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "result"),
+    [
+        ("vat", {"amount": 50000}, {"vat": 5000.0}),
+        ("vat", {"amount": 50000, "rate": 0.2}, {"vat": 10000.0}),
+        ("shout", {"text": "hello"}, "HELLO"),
+        ("price", {"name": "lamp"}, 8),
+        ("double", {"input": 21}, 42),
+    ],
+)
+def test_what_can_be_called_is_attached(shell: Shell, name: str, given: dict[str, Any], result: object) -> None:
+    ran = shell.run("attach", f"my.py:{name}", "--input", json.dumps(given), "--json")
+    assert (ran.code, ran.json["todos"][0]["status"]) == (0, "completed"), ran.out
+    shown = shell.run("do", ran.json["session_id"], "/todo show todo_001", "--json").json
+    assert shown["result"]["data"]["values"]["result"] == result
+
+
+def test_it_is_not_called_before_it_is_approved_and_its_input_is_checked(shell: Shell) -> None:
+    refused = shell.run("attach", "my.py:vat", "--input", '{"rate": 1}', "--json")
+    assert refused.code == 2 and '"amount"' in refused.json["error"], refused.out
+    wrong = shell.run("attach", "my.py:vat", "--input", '{"amount": "much"}', "--json")
+    assert wrong.code == 2 and '"amount" of vat must be a number' in wrong.json["error"], wrong.out
+    assert not (shell.workspace / "called").exists()
+
+
+def test_it_may_interrupt(shell: Shell) -> None:
+    ran = shell.run("attach", "my.py:careful", "--input", '{"to": "ann", "text": "hi"}', "--json")
+    assert ran.code == 3 and "Send to ann?" in ran.out
+    request = ran.json["questions"][0]["id"]
+    assert shell.run("do", ran.json["session_id"], f"/answer {request} yes", "--json").code == 0
+
+
+def test_a_factory_stays_one(shell: Shell) -> None:
+    assert shell.run("attach", "my.py:factory", "--input", "{}", "--json").code == 0
+
+
+def test_a_team_of_that_name_in_an_untrusted_folder_is_something_else(shell: Shell) -> None:
+    (shell.workspace / "hitl.toml").write_text('[teams.vat]\nkind = "function"\nfunction = "other.py:vat"\n')
+    ran = shell.run("attach", "my.py:vat", "--input", '{"amount": 1}', "--json")
+    assert (ran.code, ran.json["todos"][0]["status"]) == (0, "completed"), ran.out
