@@ -261,7 +261,11 @@ class DecisionFlow:
         )
         async with told_when_gone(self._console, handle, question):
             edited = await self._drafts.shown(self._console, question, "edit", dialog)
-        if edited is not None:
+        if edited is None:
+            return
+        if not edited.approve and (edited.task, edited.bound) == (todo.description, todo.arguments):
+            self._display.say(_("Nothing was changed."))
+        else:
             await self._edited(handle, question, todo, edited)
 
     async def _edited(self, handle: SessionHandle, question: Question, todo: SupervisorTodo, edited: Edited) -> None:

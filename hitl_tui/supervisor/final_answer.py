@@ -199,20 +199,19 @@ def compose(
     answer = (
         _answer(answering, words, deeds, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
     )
-    sections = [(words["answer"], answer), (words["lasting"], left)]
+    files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
+    sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
     sections.append((words["remarks"], _listed(remarks)))
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     by_id = {t.id: t for t in todos}
     sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
-    sections.append((words["evidence"], _evidence(said, answering, words)))
     in_order = sorted(said, key=lambda one: done.index(one.todo))
+    sections.append((words["evidence"], _evidence(in_order if runs else said, answering, words)))
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
     sections.append((words["absent"], _listed(absent)))
     deeds_in_short = in_short(list(runs.values()), language) if runs else []
     ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
     citations = _citations(ordered)
-    files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
-    sections.append((words["files"], _listed(files)))
     sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
     return Response(
         text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
@@ -252,7 +251,8 @@ def _runs(
     done: Sequence[SupervisorTodo], results: Mapping[str, ResultData], earlier: Collection[str]
 ) -> dict[str, Run]:
     """Return the commands that ran, by TODO id; empty where what one command printed now says it all."""
-    found = [run for t in done if t.id in results and (run := run_of(t.id, results[t.id]))]
+    as_it_ran = sorted(done, key=lambda todo: todo.completed_at)
+    found = [run for t in as_it_ran if t.id in results and (run := run_of(t.id, results[t.id]))]
     told_apart = worth_telling(found) or any(run.todo_id in earlier for run in found)
     return {run.todo_id: run for run in found} if told_apart else {}
 

@@ -129,6 +129,13 @@ async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         assert isinstance(c.app.screen, EditDialog)
+        c.clock.rest()
+        await c.press("ctrl+s")
+        await c.until(lambda: "Nothing was changed" in c.message, "what was saved")
+        assert c.panel.question is not None and old is not None and c.panel.question.id == old.id
+        c.clock.rest()
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog again")
         fields = {box.field.name: box for box in c.app.screen.query(FieldInput)}
         fields["limit"].value = "many"
         await c.press("ctrl+s")
