@@ -5,6 +5,11 @@ import signal
 import tempfile
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
     if os.environ.get(variable, "").lower().startswith("ko"):

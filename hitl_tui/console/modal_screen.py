@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Region
 from textual.screen import ModalScreen
@@ -92,7 +93,8 @@ class Modal(SingleResultScreen[Answered], ModalScreen[Answered], Generic[Answere
 
     def key_specs(self) -> Sequence[KeySpec]:
         """Return the keys that act while it is open, the most important first; not those of what lies below."""
-        own = {b.id for bound in self._bindings.key_to_bindings.values() for b in bound}
+        declared = (binding for made in type(self).__mro__ for binding in vars(made).get("BINDINGS", ()))
+        own = {binding.id for binding in declared if isinstance(binding, Binding)}
         last = [spec for spec in KEYS if spec.id in _ALWAYS]
         return [*(spec for spec in KEYS if spec.line and spec.id in own), *last]
 

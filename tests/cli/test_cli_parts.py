@@ -142,7 +142,7 @@ def test_every_command_explains_itself(command: str) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_escaped_json_means_the_same_and_shows_nothing_harmful(value: object) -> None:
     line = json_text({"value": value})

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from trusting import trust_workspace
 
@@ -178,7 +178,6 @@ def test_command_names() -> None:
     assert complete("/todo approve ", 14, None, MappingProxyType({})) == []
 
 
-@settings(deadline=None)
 @given(st.text(), st.integers(min_value=0, max_value=40))
 def test_any_line_can_be_completed(text: str, cursor: int) -> None:
     line = f"/{text}"

@@ -89,7 +89,7 @@ MARKS = ("`", "``", "```", "~~~", "\\", "|", "\n|-|-|\n", "# ", "> ", "- ", "1. 
 PIECES = (*HTML, *LINKS, *MARKS, "\n", "\n\n", " ", "  ", "    ", "a", "가")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 @example("``` a`b\n<script>")
 @example("- a\n  ```\n<script>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.commands.parser import LONGEST_LINE, is_command, parse
@@ -64,7 +64,6 @@ def test_what_is_wrong_is_said(line: str, error: type[BadInput], part: str) -> N
     assert len(caught.value.message) < 300
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_a_command_or_a_complaint(text: str) -> None:
     try:
@@ -76,7 +75,6 @@ def test_any_text_is_a_command_or_a_complaint(text: str) -> None:
         assert required <= parsed.values.keys()
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1).filter(lambda t: "--" not in t))
 def test_a_reason_stays_as_it_was_written(reason: str) -> None:
     assert parse(f"/todo skip 1 {reason}  {reason}").values["reason"] == f"{reason}  {reason}"

@@ -111,7 +111,7 @@ PLACES = [path for path in places(WHOLE) if path]
 
 
 @given(st.data())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 def test_whatever_is_read_quickly_is_what_the_schema_says(data: st.DataObject) -> None:
     changed = copy.deepcopy(WHOLE)
     for _ in range(data.draw(st.integers(1, 3))):

@@ -56,7 +56,7 @@ def part(screen: list[Row], where: list[tuple[int, int, int]]) -> ChopsUpdate:
     return ChopsUpdate(lines, [(y, x, x + size) for y, x, size in sorted(where)], ends)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(screens, st.lists(st.tuples(screens, st.none() | spans), max_size=4))
 def test_the_terminal_is_as_if_everything_had_been_written(
     first: list[Row], then: list[tuple[list[Row], list[tuple[int, int, int]] | None]]
@@ -71,7 +71,7 @@ def test_the_terminal_is_as_if_everything_had_been_written(
         assert cells(ours) == cells(stock)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(screens, screens, spans)
 def test_what_counts_as_shown_stands_on_the_terminal(
     before: list[Row], now: list[Row], where: list[tuple[int, int, int]]
@@ -87,7 +87,7 @@ def test_what_counts_as_shown_stands_on_the_terminal(
     assert painting.shows(strips, region)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(screens)
 def test_what_is_there_is_not_written_again_until_it_is_forgotten(screen: list[Row]) -> None:
     painting = TerminalPainter()

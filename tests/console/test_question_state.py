@@ -68,7 +68,7 @@ OPEN = st.lists(
 TURNS = st.one_of(OPEN, st.sampled_from(["mark", 1, -1]))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TURNS, max_size=12))
 def test_whatever_comes_and_goes_the_one_on_the_screen_stays_and_no_mark_outlives_what_was_marked(
     steps: list[list[Question] | str | int],

@@ -63,7 +63,7 @@ def started() -> Board:
 
 
 @given(st.lists(GARBAGE, max_size=6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_garbage_never_raises_and_the_board_stays_usable(events: list[Event]) -> None:
     folded = fold(started(), events, RULES)
     questions(folded.board, RULES)
@@ -74,7 +74,7 @@ def test_garbage_never_raises_and_the_board_stays_usable(events: list[Event]) ->
 
 
 @given(TODO_DATA)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_malformed_todo_is_refused_or_harmless(data: dict[str, Any]) -> None:
     board = started()
     folded = fold(board, [Event(EventKind.ADD, {"todo": data}, "e1", 99)], RULES)
@@ -95,7 +95,7 @@ def test_any_json_object_becomes_an_event_that_can_be_written_again(data: dict[s
 
 
 @given(GARBAGE)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_refused_event_changes_nothing_but_the_record_of_it(event: Event) -> None:
     board = settled(started())
     folded = fold(board, [event], RULES)
@@ -126,7 +126,7 @@ NUMBERS = st.lists(st.integers(0, 10**6), min_size=1, max_size=16)
 
 
 @given(NUMBERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_same_events_again_change_nothing(numbers: list[int]) -> None:
     table = Table(plan("a", "b:a", "c", "d:b,c"))
     events = [pick(table, number) for number in numbers]
@@ -139,7 +139,7 @@ def test_the_same_events_again_change_nothing(numbers: list[int]) -> None:
 
 
 @given(NUMBERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_settling_again_changes_nothing(numbers: list[int]) -> None:
     """What an event reached was followed to its end: looking at everything finds nothing more."""
     table = Table(plan("a", "b:a", "c", "d:b,c"))
@@ -180,7 +180,7 @@ TABLES = st.builds(
 
 
 @given(TABLES, NUMBERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_invariants_hold_after_any_events(table: Table, numbers: list[int]) -> None:
     used = set(table.board.todos)
     for number in numbers:
@@ -229,7 +229,7 @@ def reachable(source: Status, target: Status) -> bool:
 
 
 @given(TABLES, NUMBERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_question_that_was_taken_back_never_comes_again_under_its_id(table: Table, numbers: list[int]) -> None:
     """Its request is superseded for good: a question that came back with its id could never be answered."""
     gone: set[str] = set()
@@ -257,7 +257,7 @@ def test_a_failure_is_asked_anew_when_what_it_gets_was_worked_out_again() -> Non
 
 
 @given(TABLES, NUMBERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_something_always_goes_on_until_everything_is_settled(table: Table, numbers: list[int]) -> None:
     """No sequence of events leaves a session in which nothing runs, nothing asks and something is left to do."""
     for number in numbers:

@@ -146,7 +146,7 @@ def test_a_message_without_a_translation_stays_english() -> None:
         assert translate(Message("")) == ""
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(template=st.sampled_from(TEMPLATES), texts=st.lists(hostile, min_size=5, max_size=5))
 def test_values_appear_unchanged_in_every_language(template: str, texts: list[str]) -> None:
     names = sorted(set(_places(template)))
@@ -163,7 +163,7 @@ def test_values_appear_unchanged_in_every_language(template: str, texts: list[st
         assert translate(outer) == filled(around, inserted)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(template=st.sampled_from(TEMPLATES), texts=st.lists(hostile, min_size=10, max_size=10))
 def test_messages_are_the_same_after_they_were_stored(template: str, texts: list[str]) -> None:
     names = sorted(set(_places(template)))

@@ -59,7 +59,7 @@ def test_each_form_is_recognised(kind: ShapeKind) -> None:
 
 
 @given(payloads, st.none() | json_values | st.sampled_from(SCHEMAS))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_recognising_is_total(value: Any, schema: Any) -> None:
     shape = recognise(value, schema)
     assert "\n" not in shape.question
@@ -86,7 +86,7 @@ def _payload(shape: Shape, name: str, data: st.DataObject) -> Any:
 
 
 @given(payloads, st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_answer_that_an_action_makes_passes_the_check(value: Any, data: st.DataObject) -> None:
     shape = recognise(value)
     for action in shape.actions:
@@ -105,7 +105,7 @@ def test_every_answer_that_an_action_makes_passes_the_check(value: Any, data: st
 
 
 @given(st.sampled_from(SCHEMAS), json_values)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_with_a_schema_only_what_fits_it_passes(schema: dict[str, Any], value: Any) -> None:
     from jsonschema import Draft202012Validator
 
@@ -279,7 +279,7 @@ _written = st.text(max_size=40) | st.builds(
 
 
 @given(payloads, _written, st.none() | st.sampled_from(SCHEMAS))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_whatever_is_written_is_sent_or_refused(value: Any, text: str, schema: Any) -> None:
     shape = recognise(value, schema)
     try:

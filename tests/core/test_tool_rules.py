@@ -87,7 +87,7 @@ def test_what_is_denied_is_only_refused(way: str) -> None:
 
 
 @given(st.sampled_from(sorted(WAYS)), json_values)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_whatever_is_answered_is_judged(way: str, answer: Any) -> None:
     assert answer is False or "of the policy denies wipe" in refused(WAYS[way], answer)
 

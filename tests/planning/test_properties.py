@@ -66,7 +66,7 @@ def check_proposal(proposal: Proposal, todos: list[SupervisorTodo]) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_query_is_planned_or_refused(query: str) -> None:
     try:
         check_plan(query)
@@ -75,7 +75,7 @@ def test_a_query_is_planned_or_refused(query: str) -> None:
 
 
 @given(TALK, TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_feedback_is_worked_in_or_refused(query: str, feedback: str) -> None:
     try:
         check_plan(query, feedback)
@@ -85,7 +85,7 @@ def test_feedback_is_worked_in_or_refused(query: str, feedback: str) -> None:
 
 @pytest.mark.long
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_text_is_a_proposal_or_refused(text: str) -> None:
     query = "강남구와 서초구 시세를 비교해서 보고서 작성해줘"
     todos = check_plan(query)
@@ -98,7 +98,7 @@ def test_text_is_a_proposal_or_refused(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_query_may_be_followed_up(query: str) -> None:
     todos = check_plan("강남구 아파트 시세 조회")
     asked = SupervisorTodo.from_dict({**todos[0].to_dict(), "arguments": {"query": query}})

@@ -108,7 +108,7 @@ JOINTS = [", ", " and ", " then ", ", then ", ", and ", " and then ", "; ", " �
 
 
 @given(st.lists(st.sampled_from(sorted(SAID)), min_size=1, max_size=6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_commands_in_any_order_are_planned_in_it(wanted: list[str], data: st.DataObject) -> None:
     text = ""
     for call in wanted:
@@ -124,7 +124,7 @@ OTHER = ["water the plants", "paint twelve fences", "화분에 물 주기", "the
 
 
 @given(st.permutations([*sorted(SAID)[:3], *OTHER[:2]]), st.sampled_from(OTHER), st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_what_is_not_planned_is_said_or_searched_for(parts: list[str], other: str, data: st.DataObject) -> None:
     parts = [*parts, other]
     text = ""
@@ -172,7 +172,7 @@ AROUND = ["run", "n=5", "5", "l2.log", "x/y", ",", "then", "말고", "한 다음
 
 
 @given(st.lists(st.sampled_from([*COMMANDS, *OTHER, *AROUND]), max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_words_around_names_are_read(words: list[str]) -> None:
     try:
         plan = planned(" ".join(words))

@@ -107,7 +107,7 @@ _json = st.recursive(
 
 
 @pytest.mark.long
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), _json, max_size=4), st.text(), st.dictionaries(st.text(), _json, max_size=3))
 def test_no_text_reaches_the_terminal_unseen(subject: dict[str, Any], text: str, evidence: dict[str, Any]) -> None:
     about = {"title": text, "reason": text, "error": text, "why": text, "purpose": text, "priority": text}

@@ -206,7 +206,6 @@ def test_a_session_survives_any_order_of_things() -> None:
         settings=settings(
             max_examples=12,
             stateful_step_count=14,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
             print_blob=True,
         ),

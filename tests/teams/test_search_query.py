@@ -135,7 +135,7 @@ def test_a_question_of_stop_words_is_looked_for_by_them() -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=200))
 @example("\ud800\udfff 전세\x00금 \ud800")
 @example("\"' OR AND NEAR(* ^ : - + ) 1,,2..3 제 조 $ ₩")
@@ -244,7 +244,7 @@ def test_a_long_passage_is_cited_where_the_words_stand(folder: Path) -> None:
     assert "quokka" in wide.text and len(wide.text) <= MAX_PASSAGE_CHARS and wide.line == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=120))
 @example('"a" OR NEAR("b')
 @example("nul\x00 \ud800 전세")

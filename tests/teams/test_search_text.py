@@ -189,7 +189,7 @@ def test_pdf_without_text_says_so() -> None:
         extract_bytes(make_pdf([[""]]), ".pdf")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_damaged_pdf_never_raises_anything_else(data: st.DataObject) -> None:
     whole = bytearray(make_pdf([["Some text here"], ["and there"]]))
@@ -259,7 +259,7 @@ def test_a_pipe_and_a_link_are_not_opened(tmp_path: Path) -> None:
         read_source(tmp_path / "link.txt")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.text(
         alphabet=st.sampled_from("#-=*|`~>. \n\r\t:,\"'<>/!&;[]()①1제조a가漢\x00\x0b\x0c\x85\u2028"),
@@ -283,7 +283,7 @@ def test_extraction_is_total_and_lines_are_in_the_file(text: str, suffix: str) -
 
 
 @given(st.binary(max_size=200), st.sampled_from(sorted(SUFFIXES)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes_give_blocks_or_a_reason(data: bytes, suffix: str) -> None:
     try:
         found = extract_bytes(data, suffix)
