@@ -351,18 +351,23 @@ def _help_words(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
 
 
 def _text(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
-    """Offer declared commands and their parameters where a TODO for a command team is written."""
+    """Offer declared commands, and parameters of commands, functions and tools, where a TODO of theirs is written."""
     if typed.spec.name == "todo add" and typed.words:
         facts = scene.agents.get(typed.words[0])
         if (facts.team if facts else typed.words[0]) == "command_team":
             yield from _call(typed.words[1:], scene)
+        elif facts is not None:
+            yield from _named(facts.parameters(), typed.words[1:])
     elif typed.spec.name == "answer" and len(typed.words) == 1:
         yield from _answers(typed.words[0], scene)
     elif typed.spec.name == "todo edit" and typed.words and scene.snapshot is not None:
         todo = scene.snapshot.todo(typed.words[0])
         declared = scene.commands.get(todo.command) if todo is not None else None
+        facts = scene.agents.get(todo.agent_name) if todo is not None else None
         if declared is not None:
             yield from _parameters(declared, typed.words[1:])
+        elif facts is not None:
+            yield from _named(facts.parameters(), typed.words[1:])
 
 
 def _call(words: Sequence[str], scene: _Scene) -> Iterator[_Found]:
@@ -374,10 +379,14 @@ def _call(words: Sequence[str], scene: _Scene) -> Iterator[_Found]:
 
 
 def _parameters(declared: CommandDeclaration, given: Sequence[str]) -> Iterator[_Found]:
+    return _named({name: p.description or p.type for name, p in declared.parameters.items()}, given)
+
+
+def _named(parameters: Mapping[str, str], given: Sequence[str]) -> Iterator[_Found]:
     taken = {word.partition("=")[0] for word in given}
-    for name, parameter in declared.parameters.items():
+    for name, said in parameters.items():
         if name not in taken:
-            yield f"{name}=", f"{name}=", _shown(parameter.description or parameter.type)
+            yield f"{name}=", f"{name}=", _shown(said)
 
 
 def _shown(text: str) -> str:

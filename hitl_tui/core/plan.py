@@ -165,6 +165,7 @@ class AgentFacts:
             its arguments hold none.
         optional: a failure skips its steps instead of blocking what depends on them.
         takes_question: the session's question is its task where a person gives it no other.
+        parameters: what `name=value` may name, and what each is, for a person who writes it.
     """
 
     name: str
@@ -180,6 +181,7 @@ class AgentFacts:
     changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
     optional: bool = False
     takes_question: bool = True
+    parameters: Callable[[], Mapping[str, str]] = dict
 
 
 @dataclass(frozen=True, slots=True)

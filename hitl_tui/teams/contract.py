@@ -370,6 +370,10 @@ class Team(ABC):
         """Find out what of `description` and `reads_results` only its own code says; it never fails."""
         return
 
+    def parameters(self) -> Mapping[str, str]:
+        """Return what `name=value` may name, and what each is; nothing where that takes looking first."""
+        return {}
+
     def risk_of(self, arguments: JsonObject) -> Risk:
         """Return the risk class of exactly these arguments."""
         return self.risk

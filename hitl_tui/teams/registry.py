@@ -111,6 +111,7 @@ class TeamRegistry:
                 risk_of=team.risk_of,
                 reads_results=team.reads_results,
                 takes_question=team.takes_question,
+                parameters=team.parameters,
                 programs=team.programs if team.binds_files else None,
                 changed=team.changed if team.binds_files else None,
             )

@@ -144,6 +144,28 @@ async def test_declared_commands_and_their_parameters(scene: Scene) -> None:
     assert await scene.texts("/todo add search_team ") == []
 
 
+async def test_parameters_of_a_function(tmp_path: Path) -> None:
+    workspace = tmp_path / "shop"
+    workspace.mkdir()
+    (workspace / "my.py").write_text(
+        "from typing import Annotated\ndef vat(amount: Annotated[float, 'in won'], rate: float = 0.1): ...\n"
+    )
+    (workspace / "hitl.toml").write_text('[teams.vat]\nkind = "function"\nfunction = "my.py:vat"\n')
+    trust_workspace(tmp_path / "data", workspace)
+    async with SessionRegistry.open(tmp_path / "data") as registry:
+        setup = await registry.create(QUESTION, workspace)
+        async with open_session(registry.store, setup, QUESTION) as opened:
+            session = opened.view
+            assert isinstance(session, Session)
+            await session.settled()
+            scene = Scene(session, workspace)
+            amount, rate = await scene.offer("/todo add vat ")
+            assert (amount.text, amount.help, rate.text, rate.help) == ("amount=", "in won", "rate=", "a number")
+            await scene.give("/todo add vat amount=3")
+            added = session.snapshot.todos[-1].id
+            assert await scene.texts(f"/todo edit {added} rate=1 ") == ["amount="]
+
+
 async def test_checkpoints_and_proposals(scene: Scene) -> None:
     asked, planned = await scene.offer("/checkpoint restore ")
     assert asked.help.startswith("asked 001 · ") and planned.help.startswith("planned · ")

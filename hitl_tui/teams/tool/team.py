@@ -16,6 +16,7 @@ from hitl_tui.config.declared_commands import CommandDeclaration, command_enviro
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.declared_tools import ToolDeclaration
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.json_schema import expects
 from hitl_tui.core.interrupts.schema_fields import fields_schema
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
@@ -132,6 +133,14 @@ class ToolTeam(Team):
             "required": ["input"],
             "additionalProperties": False,
         }
+
+    def parameters(self) -> Mapping[str, str]:
+        """Return its parameters by name: their descriptions, else what they take."""
+        found = self._known[1] if self._known is not None else None
+        if not isinstance(found, Described):
+            return {}
+        known = fields_of(found.schema).known
+        return {name: str(part.get("description") or expects(part)) for name, part in known.items()}
 
     def described(self) -> Described:
         """Return what it says of itself, read anew where that failed before.
