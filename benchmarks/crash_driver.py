@@ -181,7 +181,7 @@ class Operator:
             await self.world.settle()
             effect = question.view.request.subject["effect"]
             happened = self.world.done()[question.todo_id, str(effect["name"])] > 0
-            left = "left by a restore" in str(effect["why"])
+            left = "before the restore" in str(effect["why"])
             again = not happened or (left and question.todo_id == AGAIN)
             return (Verdict.DO_AGAIN if again else Verdict.USE_AS_DONE), None
         if question.kind is Kind.INTERRUPT:

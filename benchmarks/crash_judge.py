@@ -86,7 +86,7 @@ def _effects(root: Path, entries: list[Entry]) -> Verdicts:
     doubts = [
         r["subject"]["effect"]
         for r in _requests(entries).values()
-        if r["kind"] == "effect" and "left by a restore" not in str(r["subject"]["effect"]["why"])
+        if r["kind"] == "effect" and "before the restore" not in str(r["subject"]["effect"]["why"])
     ]
     outside = tuple(f"{d['name']} {d['key']}" for d in doubts if d["key"] not in cut_off)
     return Verdicts(lost, repeated, len(doubts), outside)

@@ -12,7 +12,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip, step_name
+from hitl_tui.core.names import clip, command_step_name, step_name
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo, parse_priority, parse_status
 
@@ -86,7 +86,7 @@ def manual_todo(
         metadata["alone"] = True
     return replace(
         todo,
-        name=todo.command if "argv" in todo.arguments and todo.command else todo.name,
+        name=command_step_name(todo.command, todo.name) if "argv" in todo.arguments and todo.command else todo.name,
         dependencies=tuple(dict.fromkeys(after)),
         priority=priority,
         metadata=metadata,

@@ -22,7 +22,7 @@ from hitl_tui.core.json_types import (
     TodoQuestion,
 )
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import step_name, titled
+from hitl_tui.core.names import command_step_name, step_name, titled
 from hitl_tui.core.plan import next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
@@ -291,9 +291,12 @@ def edit(draft: Draft, event: Event) -> None:
     arguments = _json_object(event.data["arguments"])
     name = todo.name if described == todo.description else titled(described)
     if "argv" in arguments and (command := arguments.get("command")):
-        name = todo.name if command == todo.command else str(command)
-    elif isinstance(arguments.get("calls"), str) and described != todo.description:
-        name = titled(f"{todo.agent_name} {described}")
+        if command != todo.command:
+            name = str(command)
+        elif todo.name.startswith(f"{command} "):  # it says with what the command was to run: it says that again
+            name = command_step_name(str(command), titled(described))
+        else:
+            name = todo.name
     edited = replace(
         todo,
         name=name,

@@ -59,6 +59,11 @@ def clip(text: str, length: int = 60) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def command_step_name(command: str, words: str) -> str:
+    """Return what a step is called that runs a declared command: the words for it that begin with its name, or that."""
+    return words if words.split()[:1] == [command] else command
+
+
 def titled(text: str) -> str:
     """Return what a TODO is called whose task is this text: a few words of its first line."""
     return short_title(text.strip().split("\n")[0], 60)

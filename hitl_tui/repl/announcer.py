@@ -60,6 +60,7 @@ class Announcer:
         self._long: set[str] = set()
         self._armed: set[str] = set()
         self._armed_before: frozenset[str] = frozenset()
+        self._earlier: frozenset[str] = frozenset()
         self._before: frozenset[str] | None = None
         self._answer = ""
         self._seen: Mapping[str, SupervisorTodo] | None = None
@@ -109,9 +110,13 @@ class Announcer:
             said = stepped(entry.text) if entry.kind == "line" else f"{_(entry.kind)}: {translate(entry.text)}"
             self._say([f"[{number_of(entry.todo_id) or _('session')}] {said}"])
 
+    def succeed(self, earlier: Announcer) -> None:
+        """Go on from another one of the same session: what it showed was shown, also to the line being typed."""
+        self._earlier, self._before = earlier._earlier | earlier._shown, earlier._before
+
     def typing_began(self) -> None:
         """Remember what had been shown when the line that is being typed was begun."""
-        self._before = frozenset(self._shown)
+        self._before = self._earlier | self._shown
         self._armed_before = frozenset(self._armed)
 
     def _arm(self, question_id: str, lines: Sequence[str]) -> None:
@@ -135,7 +140,7 @@ class Announcer:
 
     def known(self) -> frozenset[str]:
         """Return the ids of the questions that had been shown when the line that was just sent was begun."""
-        known = frozenset(self._shown) if self._before is None else self._before
+        known = self._earlier | self._shown if self._before is None else self._before
         self._before = None
         return known
 

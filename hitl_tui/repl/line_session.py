@@ -515,7 +515,9 @@ class LineSession:
         except HitlError:
             await self._close()
             raise
+        earlier = self._announcer
         self._introduce(session)
+        self._announcer.succeed(earlier)
 
     async def _settle(self) -> None:
         if self._session is not None and self._session.alone:

@@ -127,7 +127,7 @@ class PlanRow:
     priority: str = ""
     """Sign of its priority; empty for medium."""
     level: str = ""
-    """Its priority in a word; empty for medium."""
+    """Its priority in words, `high priority`; empty for medium."""
     risk: str = ""
     """Sign of its risk; empty where that isn't high."""
 
@@ -184,7 +184,7 @@ def plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         attempts=signs("×") + str(todo.attempt) if todo.attempt > 1 else "",
         fixed=why_fixed(todo),
         priority=signs(PRIORITIES.get(todo.priority, "")),
-        level=_(todo.priority.value) if todo.priority in PRIORITIES else "",
+        level=_("{level} priority").format(level=_(todo.priority.value)) if todo.priority in PRIORITIES else "",
         risk=RISKY if todo.risk is Risk.HIGH else "",
     )
 

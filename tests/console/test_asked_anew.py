@@ -76,7 +76,7 @@ async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(t
         await handle.handler.handle_command("/todo add command_team keep file=two")
         await c.until(lambda: [q.todo_id for q in c.panel.questions] == ["todo_003"], "the next question")
         await c.press("e", "enter")
-        await c.until(lambda: "todo_003 was asked after you began that line" in c.message, "the refusal")
+        await c.until(lambda: "003 was asked after you began that line" in c.message, "the refusal")
         assert c.status("todo_003") == "waiting_approval"
         await c.press("up", "enter")  # begun anew, with the question on the screen
         await c.until(lambda: c.status("todo_003") == "completed", "what was approved then")

@@ -27,6 +27,7 @@ async def test_a_file_that_breaks_is_named_and_what_it_says_afterwards_holds(tmp
         await c.asked()
         question = c.panel.questions[0]
         (work / "hitl.toml").write_text(COMMANDS + '[[policy]]\nquorum = "two"\n', encoding="utf-8")
+        c.clock.rest(6.0)  # what they did themselves is said first
         await c.until(lambda: "hitl.toml line 8" in c.message, "it is named with its line")
         await c.send(f"/todo approve {question.todo_id}")
         await c.until(lambda: "hitl.toml line 8" in c.message, "it can't be approved")

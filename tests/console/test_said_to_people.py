@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from console_support import COMMANDS, command_workspace, console, streamed
+from console_support import COMMANDS, command_workspace, console
 from people import write_approvers
 
 from hitl_tui.console.answer_actions import Answer, spots
@@ -122,7 +122,7 @@ async def test_what_is_near_is_said_and_found(tmp_path: Path) -> None:
         await c.until(lambda: "command_team needs a text" in c.message, "what is missing")
         assert "Count" not in c.message
         await c.send("also compute 3 + 4")
-        await c.until(lambda: any("Proposed" in s and "goes to the question" in s for s in streamed(c)), "where")
+        await c.until(lambda: "Proposed" in c.message and "goes to the question" in c.message, "where")
         offered = {command.title: command for command in palette(c.app)}
         assert not offered["Theme: light"].discover
         offered["Theme: light"].callback()

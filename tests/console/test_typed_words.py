@@ -35,7 +35,7 @@ async def test_an_answer_at_the_prompt_decides_nothing_and_says_where_it_would(t
             await c.until(lambda: c.message, words)
             how = "is Approve" if words == "1" else "approves"  # a lone digit was meant for the question
             assert f"Ctrl+T goes to the question, where y {how}" in c.message[:78]
-            assert words == "1" or "/todo approve todo_001" in c.message
+            assert words == "1" or "/todo approve 001" in c.message
         assert c.status("todo_001") == Status.WAITING_APPROVAL
         assert [q.view.decisions for q in c.snapshot.questions] == [()]
         await c.send("help")

@@ -790,3 +790,13 @@ def test_a_command_keeps_its_name_when_it_is_edited() -> None:
     assert table.todo("todo_001").name == "오래된 로그 삭제"
     table.take(on(EventKind.EDIT, "todo_001", arguments={"query": "x"}, risk="low", description="Find x instead"))
     assert table.todo("todo_001").name == "Find x instead"
+
+
+def test_a_name_that_says_with_what_a_command_runs_says_so_after_an_edit() -> None:
+    table = Table(plan("a"))
+    given = {"command": "keep", "argv": ["cp", "one"], "parameters": {"file": "one"}}
+    named = replace(table.todo("todo_001"), name="keep file=one", arguments=given)
+    table.board = replace(table.board, todos={**table.board.todos, "todo_001": named.to_state()})
+    again = {**given, "argv": ["cp", "two"], "parameters": {"file": "two"}}
+    table.take(on(EventKind.EDIT, "todo_001", arguments=again, risk="high", description="keep file=two"))
+    assert table.todo("todo_001").name == "keep file=two"

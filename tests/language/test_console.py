@@ -83,7 +83,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
         async with console(tmp_path / "d", place(tmp_path / "w"), query=QUERY, mode="step", size=size) as c:
             await c.asked(1)
             actions = [line for line in await seen(c, "a question") if "1 승인 " in line]
-            assert "1 승인 2 편집 3 거부 4 건너뛰기 (5 응답) 6 세부 정보" in " ".join(actions[0].split())
+            assert "1 승인 2 편집 3 거부 4 건너뛰기 – 응답 6 세부 정보" in " ".join(actions[0].split())
             assert "7 항상 " in actions[0]
             for key, title, whole in (
                 ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
@@ -101,7 +101,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
             await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "the search")
             await c.asked(1)
             await c.send("/todo skip 2")
-            await c.until(lambda: c.message.startswith("1 완료, 1 건너뜀 · 답변 완료 · F6 열기"), "how it ended")
+            await c.until(lambda: c.message.startswith("1 완료, 1 건너뜀 · 답변 완료 · F6 키로 읽기"), "how it ended")
 
 
 @SIZES
