@@ -214,7 +214,7 @@ def test_a_dumb_terminal_gets_lines_without_any_sequence(tmp_path: Path, workspa
     ) as child:
         os.close(slave)
         said = ""
-        for wanted, answer in (("todo_001", "/todo approve\n"), ("␛[2J", "/quit\n")):
+        for wanted, answer in (("Approve 001?", "/todo approve\n"), ("␛[2J", "/quit\n")):
             while wanted not in said:
                 said += os.read(master, 65_536).decode("utf-8", "replace")
             os.write(master, answer.encode())
