@@ -297,6 +297,8 @@ def edit(draft: Draft, event: Event) -> None:
             name = command_step_name(str(command), titled(described))
         else:
             name = todo.name
+    elif isinstance(arguments.get("calls"), str) and described != todo.description:
+        name = titled(f"{todo.agent_name} {described}")
     edited = replace(
         todo,
         name=name,

@@ -46,7 +46,7 @@ async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Pa
         edited = c.snapshot.todo("todo_002")
         assert edited is not None
         assert edited.description == "keep 'file=after words'", "no word of what it was before"
-        assert edited.name == "keep"
+        assert edited.name == "keep 'file=after words'"
         assert not (workspace / "before").exists()
 
 

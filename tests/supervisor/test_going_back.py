@@ -115,4 +115,4 @@ async def test_after_a_restore_the_answer_names_what_stayed_deleted_and_measures
         text = seen.response["text"]
         assert "11 logs/kept.log" in text, "what changes nothing is done again, not taken from before"
         assert "Not undone by going back" in text
-        assert "- 002 `clean`: deleted 1 entry: `logs/a.gz`" in text
+        assert "- 002 `clean what=a.gz`: deleted 1 entry: `logs/a.gz`" in text

@@ -160,7 +160,8 @@ class Cell:
         return self._table.text_of(self._row, self._name)
 
     def __str__(self) -> str:
-        return self.__rich__().plain
+        """Return what it says, in words also where there is only room for a sign."""
+        return priority_words(self._row) if self._name == "priority" else self.__rich__().plain
 
 
 class PlanList(OneLineTable[Cell], SearchInput):
