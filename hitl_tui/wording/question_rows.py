@@ -160,7 +160,8 @@ def short_title(question: Question) -> str:
     if question.kind in (Kind.PLAN, Kind.PROPOSAL, Kind.INTERRUPT):
         return ""
     if isinstance(arguments, Mapping) and "argv" in arguments and (command := arguments.get("command")):
-        return in_line(command_title(title_of(question), str(command)))
+        called = command_title(title_of(question), str(command))
+        return in_line(str(command) if called.startswith(f"{command} ") else called)
     title = title_of(question)
     said = [in_line(text) for text in texts_in(arguments)]
     head, found, rest = title.partition(": ")
