@@ -181,7 +181,8 @@ class Operator:
             await self.world.settle()
             effect = question.view.request.subject["effect"]
             happened = self.world.done()[question.todo_id, str(effect["name"])] > 0
-            left = "before the restore" in str(effect["why"])
+            began = {e.key: e.branch for e in await self.session.setup.ledger.effects(self.session.id)}
+            left = began[effect["key"]] < question.view.request.branch
             again = not happened or (left and question.todo_id == AGAIN)
             return (Verdict.DO_AGAIN if again else Verdict.USE_AS_DONE), None
         if question.kind is Kind.INTERRUPT:

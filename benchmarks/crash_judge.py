@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -83,13 +84,23 @@ def _effects(root: Path, entries: list[Entry]) -> Verdicts:
         f"{todo} never did {name}" for todo, names in EXPECTED.items() for name in names if not done[todo, name]
     )
     cut_off = {key for line in _interruptions(root) for key in line["flying"]}
-    doubts = [
-        r["subject"]["effect"]
-        for r in _requests(entries).values()
-        if r["kind"] == "effect" and "before the restore" not in str(r["subject"]["effect"]["why"])
-    ]
+    doubts = list(_doubts(entries))
     outside = tuple(f"{d['name']} {d['key']}" for d in doubts if d["key"] not in cut_off)
     return Verdicts(lost, repeated, len(doubts), outside)
+
+
+def _doubts(entries: list[Entry]) -> Iterator[dict[str, Any]]:
+    """Yield the effects that people were asked about, but for those that a branch did which a restore left."""
+    started: dict[str, int] = {}
+    asked: set[str] = set()
+    for entry in entries:
+        if entry.kind == "effect_started":
+            started[entry.data["key"]] = entry.data["branch"]
+        elif entry.kind == "request_opened" and (request := entry.data["request"])["kind"] == "effect":
+            effect = request["subject"]["effect"]
+            if request["id"] not in asked and started[effect["key"]] == request["branch"]:
+                yield effect
+            asked.add(request["id"])
 
 
 def _interruptions(root: Path) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.history_actions import checkpoint_rows, show_steps
 from hitl_tui.console.local_commands import OWN, carry_out, parsed_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
-from hitl_tui.console.restoring import go_back, restore_named
+from hitl_tui.console.restore_actions import go_back, restore_named
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.console.source_opening import choose_source, open_in_editor
 from hitl_tui.core.errors import BadInput

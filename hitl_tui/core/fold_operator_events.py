@@ -289,19 +289,9 @@ def edit(draft: Draft, event: Event) -> None:
         todo = todo.with_status(Status.PENDING)
     described = str(event.data.get("description", todo.description))
     arguments = _json_object(event.data["arguments"])
-    name = todo.name if described == todo.description else titled(described)
-    if "argv" in arguments and (command := arguments.get("command")):
-        if command != todo.command:
-            name = str(command)
-        elif todo.name.startswith(f"{command} "):  # it says with what the command was to run: it says that again
-            name = command_step_name(str(command), titled(described))
-        else:
-            name = todo.name
-    elif isinstance(arguments.get("calls"), str) and described != todo.description:
-        name = titled(f"{todo.agent_name} {described}")
     edited = replace(
         todo,
-        name=name,
+        name=_edited_name(todo, described, arguments),
         arguments=arguments,
         risk=Risk(event.data.get("risk", todo.risk)),
         description=described,
@@ -310,6 +300,18 @@ def edit(draft: Draft, event: Event) -> None:
         metadata=without(todo.metadata, "changed"),
     )
     draft.put(edited)
+
+
+def _edited_name(todo: SupervisorTodo, described: str, arguments: JsonObject) -> str:
+    """Return what a TODO is called once it has other words and arguments."""
+    if "argv" in arguments and (command := str(arguments.get("command") or "")):
+        if command != todo.command:
+            return command
+        # A name that says with what the command was to run says it again; another one, such as a title, stays.
+        return command_step_name(command, titled(described)) if todo.name.startswith(f"{command} ") else todo.name
+    if described == todo.description:
+        return todo.name
+    return titled(f"{todo.agent_name} {described}" if isinstance(arguments.get("calls"), str) else described)
 
 
 def bound(draft: Draft, event: Event) -> None:

@@ -110,7 +110,7 @@ class Announcer:
             said = stepped(entry.text) if entry.kind == "line" else f"{_(entry.kind)}: {translate(entry.text)}"
             self._say([f"[{number_of(entry.todo_id) or _('session')}] {said}"])
 
-    def succeed(self, earlier: Announcer) -> None:
+    def take_over_from(self, earlier: Announcer) -> None:
         """Go on from another one of the same session: what it showed was shown, also to the line being typed."""
         self._earlier, self._before = earlier._earlier | earlier._shown, earlier._before
 

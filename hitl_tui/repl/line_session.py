@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import re
-import tomllib
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -19,8 +18,9 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import WITHOUT_SESSION
 from hitl_tui.commands.spec import help_table
 from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
+from hitl_tui.config.loader import load_config
 from hitl_tui.config.starters import Starter, new_copy, starters
-from hitl_tui.core.errors import BadInput, HitlError, OwnerGone
+from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
@@ -360,7 +360,7 @@ class LineSession:
     async def _home(self, source: LineSource) -> None:
         if source.waits:  # a script knows what it wants to say
             return
-        mode = self._options.mode or ("" if _declares_mode(self._workspace) else Mode.STEP.value)
+        mode = self._options.mode or _declared_mode(self._workspace)
         lines = [
             _("hitl-tui: agents propose steps; {safety}.").format(safety=safety_words(mode)),
             _("Write a question to start. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
@@ -517,7 +517,7 @@ class LineSession:
             raise
         earlier = self._announcer
         self._introduce(session)
-        self._announcer.succeed(earlier)
+        self._announcer.take_over_from(earlier)
 
     async def _settle(self) -> None:
         if self._session is not None and self._session.alone:
@@ -577,12 +577,10 @@ def _offered() -> list[Starter]:
     return [starter.in_language(language()) for starter in starters()]
 
 
-def _declares_mode(workspace: Path) -> bool:
-    """Return whether a folder's settings may say another mode than step; whether they are obeyed isn't known yet."""
+def _declared_mode(workspace: Path) -> str:
+    """Return the mode of new sessions in a folder; empty where its settings say one that may not be obeyed."""
     try:
-        defaults = tomllib.loads((workspace / "hitl.toml").read_text(encoding="utf-8")).get("defaults", {})
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError):
-        return True
-    return not isinstance(defaults, dict) or defaults.get("mode", Mode.STEP) != Mode.STEP
+        mode = load_config(workspace).mode
+    except ConfigError:
+        return ""
+    return mode.value if mode is Mode.STEP else ""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, same
+from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, said_as, same
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, translate
@@ -154,27 +154,15 @@ def shown_value(value: Json) -> str:
 
 def said_words(value: Json) -> str:
     """Return what is sent and as what type: `the number 30`, `the text "30"`; one safe line."""
-    return _typed(value, json_line(value))
+    return translate(said_as(value, json_line(value)))
 
 
 def said_whole(value: Json) -> str:
     """Return what is sent and as what type, whole: as `said_words` does, of whatever length."""
     try:
-        return _typed(value, _cut(safe_text(json.dumps(value, ensure_ascii=False), multiline=False)))
+        return translate(said_as(value, _cut(safe_text(json.dumps(value, ensure_ascii=False), multiline=False))))
     except (ValueError, TypeError, RecursionError):
         return said_words(value)
-
-
-def _typed(value: Json, shown: str) -> str:
-    if isinstance(value, str):
-        return _("the text {value}").format(value=shown)
-    if isinstance(value, bool) or value is None:
-        return shown
-    if isinstance(value, int | float):
-        return _("the number {value}").format(value=shown)
-    if isinstance(value, list | tuple):
-        return _("the list {value}").format(value=shown)
-    return _("the object {value}").format(value=shown)
 
 
 def _cut(text: str) -> str:

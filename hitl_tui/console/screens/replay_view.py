@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.history_actions import difference_between, show_steps, todo_then
 from hitl_tui.console.history_cursor import PAGE, HistoryCursor
-from hitl_tui.console.restoring import go_back
+from hitl_tui.console.restore_actions import go_back
 from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE, ThreadPanes
 from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, ShownCheckpoint
 from hitl_tui.core.safe_text import safe_text

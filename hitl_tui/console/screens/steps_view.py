@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from hitl_tui.console import keys
 from hitl_tui.console.history_cursor import CheckpointMarks, HistoryCursor
-from hitl_tui.console.restoring import step_back
+from hitl_tui.console.restore_actions import step_back
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.history_view import (
     DIFF,

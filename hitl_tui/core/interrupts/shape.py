@@ -293,14 +293,18 @@ _TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
 
 def said(value: Json, cells: int = _SAID_CELLS) -> str:
     """Return in safe words what is sent: `the number 30`, `the text "30"`, `true`, `the object {…}`."""
-    shown = json_line(value, cells)
+    return said_as(value, json_line(value, cells))
+
+
+def said_as(value: Json, shown: str) -> str:
+    """Return what a value is, with how it is shown: `the number 30`."""
     if value is None or isinstance(value, bool):
         return shown
     if isinstance(value, str):
         return Message("the text {}", shown)
     if isinstance(value, int | float):
         return Message("the number {}", shown)
-    return Message("the list {}", shown) if isinstance(value, list) else Message("the object {}", shown)
+    return Message("the list {}", shown) if isinstance(value, list | tuple) else Message("the object {}", shown)
 
 
 def json_line(value: Json, cells: int = _SAID_CELLS) -> str:
