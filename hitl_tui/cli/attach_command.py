@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from hitl_tui.cli.console_command import has_screen, open_console
@@ -21,7 +22,10 @@ from hitl_tui.config.declared_graphs import (
 )
 from hitl_tui.config.paths import given_path
 from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.config.workspace_files import team_graph
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
@@ -55,15 +59,17 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
             store can't be used.
     """
     workspace = workspace_folder(given.workspace)
-    declaration = _with_store(_trusted(declared_graph(given.name, workspace), data, given.trust), given)
+    declared = team_graph(given.name, workspace) or declared_graph(given.name, workspace)
+    declaration = _with_settings(_with_store(_trusted(declared, data, given.trust), given), given)
     team = TeamRegistry.from_config(WorkspaceConfig(graphs={declaration.name: declaration})).get(declaration.name)
     assert team.graph is not None
     with contextlib.redirect_stdout(sys.stderr):
         facts = team.graph.facts
+        team.graph.check_settings()
         query = _query(given, stdin, declaration)
         if query:
             team.bind(query, {})
-    notes = []
+    notes: list[str] = []
     if facts.forgets:
         notes.append(Message("{} has an in-memory saver; what it held before isn't shown here.", declaration.name))
     if facts.keeps:
@@ -72,6 +78,16 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
                 "{} keeps its own {}: its threads are stored there, not in the session.", declaration.name, facts.keeps
             )
         )
+    if facts.remembers:
+        notes.append(
+            Message(
+                "{} keeps its own {}; what it stores there is lost when this program ends.",
+                declaration.name,
+                facts.remembers,
+            )
+        )
+    elif lacks := team.graph.store_lacks():
+        notes.append(lacks)
     return Attachment(declaration, query, given.input is not None, tuple(notes), team.graph.takes)
 
 
@@ -89,8 +105,52 @@ def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDecla
         raise needs_trust(declaration.name, trust.folder)
     named = trust.declared.graphs.get(declaration.name)
     if named is None or named.target != declaration.target:
+        if declaration.name in trust.declared.tools:
+            return declaration
         raise BadInput(Message("{} changed while it was read; try again.", LANGGRAPH_FILE))
     return replace(declaration, env=named.env)
+
+
+def _with_settings(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
+    """Return a graph with what a command line gives as context and configuration, over what is declared."""
+    from dataclasses import replace
+
+    config, context = given_object("config", given.config), given_object("context", given.context)
+    if config is None and context is None:
+        return declaration
+    values = {**declaration.config.get("configurable", {}), **_configurable(config)}
+    merged = {**declaration.config, **(config or {}), **({"configurable": values} if values else {})}
+    whole = {**(declaration.context or {}), **context} if context is not None else declaration.context
+    return replace(declaration, config=merged, context=whole)
+
+
+def _configurable(config: JsonObject | None) -> Mapping[str, Json]:
+    found = (config or {}).get("configurable", {})
+    if not isinstance(found, Mapping):
+        raise BadInput(Message('"configurable" in --config must be an object.'))
+    return found
+
+
+def given_object(name: str, text: str | None) -> JsonObject | None:
+    """Return the JSON object that an option gives; None where it isn't given.
+
+    Args:
+        name: of the option, without its dashes.
+        text: JSON, or `@file`.
+
+    Raises:
+        BadInput: it is none.
+    """
+    if text is None:
+        return None
+    content = content_of_file(given_path(text[1:])) if text.startswith("@") else text
+    try:
+        found = strict_json(content)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(Message("--{} isn't valid JSON: {}.", name, one_line(str(error), 200))) from error
+    if not isinstance(found, dict):
+        raise BadInput(Message("--{} must be a JSON object.", name))
+    return found
 
 
 def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
@@ -117,11 +177,12 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
     if text is None:
         return GO_ON if declaration.thread else ""
     if text.startswith("@"):
-        return _content(given_path(text[1:]))
+        return content_of_file(given_path(text[1:]))
     return given_text(text, stdin)
 
 
-def _content(path: Path) -> str:
+def content_of_file(path: Path) -> str:
+    """Return the text of a file that a command line names. Raises BadInput: it can't be read, or is too long."""
     from hitl_tui.supervisor.session_input import LONGEST_QUERY
 
     most, name = LONGEST_QUERY * 4, one_line(str(path), 200)

@@ -100,6 +100,7 @@ class Arguments(NamedTuple):
         ns: namespace of a subgraph, of `open`; empty for the graph itself.
         graph: `module:attribute` of the graph that wrote the store, of `open`.
         input: the graph's input, of `attach`: JSON, words, or `@file`; None when it is to be asked for.
+        context, config: what graphs get as context and configuration, of `attach` and `run`: JSON or `@file`.
         saver: a checkpoint store that the graph's threads live in, of `attach`; empty for the session's own.
         limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
         lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
@@ -142,6 +143,8 @@ class Arguments(NamedTuple):
     ns: str = ""
     graph: str = ""
     input: str | None = None
+    context: str | None = None
+    config: str | None = None
     saver: str = ""
     limit: int | None = None
     skip: int | None = None

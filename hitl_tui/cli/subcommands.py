@@ -375,18 +375,27 @@ _ROWS = (
         "attach_command:attach",
         "GRAPH",
         "run any LangGraph graph under supervision: agent.py:graph, module:attribute",
-        "GRAPH [--input JSON|TEXT|@FILE] [--workspace DIR] [--session ID] [--saver URI --thread T]\n"
+        "GRAPH [--input JSON|TEXT|@FILE] [--context JSON|@FILE] [--config JSON|@FILE]\n"
+        "       [--workspace DIR] [--session ID] [--saver URI --thread T]\n"
         "       [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME] [--line | --json]",
         "Run any LangGraph graph under supervision, unchanged: its interrupts become "
         "questions, you can browse its\nhistory and restore any point of it, and a crash "
         "loses nothing.\n\nGRAPH is module:attribute, path.py:attribute (or path.py, when "
         "it holds one graph), a langgraph.json, or\nthe name of a graph in the "
-        "workspace's langgraph.json. The attribute may be a compiled graph, a builder, a\n"
-        "factory or an @entrypoint. --input runs the graph with that input at once; "
-        "without it you are asked.",
+        "workspace's langgraph.json or of a team in its hitl.toml. The attribute may be\na compiled graph, "
+        "a builder, a factory or an @entrypoint. --input runs the graph with that input at once;\nwithout it "
+        "you are asked. Nodes get a store that is kept for the workspace, and the context that --context\nand the "
+        "defaults of its schema make.",
         (
             option("name", metavar="GRAPH", help="the graph: agent.py:graph, package.module:graph, langgraph.json"),
             option("--input", metavar="JSON", default=None, help="its input: JSON, words, @file, or - for stdin"),
+            option("--context", metavar="JSON", default=None, help="its runtime context: a JSON object, or @file"),
+            option(
+                "--config",
+                metavar="JSON",
+                default=None,
+                help='its RunnableConfig: a JSON object such as {"configurable": {…}}, or @file',
+            ),
             _NEW_ID,
             option(
                 "--saver",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class GraphDeclaration:
         origin: absolute path of the folder whose langgraph.json names it; empty where a person or hitl.toml does.
         pins: patterns of files that an approval of it doesn't bind, the workspace's own among them.
         optional: a failure skips the step instead of blocking what depends on it.
+        store: what langgraph.json says of the store that its nodes get: `path` of one of its own, or `index` and `ttl`.
     """
 
     name: str
@@ -60,11 +61,20 @@ class GraphDeclaration:
     origin: str = ""
     pins: tuple[str, ...] = ()
     optional: bool = False
+    store: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What of it is code: the graph, and what langgraph.json names beside it."""
+        embed = str((self.store.get("index") or {}).get("embed", ""))
+        named = (str(self.store.get("path", "")), embed if is_file_target(embed) else "")
+        return (self.target, *filter(None, named))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON, without what environment variables hold: those are read anew."""
         data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "env"}
-        return {**data, "config": dict(self.config), "state_types": list(self.state_types), "pins": list(self.pins)}
+        data |= {"config": dict(self.config), "store": dict(self.store)}
+        return {**data, "state_types": list(self.state_types), "pins": list(self.pins)}
 
     @classmethod
     def from_dict(cls, data: Stored) -> GraphDeclaration:
@@ -155,7 +165,48 @@ def parse_langgraph(content: bytes, path: Path, env: bytes | None) -> tuple[Grap
     folder = str(path.parent)
     assert isinstance(data, dict)
     variables = _environment(data.get("env"), name, env)
-    return tuple(_declared(str(key), value, folder, variables, name) for key, value in graphs.items())
+    store = store_of(data.get("store"), name)
+    return tuple(
+        replace(_declared(str(key), value, folder, variables, name), store=store) for key, value in graphs.items()
+    )
+
+
+def is_file_target(text: str) -> bool:
+    """Return whether a text names something in a file: `path.py:attribute`."""
+    return ".py:" in text
+
+
+def store_of(value: Any, file: str) -> dict[str, Any]:
+    """Return the section `store` of a langgraph.json.
+
+    Raises:
+        ConfigError: it isn't what such a section looks like.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigError(Message('{}: "store" must be an object with "path", "index" or "ttl".', file))
+    path, index, ttl = value.get("path"), value.get("index"), value.get("ttl")
+    if path is not None and (not isinstance(path, str) or not path.strip()):
+        raise ConfigError(Message('{}: "path" of "store" must be such as "./store.py:make_store".', file))
+    if index is not None and not (
+        isinstance(index, Mapping)
+        and isinstance(index.get("embed"), str)
+        and type(index.get("dims")) is int
+        and index["dims"] > 0
+        and isinstance(index.get("fields", []), list | type(None))
+    ):
+        raise ConfigError(Message('{}: "index" of "store" needs "embed", a text, and "dims", a number.', file))
+    if ttl is not None and not (isinstance(ttl, Mapping) and all(_is_time(ttl.get(key)) for key in _TIMES)):
+        raise ConfigError(Message('{}: "ttl" of "store" must hold minutes above zero.', file))
+    return {key: part for key, part in (("path", path), ("index", index), ("ttl", ttl)) if part}
+
+
+_TIMES = ("default_ttl", "sweep_interval_minutes")
+
+
+def _is_time(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0)
 
 
 def env_file_of(content: bytes) -> str:

@@ -8,17 +8,18 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, env_file_of, parse_langgraph
+from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, env_file_of, parse_langgraph
 from hitl_tui.config.declared_graphs import LARGEST as LARGEST_LANGGRAPH
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
 from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
-from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -82,11 +83,43 @@ class WorkspaceFiles:
             except ConfigError as error:
                 log.warning("%s", error.message)
                 found = ()
+            store = found[0].store if found else {}  # of the workspace, whoever declares the graph
+            graphs = {name: replace(graph, store=store) for name, graph in graphs.items()}
             graphs = {graph.name: graph for graph in found if graph.name not in TEAMS} | graphs
         commands = {name: replace(command, folder=self.folder) for name, command in config.commands.items()}
         tools = {name: replace(tool, folder=self.folder) for name, tool in config.tools.items()}
         graphs = {name: graph for name, graph in graphs.items() if name not in tools}
         return replace(config, graphs=graphs, commands=commands, tools=tools)
+
+
+def team_graph(name: str, workspace: Path) -> GraphDeclaration | None:
+    """Return the graph of a team that a folder's hitl.toml declares; None where it declares none of that name.
+
+    A function or tool is one of a single node. The folder's word is what it is: it has to be trusted first.
+
+    Raises:
+        BadInput: it is a team of another kind. ConfigError: the folder's files can't be read.
+    """
+    text = name.strip()
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", text):
+        return None
+    files = read_files(workspace)
+    if files.hitl is None:
+        return None
+    declared = files.declared()
+    if (graph := declared.graphs.get(text)) is not None:
+        return replace(graph, origin=files.folder)
+    tool = declared.tools.get(text)
+    if tool is None:
+        return None
+    if tool.kind == "mcp":
+        raise BadInput(
+            Message("{} is a tool of an MCP server, not a graph.", text),
+            help=Message('Plan it in a session: hitl-tui run "… with {}"', text),
+        )
+    return GraphDeclaration(
+        text, tool.target, files.folder, tool.description, tool.risk.value, pins=tool.pins, origin=files.folder
+    )
 
 
 def watched_paths(files: WorkspaceFiles) -> tuple[Path, ...]:

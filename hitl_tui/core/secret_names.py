@@ -34,7 +34,7 @@ def secret_refused(what: str, name: str) -> str:
         name: the secret.
     """
     return Message(
-        "{} holds the secret {}, which the graph would store; let the graph read it from its environment or context.",
+        "{} holds the secret {}, which the graph would store; let the graph read it from its environment.",
         what,
         name,
     )

@@ -7,11 +7,10 @@ import contextlib
 import importlib
 import inspect
 import sqlite3
-import typing
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -24,10 +23,12 @@ from langgraph.checkpoint.base import (
 from typing_extensions import is_typeddict
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.function_graph import function_graph
+from hitl_tui.graphs.graph_context import ContextForm, context_form
+from hitl_tui.graphs.graph_schema import field_schema
 from hitl_tui.graphs.graph_target import GraphError, is_factory, looks_like_graph, raised
 from hitl_tui.graphs.json_values import plain
 
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.graph import StateGraph
     from langgraph.pregel import Pregel
+    from langgraph.store.base import BaseStore
 
     AnyPregel = Pregel[Any, Any, Any, Any]
-    AnyGraph = AnyPregel | StateGraph[Any, Any, Any, Any]
+
+AnyGraph: TypeAlias = "AnyPregel | StateGraph[Any, Any, Any, Any]"
 
 _DATABASE = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 _SYNCHRONOUS = frozenset({"SqliteSaver", "PostgresSaver", "ShallowPostgresSaver"})
@@ -55,6 +58,8 @@ class GraphFacts:
         keeps: the kind of saver of its own that it keeps (`AsyncPostgresSaver`); empty for none.
         forgets: it came with a saver in memory, which ours replaces.
         store: absolute path of the SQLite file that its own saver keeps threads in; empty for none.
+        context: what it takes as its context.
+        remembers: the kind of store of its own that it keeps in memory (`InMemoryStore`); empty for none.
     """
 
     input_schema: JsonObject
@@ -64,6 +69,8 @@ class GraphFacts:
     keeps: str = ""
     forgets: bool = False
     store: str = ""
+    context: ContextForm = field(default_factory=ContextForm)
+    remembers: str = ""
 
 
 async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitStack) -> AnyGraph:
@@ -77,12 +84,43 @@ async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitSta
     Raises:
         GraphError: there is none, or making it failed.
     """
+    functions: list[AnyGraph] = []
+
+    def is_graph(value: Any) -> bool:
+        if looks_like_graph(value):
+            return True
+        if (made := function_graph(value)) is not None:
+            functions.append(made)
+        return bool(functions)
+
+    found = await made_by(found, stack, is_graph, declaration)
+    if functions:
+        return functions[0]
+    if looks_like_graph(found):
+        return cast("AnyPregel", found)
     shown = one_line(declaration.target, 120)
-    for _ in range(4):  # a factory may return a coroutine or a context manager of a graph
-        if looks_like_graph(found):
-            return cast("AnyPregel", found)
-        if (made := function_graph(found)) is not None:
-            return made
+    raise GraphError(
+        Message("{} is a {}, not a LangGraph graph or something that makes one.", shown, type(found).__name__)
+    )
+
+
+async def made_by(
+    found: Any, stack: AsyncExitStack, is_it: Callable[[Any], bool], declaration: GraphDeclaration | None = None
+) -> Any:
+    """Return what something makes that may be a factory, a coroutine or a context manager of what is wanted.
+
+    Args:
+        found: that.
+        stack: closes what is opened.
+        is_it: tells what is wanted.
+        declaration: the graph whose configuration factories take; None for a store.
+
+    Raises:
+        GraphError: making it failed.
+    """
+    for _ in range(4):
+        if is_it(found):
+            break
         try:
             if inspect.isawaitable(found):
                 found = await found
@@ -91,16 +129,14 @@ async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitSta
             elif isinstance(found, contextlib.AbstractContextManager):
                 found = stack.enter_context(found)
             elif is_factory(found):
-                found = _called(found, declaration)
+                found = found() if declaration is None else _called(found, declaration)
             else:
                 break
         except GraphError:
             raise
         except (Exception, SystemExit) as error:
             raise raised(error) from error
-    raise GraphError(
-        Message("{} is a {}, not a LangGraph graph or something that makes one.", shown, type(found).__name__)
-    )
+    return found
 
 
 def _called(factory: Any, declaration: GraphDeclaration) -> Any:
@@ -125,6 +161,9 @@ async def facts_of(graph: AnyGraph) -> GraphFacts:
     """Return what is known of a graph without running it."""
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import StateGraph
+    from langgraph.store.memory import InMemoryStore
+
+    from hitl_tui.graphs.graph_store import keeps_store
 
     saver = None if isinstance(graph, StateGraph) else graph.checkpointer
     compiled = graph.compile() if isinstance(graph, StateGraph) else graph
@@ -143,6 +182,10 @@ async def facts_of(graph: AnyGraph) -> GraphFacts:
         keeps=type(saver).__name__ if _is_kept(saver) else "",
         forgets=isinstance(saver, InMemorySaver),
         store=await _file_of(saver),
+        context=context_form(compiled),
+        remembers=type(compiled.store).__name__
+        if isinstance(compiled.store, InMemoryStore) and keeps_store(compiled.store)
+        else "",
     )
 
 
@@ -171,31 +214,6 @@ def _is_kept(saver: object) -> bool:
     return saver not in (None, True, False) and not isinstance(saver, InMemorySaver)
 
 
-def field_schema(kind: object) -> dict[str, Json]:
-    """Return a JSON Schema of a class with annotated fields, made field by field; {} where it has none."""
-    try:
-        hints = typing.get_type_hints(kind, include_extras=True)
-    except (NameError, TypeError, AttributeError):
-        return {}
-    needed = getattr(kind, "__required_keys__", None)
-    required = [name for name in hints if needed is None or name in needed]
-    if needed is None:
-        required = [name for name in hints if not hasattr(kind, name)]
-    properties = {name: _schema_of(hint) for name, hint in hints.items()}
-    return {"type": "object", "properties": properties, "required": required} if properties else {}
-
-
-def _schema_of(hint: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    while typing.get_origin(hint) in (typing.Required, typing.NotRequired, typing.Annotated):
-        hint = typing.get_args(hint)[0]
-    try:
-        return plain(TypeAdapter(hint).json_schema())
-    except Exception:  # noqa: BLE001 - whatever a type raises: anything may be given for it
-        return {}
-
-
 def _names(nodes: Any) -> tuple[str, ...]:
     return ("*",) if nodes == "*" else tuple(str(name) for name in nodes or ())
 
@@ -204,6 +222,7 @@ def with_saver(
     graph: AnyGraph,
     saver: BaseCheckpointSaver[str],
     state_types: tuple[str, ...] = (),
+    store: BaseStore | None = None,
 ) -> AnyPregel:
     """Return a graph on a saver, everything else as it was compiled; one with a durable saver of its own keeps it.
 
@@ -211,6 +230,7 @@ def with_saver(
         graph: compiled, a builder, or made by the functional API.
         saver: where its threads are to live.
         state_types: `module:Class` of types that its state may hold inside untyped fields.
+        store: what its nodes get as their store; None for what it was compiled with.
 
     Raises:
         GraphError: it can't be compiled, or a type can't be found.
@@ -220,31 +240,22 @@ def with_saver(
     kept = saver.with_allowlist(_types(state_types)) if state_types else saver
     try:
         if isinstance(graph, StateGraph):
-            return cast("AnyPregel", graph.compile(checkpointer=kept))
-        if _is_kept(graph.checkpointer):
-            return _asynchronous(graph)
+            return cast("AnyPregel", graph.compile(checkpointer=kept, store=store))
+        update: dict[str, Any] = {} if store is None else {"store": store}
         allowed = getattr(graph, "_serde_allowlist", None)
-        if allowed:
-            kept = kept.with_allowlist(allowed)
-        copy = graph.copy({"checkpointer": kept})
+        if not _is_kept(graph.checkpointer):
+            update["checkpointer"] = kept.with_allowlist(allowed) if allowed else kept
+        elif type(graph.checkpointer).__name__ in _SYNCHRONOUS:
+            update["checkpointer"] = ThreadedSaver(cast("BaseCheckpointSaver[Any]", graph.checkpointer))
+        if not update:
+            return graph
+        copy = graph.copy(update)
     except GraphError:
         raise
     except Exception as error:
         raise GraphError(Message("The graph can't be compiled: {}.", one_line(str(error), 300))) from error
     # A copy forgets which types its channels declare, and they would come back as plain dicts.
     copy._serde_allowlist = allowed
-    return copy
-
-
-def _asynchronous(graph: AnyPregel) -> AnyPregel:
-    """Return a graph whose own saver can be awaited: a synchronous one is called in threads."""
-    from langgraph.checkpoint.base import BaseCheckpointSaver
-
-    saver = graph.checkpointer
-    if not isinstance(saver, BaseCheckpointSaver) or type(saver).__name__ not in _SYNCHRONOUS:
-        return graph
-    copy = graph.copy({"checkpointer": ThreadedSaver(saver)})
-    copy._serde_allowlist = getattr(graph, "_serde_allowlist", None)
     return copy
 
 

@@ -85,14 +85,15 @@ def source_of(
     folder = Path(os.path.realpath(declaration.folder or Path.cwd()))
     roots = tuple(dict.fromkeys((Path(os.path.realpath(workspace)) if workspace else folder, folder)))
     walk = _Walk(roots, {} if known is None else known)
-    walk.target(declaration.target, folder)
+    for target in declaration.targets:
+        walk.target(target, folder)
     hashes = {_shown(path, roots): sha for path, sha in walk.hashes.items()}
     named = dict(list(hashes.items())[:MOST_NAMED])
     if rest := sorted(set(hashes.items()) - set(named.items())):
         together = hashlib.sha256("\n".join(f"{sha}  {path}" for path, sha in rest).encode())
         named[f"{len(rest)} more files"] = together.hexdigest()
     files = {os.path.realpath(path): content for path, content in walk.contents.items()}
-    return GraphSource((declaration.target, *map(str, (folder, *roots))), files, named)
+    return GraphSource((" ".join(declaration.targets), *map(str, (folder, *roots))), files, named)
 
 
 def is_followed(path: Path) -> bool:

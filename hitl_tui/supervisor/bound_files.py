@@ -12,7 +12,7 @@ from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.teams.contract import Team
 
-GIVEN = ("command", "parameters", "input", "thread")
+GIVEN = ("command", "parameters", "input", "thread", "context", "config")
 """What the arguments of a command or a graph were made from."""
 
 

@@ -212,6 +212,11 @@ class SessionFolder:
         """Where what can be rebuilt lies (an index); all sessions share it, so that a workspace is read once."""
         return self.path.parent.parent / "cache"
 
+    @property
+    def stores(self) -> Path:
+        """Where the stores of graphs lie, one for each workspace; all sessions share them."""
+        return self.path.parent.parent / "stores"
+
     def artifacts(self, secrets: Mapping[str, str] | None = None) -> ArtifactStore:
         return ArtifactStore(self.path / "artifacts", secrets)
 

@@ -310,6 +310,14 @@ class GraphSpec(Protocol):
         """Return the names of the files that differ between those that were approved and those of now."""
         ...
 
+    def check_settings(self) -> None:
+        """Check its context and configuration. Raises BadInput: something is missing in them, or wrong."""
+        ...
+
+    def store_lacks(self) -> str:
+        """Return what the store of its nodes can't do that is declared, in a sentence; empty for nothing."""
+        ...
+
 
 class Team(ABC):
     """A team: a name, a description, an input schema, a risk class and a graph that carries a TODO out.

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
@@ -30,6 +30,8 @@ from hitl_tui.teams.contract import GO_ON, Team, TeamGraph, TeamSources
 if TYPE_CHECKING:
     from hitl_tui.graphs.graph_loader import GraphFacts
 
+_BESIDE = frozenset({"programs", "context", "config"})
+"""What stands beside an input and isn't part of it."""
 _SQLITE = b"SQLite format 3\0"
 
 _USUAL = ("input", "question", "query", "topic", "task", "text", "prompt", "request", "message", "content")
@@ -85,7 +87,13 @@ class GraphTeam(Team):
         programs = {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True}
         return {
             "type": "object",
-            "properties": {"input": shown, "thread": {"type": "string"}, "programs": programs},
+            "properties": {
+                "input": shown,
+                "thread": {"type": "string"},
+                "context": {"type": "object"},
+                "config": {"type": "object"},
+                "programs": programs,
+            },
             "required": ["input"],
             "additionalProperties": False,
         }
@@ -193,11 +201,12 @@ class GraphTeam(Team):
         code = self._code()
         source = self._with_files(code)
         programs = {"programs": dict(source.programs)} if source.programs else {}
+        more: dict[str, Json] = {**self._settings(arguments if "input" in arguments else {}, code), **programs}
         if "input" in arguments:
-            arguments = {key: value for key, value in arguments.items() if key != "programs"}
+            arguments = {key: value for key, value in arguments.items() if key not in _BESIDE}
         goes_on = arguments == {"input": None} or (not arguments and text.strip().lower() == GO_ON)
         if self.declaration.thread and goes_on:
-            return {"input": None, **programs}
+            return {"input": None, **more}
         unknown = arguments.keys() - {"input", "thread"}
         given = arguments["input"] if "input" in arguments else {k: arguments[k] for k in arguments if k in unknown}
         if "input" not in arguments and not given:
@@ -207,8 +216,39 @@ class GraphTeam(Team):
         check_input(given, self._facts_of(code).input_schema, self.name)
         bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
         canonical(bound)  # it is JSON; its fields keep their order
-        exact: dict[str, Json] = json.loads(json.dumps({**bound, **programs}))
+        exact: dict[str, Json] = json.loads(json.dumps({**bound, **more}))
         return exact
+
+    def check_settings(self) -> None:
+        """Check what is declared as its context and configuration, before anybody gives it an input.
+
+        Raises:
+            BadInput: a context can't be made of it. GraphError: it can't be loaded.
+        """
+        self._settings({}, self._code())
+
+    def _settings(self, arguments: JsonObject, code: GraphSource) -> dict[str, Json]:
+        """Return the context and the configuration that a run would have: what was given, and what its schema puts."""
+        config = self._mapping("config", arguments.get("config", self.declaration.config))
+        context = self._mapping("context", arguments.get("context", self.declaration.context))
+        if told := named_in([config, context], self._secret_names):
+            raise BadInput(secret_refused(Message("The context"), min(told)))
+        form = self._facts_of(code).context
+        configurable = self._mapping("configurable", config.get("configurable"))
+        filled = form.filled(form.of_settings(context, configurable), self.name, self._secret_names)
+        canonical([filled, config])  # they are JSON
+        return {**({"context": filled} if filled else {}), **({"config": dict(config)} if config else {})}
+
+    def _mapping(self, name: str, value: object) -> JsonObject:
+        if not isinstance(value, Mapping | None):
+            raise BadInput(Message("{} takes an object as {}, not {}.", self.name, name, _kind(cast("Json", value))))
+        return value or {}
+
+    def store_lacks(self) -> str:
+        """Return what the store of its nodes can't do that is declared, in a sentence; empty for nothing."""
+        from hitl_tui.graphs.graph_store import index_of
+
+        return index_of(self.declaration, self._code()).lacks if self.declaration.store.get("index") else ""
 
     def build(self) -> TeamGraph:
         """Not for graphs of others: they may have been compiled with options that a builder knows nothing of."""

@@ -104,7 +104,7 @@ def test_a_graph_is_given_no_secret_as_input(shell: Shell, given: str) -> None:
     text = given % json.dumps(SECRET)[1:-1] if given.startswith("{") else given % SECRET
     ran = shell.run("attach", "agent.py:graph", "--input", text, "--json", **NAMES)
     assert ran.code == 2
-    assert "DEPLOY_TOKEN" in ran.json["error"] and "environment or context" in ran.json["error"]
+    assert "DEPLOY_TOKEN" in ran.json["error"] and "from its environment" in ran.json["error"]
     assert not list((shell.data / "sessions").glob("*"))
     assert holding(shell.data) == []
 

@@ -72,7 +72,7 @@ async def test_a_secret_that_a_question_does_not_show_is_refused(tmp_path: Path,
     async with attached(tmp_path, "bill", '{"amount": 5}', environ=secret) as op:
         await op.ok("/todo approve")
         strange = await op.say("/answer 1 edit to=‹OTHER_TOKEN›")
-        assert "holds the secret OTHER_TOKEN" in strange.message and "environment or context" in strange.message
+        assert "holds the secret OTHER_TOKEN" in strange.message and "from its environment" in strange.message
         told = await op.say("/answer 1 edit to=another-token-7")
         assert told.message == strange.message
         assert op.questions[0].kind is Kind.INTERRUPT

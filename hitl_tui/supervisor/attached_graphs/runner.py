@@ -11,14 +11,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID, uuid5
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.pregel import Pregel
+from langgraph.store.base import BaseStore
 from langgraph.types import StateSnapshot
 
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id, storable
@@ -28,7 +31,9 @@ from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.safe_text import mask, mask_json, one_line
-from hitl_tui.graphs.graph_loader import resolve, with_saver
+from hitl_tui.graphs.graph_loader import AnyGraph, resolve, with_saver
+from hitl_tui.graphs.graph_source import GraphSource
+from hitl_tui.graphs.graph_store import keeps_store, open_store
 from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.graphs.json_values import plain, said
 from hitl_tui.graphs.state_text import answer_of
@@ -134,6 +139,9 @@ async def _postgres(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         raise StorageError(Message("The PostgreSQL store can't be reached ({}).", type(error).__name__)) from error
 
 
+_ASSISTANTS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
+"""The namespace from which the LangGraph server makes the id of a graph's default assistant."""
+
 RESUME = "__resume__"
 """The channel in which LangGraph keeps answers beside a checkpoint."""
 
@@ -191,6 +199,7 @@ class GraphRunner:
         self._stack = AsyncExitStack()
         self._graphs: dict[str, _Loaded] = {}
         self._savers: dict[str, Any] = {}
+        self._stores: dict[str, BaseStore] = {}
         self._loading = asyncio.Lock()
 
     async def close(self) -> None:
@@ -215,9 +224,26 @@ class GraphRunner:
             if declared.saver and declared.saver not in self._savers:
                 self._savers[declared.saver] = await self._stack.enter_async_context(open_saver(declared.saver))
             saver = self._savers[declared.saver] if declared.saver else self._services.saver
-            made = _Loaded(team, with_saver(graph, saver, declared.state_types), found, source.programs)
+            store = await self._store(declared, source, graph)
+            made = _Loaded(team, with_saver(graph, saver, declared.state_types, store), found, source.programs)
             self._graphs[team.name] = made
             return made
+
+    async def _store(self, declared: GraphDeclaration, source: GraphSource, graph: AnyGraph) -> BaseStore | None:
+        """Return what a graph's nodes get as their store; None where the graph has one.
+
+        Raises:
+            GraphError: the declared one can't be loaded.
+        """
+        own = declared.store.get("path")
+        if not own and keeps_store(getattr(graph, "store", None)):
+            return None
+        key = short_id("store", declared.folder, declared.store, source.programs if own else {})
+        if key not in self._stores:
+            path = self._services.folder.stores / f"{short_id('store', str(self._services.workspace))}.db"
+            opened = open_store(declared, source, path, lambda line: self._services.activity.write("", "note", line))
+            self._stores[key] = await self._stack.enter_async_context(opened)
+        return self._stores[key]
 
     async def view(self, spec: RunSpec, update: Mapping[str, Any] | None, at: str) -> GraphView:
         """Return a TODO's graph and where it stands; see `SessionView.graph`."""
@@ -236,9 +262,17 @@ class GraphRunner:
         return view_of(spec.todo.id, team.name, graph, state, entered, stops_of(spec, graph))
 
     def place(self, spec: RunSpec, team: GraphSpec) -> RunnableConfig:
-        """Return the configuration of a run: its thread, and what was declared."""
-        declared = dict(team.declaration.config)
-        configurable = {**declared.pop("configurable", {}), "thread_id": self.thread(spec, team), STRICT_RESUME: True}
+        """Return the configuration of a run: its thread, what was approved, and what the LangGraph server adds."""
+        declared = dict(_setting(spec, "config", team.declaration.config))
+        given = {**(_context(spec, team) or {}), **declared.pop("configurable", {})}
+        configurable = {
+            "user_id": None,
+            **given,
+            "graph_id": team.name,
+            "assistant_id": str(uuid5(_ASSISTANTS, team.name)),
+            "thread_id": self.thread(spec, team),
+            STRICT_RESUME: True,
+        }
         metadata = {**declared.pop("metadata", {}), RUN: spec.run_id}
         return {**declared, "configurable": configurable, "metadata": metadata}  # type: ignore[typeddict-item]
 
@@ -494,7 +528,11 @@ class GraphRunner:
     async def _failure(self, leg: _Leg, error: BaseException) -> GraphFailure:
         thread = str(leg.config["configurable"]["thread_id"])
         wedged = await self._wedged(leg.graph, leg.config)
-        return GraphFailure(failure_text(error), thread, wedged=wedged, entered=leg.entered)
+        absent = leg.team.facts.context.absent(error, _runtime_context(leg) or {})
+        text = failure_text(error)
+        if absent:
+            text = Message('{} ran without "{}" in its context, which nobody gave: {}', leg.team.name, absent, text)
+        return GraphFailure(text, thread, wedged=wedged, entered=leg.entered)
 
     async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
         """Return whether an answer stays in a thread that failed: every later one would come after it."""
@@ -525,7 +563,7 @@ class GraphRunner:
             async for part in leg.graph.astream(
                 leg.stretch.value,
                 leg.config,
-                context=team.declaration.context,
+                context=_runtime_context(leg),
                 stream_mode=["updates", "custom", "tasks", "values"],
                 subgraphs=True,
                 durability="sync",
@@ -567,6 +605,23 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
     shown = plain(values)
     data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": Message("too large to keep here")}
     return Ended(TeamResult(text=answer_of(shown, plain(leg.spec.todo.arguments.get("input"))), data=data), entered)
+
+
+def _setting(spec: RunSpec, name: str, declared: Any) -> Any:
+    """Return what was approved as a graph's context or configuration; of old sessions what is declared."""
+    approved = spec.todo.arguments.get(name)
+    return approved if isinstance(approved, Mapping) and "input" in spec.todo.arguments else declared
+
+
+def _context(spec: RunSpec, team: GraphSpec) -> JsonObject | None:
+    found: JsonObject | None = _setting(spec, "context", team.declaration.context)
+    return found
+
+
+def _runtime_context(leg: _Leg) -> JsonObject | None:
+    """Return the context that a run's nodes get: one with a schema is made also where nothing is in it."""
+    found = _context(leg.spec, leg.team)
+    return dict(found) if found is not None else {} if leg.graph.context_schema is not None else None
 
 
 def _differing(team: GraphSpec, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
