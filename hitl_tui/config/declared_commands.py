@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from hitl_tui.config.problems import LARGE, Problem, described, nearest, quoted
-from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.errors import BadInput, MissingInput, UnknownName
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 
@@ -272,6 +272,14 @@ class CommandDeclaration:
         for name in parameters:
             if name not in self.parameters:
                 raise UnknownName(self._unknown(name))
+        lacking = [n for n, p in self.parameters.items() if n not in parameters and p.default is None]
+        if lacking:
+            first = self.parameters[lacking[0]].expected
+            raise MissingInput(
+                Message("{} needs the parameter {} ({}).", self.name, quoted(lacking[0]), first),
+                missing=lacking,
+                given={"command": self.name, "parameters": dict(parameters)},
+            )
         values = {name: self._value(name, parameters) for name in self.parameters}
         texts = {name: self.parameters[name].text(value) for name, value in values.items()}
         return Expanded(
@@ -291,14 +299,8 @@ class CommandDeclaration:
 
     def _value(self, name: str, given: Mapping[str, object]) -> Value:
         parameter = self.parameters[name]
-        if name in given:
-            value = given[name]
-        elif parameter.default is not None:
-            value = parameter.default
-        else:
-            raise BadInput(Message("{} needs the parameter {} ({}).", self.name, quoted(name), parameter.expected))
         try:
-            return parameter.accept(value)
+            return parameter.accept(given.get(name, parameter.default))
         except ValueError as error:
             raise BadInput(Message("{} of {} {}.", quoted(name), self.name, error)) from error
 

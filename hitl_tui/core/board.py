@@ -371,6 +371,7 @@ def judge(draft: Draft, todo: SupervisorTodo) -> Judgement:
     control = draft.control
     judged = draft.rules.policy.judge(control.mode, todo.agent_name, todo.risk, todo.command)
     unseen = control.limited and control.mode is Mode.PLAN and todo.risk is Risk.HIGH
+    unseen = unseen or bool(todo.metadata.get("lacks") or todo.metadata.get("unplaced"))
     return replace(judged, ruling=Ruling.ASK) if unseen and judged.ruling is Ruling.ALLOW else judged
 
 

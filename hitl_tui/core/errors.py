@@ -6,6 +6,8 @@ print it as it is, with `exit_code`, and keep the traceback for the log.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 
 class HitlError(Exception):
     """Base of all errors this project raises on purpose.
@@ -33,6 +35,22 @@ class BadInput(HitlError):
 
 class ConfigError(BadInput):
     """hitl.toml (or another settings file) can't be used; the message names file and line."""
+
+
+class MissingInput(BadInput):
+    """Arguments lack some that have to be given.
+
+    Args:
+        message: one sentence that names the first.
+        missing: the names of all.
+        given: the arguments as far as they are known.
+        help: an optional second line with what would work.
+    """
+
+    def __init__(self, message: str, *, missing: Sequence[str], given: Mapping[str, object], help: str = "") -> None:
+        super().__init__(message, help=help)
+        self.missing = tuple(missing)
+        self.given = dict(given)
 
 
 class UnknownName(BadInput):

@@ -297,7 +297,7 @@ def edit(draft: Draft, event: Event) -> None:
         description=described,
         approval=None,
         asked=todo.asked + 1,
-        metadata=without(todo.metadata, "changed"),
+        metadata=without(todo.metadata, "changed", "lacks", "unplaced"),
     )
     draft.put(edited)
 

@@ -7,8 +7,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import cast
 
-from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.json_types import Json, JsonObject, ProposalState, ProposedChange, Stored, TodoMetadata
+from hitl_tui.core.errors import BadInput, MissingInput, PlanError
+from hitl_tui.core.json_types import (
+    Json,
+    JsonObject,
+    JsonSchema,
+    ProposalState,
+    ProposedChange,
+    Stored,
+    TodoMetadata,
+)
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -83,6 +91,7 @@ class ExecutionStep:
         input_mapping: named parameters for the team.
         purpose: why this agent.
         expected_output: what should come out.
+        unplaced: amounts that the query names for this step and that none of its parameters takes.
     """
 
     agent: str
@@ -97,6 +106,7 @@ class ExecutionStep:
     input_mapping: JsonObject = field(default_factory=dict)
     purpose: str = ""
     expected_output: str = ""
+    unplaced: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
@@ -113,6 +123,7 @@ class ExecutionStep:
             "input_mapping": dict(self.input_mapping),
             "purpose": self.purpose,
             "expected_output": self.expected_output,
+            "unplaced": list(self.unplaced),
         }
 
 
@@ -166,6 +177,8 @@ class AgentFacts:
         optional: a failure skips its steps instead of blocking what depends on them.
         takes_question: the session's question is its task where a person gives it no other.
         parameters: what `name=value` may name, and what each is, for a person who writes it.
+        schema: the JSON Schema of the arguments that are filled in from what a person says; empty for a team that
+            takes the words themselves.
     """
 
     name: str
@@ -182,6 +195,7 @@ class AgentFacts:
     optional: bool = False
     takes_question: bool = True
     parameters: Callable[[], Mapping[str, str]] = dict
+    schema: Callable[[], JsonSchema] = dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,10 +323,12 @@ class ExecutionPlanConverter:
     Args:
         agents: every agent there is, by name.
         now: time of creation, ISO 8601 in UTC.
+        forms: a step may lack arguments, which a person fills in before it can be approved.
     """
 
     agents: Mapping[str, AgentFacts]
     now: str = ""
+    forms: bool = False
 
     def convert_with_strategy(self, plan: ExecutionPlan, *, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
         """Return the TODOs of a plan: ids `todo_001`…, dependencies as ids, the rest of a step as metadata.
@@ -389,9 +405,17 @@ class ExecutionPlanConverter:
         dependencies: tuple[str, ...],
         noted: TodoMetadata,
     ) -> SupervisorTodo:
-        arguments = facts.bind(step.task, step.input_mapping)
-        retries = facts.max_retries if step.retry_count is None else step.retry_count
         metadata: TodoMetadata = {"agent": step.agent, **noted}
+        try:
+            arguments = facts.bind(step.task, step.input_mapping)
+        except MissingInput as lacking:
+            if not self.forms:
+                raise
+            arguments = cast(dict[str, Json], lacking.given)
+            metadata["lacks"] = list(lacking.missing)
+        if step.unplaced:
+            metadata["unplaced"] = list(step.unplaced)
+        retries = facts.max_retries if step.retry_count is None else step.retry_count
         if step.id:
             metadata["step"] = step.id
         if step.input_mapping:

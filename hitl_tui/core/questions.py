@@ -221,7 +221,17 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
             Message("`{}` restarts from its top", ", ".join(nodes)),
             Message("What finished inside that step (parallel nodes, tasks, subgraphs) runs again too."),
         ]
-    return _request(draft, Kind.TODO, todo, subject_of(draft, todo, ahead=ahead), about)
+    lacks, unplaced = todo.metadata.get("lacks", ()), todo.metadata.get("unplaced", ())
+    if unplaced:
+        about["notes"].append(
+            Message("No argument takes {}: edit the step, or approve it without.", ", ".join(unplaced))
+        )
+    if lacks:
+        about["notes"].append(
+            Message("It lacks {}: edit the step to fill it in, then it can be approved.", ", ".join(lacks))
+        )
+    options = tuple(v for v in OPTIONS[Kind.TODO] if not lacks or v is not Verdict.APPROVE)
+    return _request(draft, Kind.TODO, todo, subject_of(draft, todo, ahead=ahead), about, options=options)
 
 
 def _failure_question(draft: Draft, todo: SupervisorTodo) -> Request:

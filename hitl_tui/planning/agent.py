@@ -155,7 +155,7 @@ class PlanningAgent:
             build_proposal,
             proposed,
             todos,
-            ExecutionPlanConverter(self.agents, now),
+            ExecutionPlanConverter(self.agents, now, forms=True),
             origin=OPERATOR_ORIGIN,
             text=text[:_KEPT_TEXT],
             taken=taken,
@@ -196,7 +196,7 @@ class PlanningAgent:
         )
 
     def _converter(self) -> ExecutionPlanConverter:
-        return ExecutionPlanConverter(self.agents, self._now())
+        return ExecutionPlanConverter(self.agents, self._now(), forms=True)
 
 
 def _rule_planner() -> Planner:

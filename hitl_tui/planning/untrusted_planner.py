@@ -11,8 +11,8 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed
+from hitl_tui.planning.rule_planner.calls import asks_for_deed
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.command_requests import asks_for_deed
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
@@ -33,7 +33,7 @@ class UntrustedPlanner:
     def __init__(self, commands: Mapping[str, CommandFacts]) -> None:
         self._declared = RulePlanner(commands)
         self._named = RulePlanner({name: replace(facts, description="") for name, facts in commands.items()})
-        self._plain = RulePlanner()
+        self._plain = RulePlanner(teams=False)
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         """Return intent and plan of a query; see `RulePlanner.plan`."""

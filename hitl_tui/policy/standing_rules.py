@@ -255,7 +255,7 @@ def decisions(
         return []
     found = []
     for request in requests:
-        if objection(request):
+        if Verdict.APPROVE not in request.options or objection(request):
             continue
         rule = next((r for r in rules if r.allows(request, workspace, now)), None)
         if rule is not None:

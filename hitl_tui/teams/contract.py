@@ -382,6 +382,10 @@ class Team(ABC):
         """Return what `name=value` may name, and what each is; nothing where that takes looking first."""
         return {}
 
+    def call_schema(self) -> JsonSchema:
+        """Return the JSON Schema of the arguments that words give; empty where the words themselves are the input."""
+        return {}
+
     def risk_of(self, arguments: JsonObject) -> Risk:
         """Return the risk class of exactly these arguments."""
         return self.risk

@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, MissingInput
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
@@ -105,6 +105,12 @@ class FunctionTeam(Team):
         copy: dict[str, Json] = json.loads(canonical(self._schema))
         return copy
 
+    def call_schema(self) -> JsonSchema:
+        """Return the JSON Schema of `arguments`, without the one that takes the task's words."""
+        schema = self.input_schema
+        known = {key: part for key, part in schema.get("properties", {}).items() if key != self._text_argument}
+        return {**schema, "properties": known}
+
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return the arguments with the schema's defaults filled in, and the task's words where they belong.
 
@@ -116,6 +122,8 @@ class FunctionTeam(Team):
             bound[self._text_argument] = text
         bound.update(arguments)
         exact: dict[str, Json] = json.loads(canonical(bound))
+        if lacking := [name for name in self._schema.get("required", ()) if name not in exact]:
+            raise MissingInput(Message('{} needs "{}".', "The input", lacking[0]), missing=lacking, given=exact)
         refuse_misfit(exact, self._schema)
         return exact
 

@@ -112,6 +112,7 @@ class TeamRegistry:
                 reads_results=team.reads_results,
                 takes_question=team.takes_question,
                 parameters=team.parameters,
+                schema=team.call_schema,
                 programs=team.programs if team.binds_files else None,
                 changed=team.changed if team.binds_files else None,
             )

@@ -256,7 +256,6 @@ async def test_the_examples_are_understood(text: str) -> None:
         ("skip clean-logs", 'no "clean-logs" step'),
         ("보고서는 나중에", "003 already has the priority low"),
         ("명령 실행 추가해줘", "Name the declared command"),
-        ("run backup-database", "needs target"),
     ],
 )
 async def test_impossible_change_says_why(text: str, said: str) -> None:

@@ -30,8 +30,6 @@ def test_no_expression_matches_everywhere() -> None:
     cues = [cue.expression for found in rules.needs.values() for cue in found]
     entities = [e for found in rules.entities.values() for e in found]
     named = [
-        *rules.commands.actions.values(),
-        *rules.commands.objects.values(),
         *rules.revise.targets.values(),
     ]
     for expression in [*cues, *entities, *named]:
@@ -68,5 +66,5 @@ def test_facts_of_declared_commands() -> None:
         "hitl.toml",
     )
     parameters = {"dir": ParameterFacts("path"), "days": ParameterFacts("integer", default=14)}
-    expected = {"clean-logs": CommandFacts("clean-logs", "Deletes old logs", parameters)}
+    expected = {"clean-logs": CommandFacts("clean-logs", "Deletes old logs", parameters, runs=("find",))}
     assert command_facts(config.commands) == expected

@@ -1,41 +1,77 @@
-"""What planning knows of declared commands and their parameters."""
+"""What planning knows of what can be called: declared commands, and functions and tools that are teams."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
-from hitl_tui.core.json_types import Json
+from hitl_tui.core.json_types import Json, JsonSchema
+from hitl_tui.core.plan import AgentFacts
+
+COMMANDS = "command_team"
+BUILT_IN = frozenset({"search_team", "analysis_team", "document_team", COMMANDS})
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterFacts:
-    """A parameter of a declared command.
+    """A parameter of a command or a team.
 
     Args:
-        type: `string`, `integer`, `number`, `boolean`, `path` or `choice`.
-        default: what it takes when not given; None makes it required.
+        type: `string`, `integer`, `number`, `boolean`, `path`, `choice`, `array`, `date`, or `any`.
+        default: what it takes when not given.
         choices: of a choice.
+        description: what it is, for a person.
+        required: it has to be given; unless said, where it has no default.
+        items: the type of what an array holds.
     """
 
     type: str = "string"
     default: Json = None
     choices: tuple[str, ...] = ()
+    description: str = ""
+    required: bool | None = None
+    items: str = ""
+
+    @property
+    def needed(self) -> bool:
+        """Whether nothing can be called without it."""
+        return self.default is None if self.required is None else self.required
 
 
 @dataclass(frozen=True, slots=True)
 class CommandFacts:
-    """What planning knows of a declared command; `titles` say what its steps are called, by language."""
+    """What planning knows of something that can be called.
+
+    Args:
+        name: of the command or team.
+        description: what it does.
+        parameters: by name.
+        titles: what its steps are called, by language.
+        runs: the programs that it runs, as a person would name them.
+        agent: who takes its steps: the team itself, or the team that runs commands.
+        reads_results: it looks at what earlier steps found.
+        words: it takes the words themselves.
+    """
 
     name: str
     description: str = ""
     parameters: Mapping[str, ParameterFacts] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
+    agent: str = COMMANDS
+    reads_results: bool = False
+    words: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a team of its own."""
+        return self.agent != COMMANDS
 
 
 class Declared(Protocol):
-    """A declaration of a command; its `parameters` have `type`, `default` and `choices`."""
+    """A declaration of a command; its `parameters` have `type`, `default`, `choices` and `description`."""
 
     @property
     def description(self) -> str: ...
@@ -46,6 +82,9 @@ class Declared(Protocol):
     @property
     def parameters(self) -> Mapping[str, object]: ...
 
+    @property
+    def run(self) -> Sequence[str]: ...
+
 
 def command_facts(declarations: Mapping[str, Declared]) -> dict[str, CommandFacts]:
     """Return the facts of declared commands, by name."""
@@ -55,11 +94,81 @@ def command_facts(declarations: Mapping[str, Declared]) -> dict[str, CommandFact
             description=declared.description,
             titles=declared.titles,
             parameters={key: _parameter_facts(parameter) for key, parameter in declared.parameters.items()},
+            runs=_programs(declared.run),
         )
         for name, declared in declarations.items()
     }
 
 
+def team_facts(agents: Mapping[str, AgentFacts]) -> dict[str, CommandFacts]:
+    """Return the facts of the teams that people brought, by name; disabled ones are left out."""
+    found = {}
+    for name, agent in agents.items():
+        if name not in BUILT_IN and agent.enabled:
+            schema = agent.schema()
+            found[name] = CommandFacts(
+                name=name,
+                description=str(agent.description),
+                parameters=_from_schema(schema),
+                agent=name,
+                reads_results=agent.reads_results,
+                words=not schema,
+            )
+    return found
+
+
+_RUNNERS = frozenset(
+    ["uv", "uvx", "poetry", "pipx", "npx", "npm", "pnpm", "yarn", "run", "exec", "env", "sudo", "nice"]
+)
+_INTERPRETERS = frozenset(["python", "python3", "node", "bash", "sh", "ruby", "perl"])
+
+
+def _programs(run: Sequence[str]) -> tuple[str, ...]:
+    """Return the program of an argument vector, and the script or module that an interpreter runs."""
+    found: list[str] = []
+    for argument in run:
+        if argument.startswith("-") or "{" in argument:
+            continue
+        name = PurePosixPath(argument).name
+        if name in _RUNNERS:
+            continue
+        found.append(PurePosixPath(name).stem if "." in name else name)
+        if name not in _INTERPRETERS:
+            break
+    return tuple(name for name in found if name not in _INTERPRETERS)
+
+
 def _parameter_facts(parameter: Any) -> ParameterFacts:
     choices = tuple(str(c) for c in getattr(parameter, "choices", None) or ())
-    return ParameterFacts(type=str(parameter.type), default=parameter.default, choices=choices)
+    described = str(getattr(parameter, "description", ""))
+    return ParameterFacts(str(parameter.type), parameter.default, choices, described)
+
+
+def _from_schema(schema: JsonSchema) -> dict[str, ParameterFacts]:
+    required = frozenset(schema.get("required", ()))
+    return {str(name): _schema_parameter(part, name in required) for name, part in schema.get("properties", {}).items()}
+
+
+def _schema_parameter(part: JsonSchema, required: bool) -> ParameterFacts:
+    members = [part, *_members(part)]
+    kinds = [str(kind) for member in members for kind in _listed(member.get("type"))]
+    choices = tuple(str(c) for member in members for c in _listed(member.get("enum")) if c is not None)
+    choices += tuple(str(member["const"]) for member in members if "const" in member)
+    kind = next((k for k in kinds if k in ("number", "integer", "boolean", "array", "string")), "any")
+    if choices:
+        kind = "choice"
+    elif any(str(member.get("format", "")).startswith("date") for member in members):
+        kind = "date"
+    elif any(member.get("format") in ("path", "file-path", "directory-path") for member in members):
+        kind = "path"
+    items: JsonSchema = next((m["items"] for m in members if isinstance(m.get("items"), Mapping)), {})
+    inner = _schema_parameter(items, False).type if items else ""
+    return ParameterFacts(kind, part.get("default"), choices, str(part.get("description", "")), required, inner)
+
+
+def _members(part: JsonSchema) -> Iterable[JsonSchema]:
+    return [m for key in ("anyOf", "oneOf", "allOf") for m in part.get(key, ()) if isinstance(m, Mapping)]
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else () if value is None else (value,)

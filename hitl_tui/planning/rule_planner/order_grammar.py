@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hitl_tui.planning.rule_planner.calls import spoken_name
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.command_requests import spoken_name
 from hitl_tui.planning.rule_planner.query_reader import bare, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, ReviseRules, Rules
 

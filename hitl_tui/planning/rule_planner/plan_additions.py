@@ -12,7 +12,7 @@ from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.proposals import AddStep
 from hitl_tui.planning.rule_planner.broader_search import broader_query
-from hitl_tui.planning.rule_planner.command_requests import Call, call_named
+from hitl_tui.planning.rule_planner.calls import Call, call_named
 from hitl_tui.planning.rule_planner.order_grammar import ADDING, OUT, Order
 from hitl_tui.planning.rule_planner.plan_edit import HELP, IDLE, NAMES, Added, Draft, Scene, fed_by, named_todos
 from hitl_tui.planning.rule_planner.plan_steps import (
@@ -23,6 +23,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     title_of,
     write_step,
 )
+from hitl_tui.planning.rule_planner.query_reader import refers
 from hitl_tui.planning.rule_planner.rule_file import Need
 
 _LOST = (Status.SKIPPED, Status.FAILED)
@@ -38,10 +39,13 @@ def add_all(sentences: Sequence[Sequence[Order]], calls: Sequence[Call], scene: 
     """
     anchored = [(order, _anchors(orders, scene, draft)) for orders in sentences for order in orders]
     everywhere = list(dict.fromkeys(a for _, anchors in anchored for a in anchors))
-    if calls:
+    if any(not call.facts.own for call in calls):
         _check_agent(Need.RUN, scene)
     for call in calls:
-        _append(run_step(call, scene.language, scene.rules), Need.RUN, everywhere, scene, draft)
+        found = [t.id for t in scene.todos if t.status not in _LOST and t.id not in draft.gone]
+        drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
+        sources = everywhere or (found[-1:] if drawn else [])
+        _append(run_step(call, scene.language, scene.rules), Need.RUN, sources, scene, draft)
     for need in _ORDER:
         for order, anchors in anchored:
             if order.need is need and order.kinds & ADDING and not order.kinds & {*OUT, "after"}:
@@ -148,7 +152,7 @@ def _step(order: Order, need: Need, scene: Scene, draft: Draft) -> ExecutionStep
         return write_step(scene.query, language, rules)
     if need is Need.RUN:
         return run_step(
-            call_named(order.command, scene.text[: rules.limits.revise], scene.commands, rules),
+            call_named(scene.commands[order.command], scene.text[: rules.limits.revise], rules),
             language,
             rules,
         )

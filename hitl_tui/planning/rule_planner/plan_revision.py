@@ -11,7 +11,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.planning.proposals import NoChange, PlanChange, Proposed, RemoveTodo, SetPriority, SkipTodo
-from hitl_tui.planning.rule_planner.command_requests import (
+from hitl_tui.planning.rule_planner.calls import (
     Asked,
     Call,
     asked_in,
@@ -19,6 +19,7 @@ from hitl_tui.planning.rule_planner.command_requests import (
     deeds_asked,
     without_call,
 )
+from hitl_tui.planning.rule_planner.continuation import continued
 from hitl_tui.planning.rule_planner.order_grammar import ADDING, OUT, Order, names_step, orders_in
 from hitl_tui.planning.rule_planner.plan_additions import add_all, additions
 from hitl_tui.planning.rule_planner.plan_edit import HELP, IDLE, Draft, Scene, named_todos, spoken
@@ -114,6 +115,9 @@ def revise_text(scene: Scene) -> Proposed:
     if not changes:
         if draft.refusals:
             raise draft.refusals[0]
+        further = continued(scene, asked)
+        if further is not None:
+            return further
         raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
     said = left_out(_only_of_commands(asked, scene.rules), scene.language, scene.rules)
     return Proposed(" ".join([_reason(changes, draft, scene), *said]), tuple(changes))
@@ -134,7 +138,9 @@ def _without(text: str, calls: Iterable[Call], rules: Rules) -> str:
     """Blank the commands that are called; what their clause says of other steps stays ("… after the search")."""
     for call in calls:
         clause = text[call.start : call.end]
-        rest = without_call(clause, call.command) if names_step(clause, rules) else " " * len(clause)
+        after = [e for a in rules.revise.actions if a.kind == "after" for e in (a.before, a.after) if e is not None]
+        kept = names_step(clause, rules) and (not call.facts.own or any(e.search(clause) for e in after))
+        rest = without_call(clause, call.command) if kept else " " * len(clause)
         text = text[: call.start] + rest + text[call.end :]
     return text
 

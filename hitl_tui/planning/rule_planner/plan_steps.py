@@ -7,18 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hitl_tui.core.errors import PlanError
+from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
-from hitl_tui.planning.rule_planner.command_requests import Call
+from hitl_tui.planning.rule_planner.calls import Asked, Call
 from hitl_tui.planning.rule_planner.query_reader import (
+    Clause,
     Reading,
-    clauses,
     cut,
     entities_of,
     language_of,
+    read,
     score_of,
     shown,
     term_of,
@@ -26,6 +27,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
 )
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
+ANALYSIS = "analysis_team"
 _ASIDE = re.compile(r"\([^()\n]{0,200}\)?|\[[^\[\]\n]{0,200}\]?|\{[^{}\n]{0,200}\}?")
 _QUOTES = re.compile("[\"“”„«»‘`]|(?<![\\w])['’]|['’](?![\\w])")
 _BRACKETS = re.compile(r"[()\[\]{}]")
@@ -138,8 +140,21 @@ def _without_particle(word: str, rules: Rules) -> str:
     return latin["stem"] if latin and latin["tail"] in (*rules.words.particles, "나") else word
 
 
-_STOPS = ".!?"
-"""Ends of sentences that are kept where the sentence after them is taken out."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a query asks for between two calls.
+
+    Args:
+        text: what it says.
+        start: where it stands.
+        needs: what it needs.
+        reading: what it says, read by itself.
+    """
+
+    text: str
+    start: int
+    needs: frozenset[Need]
+    reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,62 +162,88 @@ class Wanted:
     """What a query needs, decided.
 
     Args:
-        query: the query as written, without the commands where it asks for more than those.
+        query: the query as written.
         reading: what it says.
         needs: what it needs.
-        calls: the declared commands it asks for.
+        parts: the calls and what is asked besides, in the order they were said.
     """
 
     query: str
     reading: Reading
     needs: frozenset[Need]
-    calls: tuple[Call, ...]
+    parts: tuple[Call | Part, ...]
+
+    @property
+    def calls(self) -> list[Call]:
+        """What it calls."""
+        return [part for part in self.parts if isinstance(part, Call)]
 
 
-def decide(query: str, reading: Reading, calls: Sequence[Call], rules: Rules) -> Wanted:
+_QUESTION = re.compile(r"(?<=[?？])\s+")
+
+
+def decide(query: str, reading: Reading, asked: Asked, rules: Rules) -> Wanted:
     """Decide what a query needs: whatever isn't understood otherwise is looked for in the documents."""
-    if calls:
-        rest = _beside(reading.text, calls, rules)
-        needs = _needs_beside(reading.text, rest, calls, rules) | {Need.RUN}
-        if needs & {Need.FIND, Need.COMPUTE}:
-            query = rest
-            reading = replace(reading, terms=terms_of(rest, rules.words, entities_of(rest, rules)[1]))
-    else:
-        needs = {n for n in (Need.COMPUTE, Need.WRITE) if reading.scores[n] >= rules.threshold[n]}
-        if not (needs == {Need.COMPUTE} and _self_contained(reading, rules)):
-            needs.add(Need.FIND)
-    return Wanted(query, reading, frozenset(needs), tuple(calls))
+    if asked.calls:
+        parts = _between(reading, asked, rules)
+        needs = {n for part in parts if isinstance(part, Part) for n in part.needs} | {Need.RUN}
+        if reading.scores[Need.WRITE] >= rules.threshold[Need.WRITE]:
+            needs.add(Need.WRITE)
+        return Wanted(query, reading, frozenset(needs), tuple(parts))
+    said = _questions(query, reading, rules)
+    found = tuple(Part(text, at, frozenset(_needs(one, rules)), one) for at, (text, one) in enumerate(said))
+    needs = {n for part in found for n in part.needs}
+    return Wanted(query, reading, frozenset(needs), found)
 
 
-def _beside(text: str, calls: Sequence[Call], rules: Rules) -> str:
-    """Return what a text says besides the commands it calls for, its sentences as they were written."""
-    rest, at = [], 0
-    for call in calls:
-        rest.append(text[at : call.start])
-        at = call.end
-    rest.append(text[at:])
-    *before, last = [said for part in rest if (said := _said(part, rules))] or [""]
-    return " ".join([*(said if said[-1] in _STOPS else f"{said}." for said in before), last])
+def _questions(query: str, reading: Reading, rules: Rules) -> list[tuple[str, Reading]]:
+    """Return each question of a query that asks several, with what was said before it; else the query."""
+    said = [part for part in _QUESTION.split(reading.text.strip()) if part.strip()]
+    if len(said) < 2 or any(not terms_of(part, rules.words) for part in said):
+        return [(query, reading)]
+    if "?" not in said[-1] and score_of(said[-1], Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
+        said[-2:] = [f"{said[-2]} {said[-1]}"]
+    try:
+        found = [(part, read(part, rules)) for part in said]
+    except BadInput:
+        return [(query, reading)]
+    return found if len(found) > 1 else [(query, reading)]
 
 
-def _said(part: str, rules: Rules) -> str:
-    """Return what lies between two commands, without the words that led over to them."""
-    found = clauses(f"{part} ", rules)
-    if not found:
-        return ""
-    end = found[-1][0] + len(found[-1][1])
-    stop = part[end : end + 1]
-    return part[found[0][0] : end].strip() + (stop if stop in _STOPS else "")
-
-
-def _needs_beside(text: str, rest: str, calls: Sequence[Call], rules: Rules) -> set[Need]:
-    """Return what is needed besides the commands; words that merely ask are about the commands themselves."""
-    needs = {n for n in (Need.COMPUTE, Need.WRITE) if score_of(rest, n, rules) >= rules.threshold[n]}
-    in_documents = Need.COMPUTE in needs and not of_commands(rest, rules)
-    if in_documents or score_of(rest, Need.FIND, rules) > rules.threshold[Need.FIND]:
+def _needs(reading: Reading, rules: Rules) -> set[Need]:
+    needs = {n for n in (Need.COMPUTE, Need.WRITE) if reading.scores[n] >= rules.threshold[n]}
+    if not (needs == {Need.COMPUTE} and _self_contained(reading, rules)):
         needs.add(Need.FIND)
-    if any(score_of(text[c.start : c.end], Need.WRITE, rules) >= rules.threshold[Need.WRITE] for c in calls):
-        needs.add(Need.WRITE)
+    return needs
+
+
+def _between(reading: Reading, asked: Asked, rules: Rules) -> list[Call | Part]:
+    """Return the calls, and what is said between them that needs a search or an analysis, in order."""
+    items: list[Call | Part] = list(asked.calls)
+    borders = [0, *(call.start for call in asked.calls), len(reading.text) + 1]
+    for start, end in pairwise(borders):
+        beside = [c for c in asked.beside if start <= c.start < end]
+        text = " ".join(_sentence(c, reading.text, last=c is beside[-1]) for c in beside)
+        if text:
+            needs = _needs_beside(text, rules)
+            if needs & {Need.FIND, Need.COMPUTE}:
+                terms = terms_of(text, rules.words, entities_of(text, rules)[1])
+                items.append(Part(text, beside[0].start, frozenset(needs), replace(reading, terms=terms, subjects=())))
+    return sorted(items, key=lambda item: item.start)
+
+
+def _sentence(clause: Clause, text: str, *, last: bool) -> str:
+    """Return a clause with the stop after it, or with one where another follows."""
+    end = text[clause.start + len(clause.text) :][:1]
+    return clause.text.strip() + (end if end and end in ".!?" else "" if last else ".")
+
+
+def _needs_beside(text: str, rules: Rules) -> set[Need]:
+    """Return what is needed besides the calls; words that merely ask are about the calls themselves."""
+    needs = {n for n in (Need.COMPUTE,) if score_of(text, n, rules) >= rules.threshold[n]}
+    in_documents = Need.COMPUTE in needs and not of_commands(text, rules)
+    if in_documents or score_of(text, Need.FIND, rules) > rules.threshold[Need.FIND]:
+        needs.add(Need.FIND)
     return needs
 
 
@@ -275,29 +316,55 @@ def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rule
 
 
 def build_plan(wanted: Wanted, needs: set[Need], rules: Rules) -> ExecutionPlan:
-    """Return the plan for what is needed: searches first, then the analysis, the report last."""
-    find = _finds(wanted, rules) if Need.FIND in needs else []
-    compute = [_compute(wanted, rules)] if Need.COMPUTE in needs else []
-    run = [run_step(c, wanted.reading.language, rules) for c in wanted.calls] if Need.RUN in needs else []
-    write = [_write(wanted, rules)] if Need.WRITE in needs else []
-    find, compute, run, write = _numbered([find, compute, run, write])
-    compute = [_after(step, find) for step in compute]
-    measured = bool(run) and of_commands(wanted.query, rules)
-    order = rules.words.order_cue.search(wanted.reading.text)
-    if run and wanted.reading.strategy is not Strategy.PARALLEL:
-        # What changes things goes in the order it was said in, for the next may rest on what the one before did.
-        run = [run[0], *(_after(step, [before]) for before, step in pairwise(run))]
-    if order and run and order.start() > wanted.calls[0].start and order.start() >= wanted.calls[-1].end - 1:
-        find = [_after(step, run[-1:]) for step in find]
-        compute = [step if find and not measured else _after(step, run if measured else run[-1:]) for step in compute]
-        before = [*run, *find, *compute]
-    else:
-        if order and run:
-            run[0] = _after(run[0], find if measured else compute or find)
-        compute = [_after(step, run) for step in compute] if measured else compute
-        before = [*find, *run, *compute] if measured else [*find, *compute, *run]
-    steps = (*before, *(_after(step, before) for step in write))
-    return finished(steps, wanted.reading.strategy, rules)
+    """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last."""
+    language, strategy = wanted.reading.language, wanted.reading.strategy
+    groups = [_group(part, needs, len(wanted.parts) > 1, language, rules) for part in wanted.parts]
+    write = [write_step(wanted.query, language, rules)] if Need.WRITE in needs else []
+    flat = iter(_numbered([*(step for group in groups for step in group), *write]))
+    groups = [[next(flat) for _ in group] for group in groups]
+    write = [next(flat) for _ in write]
+    steps: list[ExecutionStep] = []
+    ran: list[ExecutionStep] = []
+    end = 0
+    for part, group in zip(wanted.parts, groups, strict=True):
+        after = rules.words.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
+        before = steps[-1:] if steps and (after or (isinstance(part, Call) and part.facts.own)) else []
+        if isinstance(part, Call):
+            group = (
+                [_after(group[0], before or (ran[-1:] if strategy is not Strategy.PARALLEL else []))] if group else []
+            )
+            ran += group
+            end = part.end
+        elif wanted.calls:
+            measured = of_commands(part.text, rules)
+            group = _inner([_after(s, (ran if measured and s.agent == ANALYSIS else before)) for s in group])
+        else:
+            group = _inner(group)
+        steps += group
+    return finished((*steps, *(_after(step, steps) for step in write)), strategy, rules)
+
+
+def _group(part: Call | Part, needs: set[Need], several: bool, language: str, rules: Rules) -> list[ExecutionStep]:
+    """Return the steps for a call or a question."""
+    if isinstance(part, Call):
+        return [run_step(part, language, rules)] if Need.RUN in needs else []
+    title = None if several else ""
+    found = []
+    if Need.FIND in needs & part.needs:
+        subjects = part.reading.subjects
+        found = [find_step(s, language, rules) for s in subjects] or [
+            find_step(part.text, language, rules, title=title)
+        ]
+    if Need.COMPUTE in needs & part.needs:
+        titled = title_of(part.text, rules) if several else ""
+        found.append(compute_step(part.text, language, rules, title=titled))
+    return found
+
+
+def _inner(group: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+    """Return the steps of one question: its analysis after its searches."""
+    searches = [step for step in group if step.agent != ANALYSIS]
+    return [_after(step, searches) if step.agent == ANALYSIS else step for step in group]
 
 
 def finished(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -> ExecutionPlan:
@@ -324,13 +391,14 @@ def _after(step: ExecutionStep, others: Sequence[ExecutionStep]) -> ExecutionSte
     return replace(step, dependencies=(*step.dependencies, *(reference(o) for o in others)))
 
 
-def _numbered(groups: Sequence[list[ExecutionStep]]) -> list[list[ExecutionStep]]:
+def _numbered(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
     """Give steps of one agent ids where there are several: `search_1`, `search_2`."""
+    agents = [step.agent for step in steps]
     return [
-        [replace(s, id=f"{s.agent.removesuffix('_team')}_{n}") for n, s in enumerate(group, start=1)]
-        if len(group) > 1
-        else group
-        for group in groups
+        replace(s, id=f"{s.agent.removesuffix('_team')}_{agents[: n + 1].count(s.agent)}")
+        if agents.count(s.agent) > 1
+        else s
+        for n, s in enumerate(steps)
     ]
 
 
@@ -344,21 +412,6 @@ def estimated_time(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Ru
         start = max((done.get(d, 0.0) for d in step.dependencies), default=0.0)
         done[reference(step)] = start + seconds.get(step.agent, 0.0)
     return max(done.values(), default=0.0)
-
-
-def _finds(wanted: Wanted, rules: Rules) -> list[ExecutionStep]:
-    language = wanted.reading.language
-    if wanted.reading.subjects:
-        return [find_step(subject, language, rules) for subject in wanted.reading.subjects]
-    return [find_step(wanted.query, language, rules, title="")]
-
-
-def _compute(wanted: Wanted, rules: Rules) -> ExecutionStep:
-    return compute_step(wanted.query, wanted.reading.language, rules, title="")
-
-
-def _write(wanted: Wanted, rules: Rules) -> ExecutionStep:
-    return write_step(wanted.query, wanted.reading.language, rules)
 
 
 def _step(need: Need, query: str, language: str, rules: Rules, title: str, inputs: JsonObject) -> ExecutionStep:
@@ -401,8 +454,12 @@ def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:
 
 
 def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
-    """Return the run of a declared command with exactly these parameters."""
-    inputs: JsonObject = {"command": call.command, "parameters": dict(call.parameters)}
-    return replace(
-        _step(Need.RUN, call.said, language, rules, "", inputs), name=call.titles.get(language, call.command)
-    )
+    """Return the step that calls a command or a team with exactly these arguments."""
+    facts = call.facts
+    if facts.own:
+        titled = facts.titles.get(language) or title_of(call.words or facts.name, rules)
+        inputs: JsonObject = {} if facts.words else {"input": dict(call.parameters)}
+        return ExecutionStep(facts.name, call.words or facts.name, titled, input_mapping=inputs, unplaced=call.unplaced)
+    inputs = {"command": call.command, "parameters": dict(call.parameters)}
+    step = _step(Need.RUN, call.said, language, rules, "", inputs)
+    return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced)

@@ -13,8 +13,8 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter
 from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed, SetPriority
 from hitl_tui.planning.rule_planner.broader_search import follow_up_search
-from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.command_requests import asked_in
+from hitl_tui.planning.rule_planner.calls import asked_in
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
 from hitl_tui.planning.rule_planner.plan_edit import Scene
 from hitl_tui.planning.rule_planner.plan_revision import remarks, revise_text
 from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, finished, intent_of, reference, usable
@@ -29,10 +29,12 @@ class RulePlanner:
     What it recognises and plans is in rules.toml.
 
     Args:
-        commands: declared commands by name (see `commands.command_facts`).
+        commands: declared commands by name (see `command_facts`).
+        teams: plans the teams that people brought, too.
     """
 
     commands: Mapping[str, CommandFacts] = field(default_factory=dict)
+    teams: bool = True
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         """Return intent and plan of a query, with the feedback worked in, line by line.
@@ -48,13 +50,14 @@ class RulePlanner:
         """
         rules = await asyncio.to_thread(load_rules)
         reading = read(query, rules)
-        asked = asked_in(reading.text, self.commands, rules)
-        wanted = decide(query, reading, asked.calls, rules)
+        known = await asyncio.to_thread(self._known, agents)
+        asked = asked_in(reading.text, known, rules)
+        wanted = decide(query, reading, asked, rules)
         intent = intent_of(wanted, rules)
         needs, missing = usable(wanted.needs, agents, rules)
         plan = build_plan(wanted, needs, rules)
         if feedback:
-            plan = await asyncio.to_thread(apply_feedback, plan, feedback, query, agents, self.commands, rules)
+            plan = await asyncio.to_thread(apply_feedback, plan, feedback, query, agents, known, rules)
         return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules)))
 
     async def revise(
@@ -74,7 +77,12 @@ class RulePlanner:
         """
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
         # is made from is never changed.
-        return await asyncio.to_thread(revise_text, Scene(text, query, todos, agents, self.commands, load_rules()))
+        known = await asyncio.to_thread(self._known, agents)
+        return await asyncio.to_thread(revise_text, Scene(text, query, todos, agents, known, load_rules()))
+
+    def _known(self, agents: Mapping[str, AgentFacts]) -> Mapping[str, CommandFacts]:
+        """Return what can be called: the declared commands, and the teams that people brought."""
+        return {**(team_facts(agents) if self.teams else {}), **self.commands}
 
     async def follow_up(
         self,

@@ -21,6 +21,11 @@ _TAIL = re.compile("[가-힣]{0,6}")
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
 _KEYBOARD_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
+_REFERS = re.compile(
+    r"(?<![a-z])(?:it|that|this|these|those|they|them|there|results?)(?![a-z])|[그이](?:것|거|건|걸)|그중|그러|결과",
+    re.IGNORECASE,
+)
+
 EXAMPLE = Message('For example: "What is the cap on a rent increase?"')
 
 
@@ -444,3 +449,8 @@ def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
         elif term_of(match.group(), rules.words) and not rules.commands.told.fullmatch(match.group()):
             groups[-1].append((start, end))
     return tuple(text[group[0][0] : group[-1][1]] for group in groups if group)
+
+
+def refers(text: str) -> bool:
+    """Whether a text means something that was found before."""
+    return _REFERS.search(text) is not None

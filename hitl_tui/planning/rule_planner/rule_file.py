@@ -13,6 +13,7 @@ from typing import Any
 
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.messages import Message
+from hitl_tui.planning.rule_planner.words import Lexicon, Units
 
 
 class Need(StrEnum):
@@ -146,7 +147,8 @@ class CommandRules:
         statement: begins what says something of a thing that was named just before.
         told: a word that goes with commands and asks for nothing more.
         apart: ends before a word that isn't a command's value, but says where or when.
-        measured: begins after a number that is an amount of something.
+        with_team: ends before the name of a team that is to do something ("let", "with the").
+        modifiers: words that say which of several things; alone they name nothing.
     """
 
     run_before: Expression
@@ -161,13 +163,10 @@ class CommandRules:
     statement: Expression
     told: Expression
     apart: Expression
-    measured: Expression
     request: Expression
     lead: Expression
-    actions: Mapping[str, Expression]
-    objects: Mapping[str, Expression]
-    modifiers: Mapping[str, Expression]
-    units: Mapping[str, Expression]
+    with_team: Expression
+    modifiers: Expression
     paths: tuple[Expression, ...]
 
 
@@ -270,6 +269,8 @@ class Rules:
     strategy: Mapping[str, Expression]
     compare: Compare
     titles: Titles
+    lexicon: Lexicon
+    units: Units
     commands: CommandRules
     revise: ReviseRules
     broader: Broader
@@ -321,7 +322,9 @@ def _rules(data: _Table) -> Rules:
         strategy={k: _raw(v) for k, v in data["strategy"].items()},
         titles=Titles(**{k: _raw(v) for k, v in data["titles"].items()}),
         compare=Compare(**{k: _raw(v) for k, v in data["compare"].items()}),
-        commands=_commands(data["commands"]),
+        lexicon=(lexicon := _lexicon(data)),
+        units=_units(data["units"]),
+        commands=_commands(data["commands"], lexicon),
         revise=_revise(data["revise"]),
         broader=_broader(data["broader"]),
         steps={Need(k): _step(v) for k, v in data["steps"].items()},
@@ -373,7 +376,34 @@ def _broader(data: _Table) -> Broader:
     )
 
 
-def _commands(data: _Table) -> CommandRules:
+def _lexicon(data: _Table) -> Lexicon:
+    lexicon, words = data["lexicon"], data["words"]
+    return Lexicon(
+        verbs={k: tuple(v.split()) for k, v in lexicon["verbs"].items()},
+        nouns={k: tuple(v.split()) for k, v in lexicon["nouns"].items()},
+        looking=frozenset(lexicon["looking"].split()),
+        empty=frozenset(words["stop"]),
+        particles=tuple(sorted(words["particles"], key=len, reverse=True)),
+    )
+
+
+def _units(data: _Table) -> Units:
+    return Units(
+        {
+            measure: {unit: (float(row[0]), tuple(row[1:])) for unit, row in units.items()}
+            for measure, units in data.items()
+            if measure != "kinds"
+        },
+        {kind: frozenset(words.split()) for kind, words in data["kinds"].items()},
+    )
+
+
+def _commands(data: _Table, lexicon: Lexicon) -> CommandRules:
+    verbs = [word for words in lexicon.verbs.values() for word in words if word.isascii()]
+    korean = "".join(
+        f"|(?<={w})" for words in lexicon.verbs.values() for w in words if not w.isascii() and w[-1] != "$"
+    )
+    asked = [*verbs, "run", "execute", "write", "tell", "explain", "back ?up", "let", "use", "report", "ask", "have"]
     return CommandRules(
         run_before=_raw(data["run_before"]),
         run_after=_raw(data["run_after"]),
@@ -381,19 +411,16 @@ def _commands(data: _Table) -> CommandRules:
         negated_after=_raw(data["negated_after"]),
         negated_deed=_raw(data["negated_deed"]),
         unknown=(_raw(data["unknown"]), _raw(data["unknown_ko"])),
-        clause=_raw(data["clause"]),
+        clause=_raw(data["clause"].replace("{verbs}", "|".join(asked)).replace("{korean}", korean)),
         joint=_raw(data["joint"]),
         listing=_raw(data["listing"]),
         statement=_raw(data["statement"]),
         told=_raw(data["told"]),
         apart=_raw(data["apart"]),
-        measured=_raw(data["measured"]),
         request=_raw(data["request"]),
         lead=_raw(data["lead"]),
-        actions={k: _both(v) for k, v in data["actions"].items()},
-        objects={k: _both(v) for k, v in data["objects"].items()},
-        modifiers={k: _both(v) for k, v in data["modifiers"].items()},
-        units={k: _raw(v) for k, v in data["units"].items()},
+        with_team=_raw(data["with_team"]),
+        modifiers=_raw(data["modifiers"]),
         paths=tuple(_raw(v) for v in data["paths"].values()),
     )
 

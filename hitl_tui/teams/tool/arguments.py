@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.config.problems import nearest, quoted
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, MissingInput
 from hitl_tui.core.interrupts.json_schema import expects, problem
 from hitl_tui.core.interrupts.schema_fields import fields_schema, resolved
 from hitl_tui.core.json_text import canonical, strict_json
@@ -104,12 +104,14 @@ def exact_arguments(name: str, given: JsonObject, schema: JsonSchema) -> dict[st
             found[key] = _read(given[key], part)
         elif part.get("default") is not None:
             found[key] = part["default"]
-        elif key in fields.required:
-            raise BadInput(
-                Message("{} needs the parameter {} ({}).", name, quoted(key), expects(part)),
-                help=Message("For example: {}", _example(known, fields.required)),
-            )
     found.update((key, _read(value, fields.others)) for key, value in given.items() if key not in known)
+    if lacking := [key for key in fields.required if key in known and key not in found]:
+        raise MissingInput(
+            Message("{} needs the parameter {} ({}).", name, quoted(lacking[0]), expects(known[lacking[0]])),
+            missing=lacking,
+            given=found,
+            help=Message("For example: {}", _example(known, fields.required)),
+        )
     canonical(found)  # it is JSON
     if wrong := problem(schema, found):
         raise BadInput(Message("{}: {}", name, wrong))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 from hitl_tui.config.declared_commands import CommandDeclaration, command_environment
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.declared_tools import ToolDeclaration
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, MissingInput
 from hitl_tui.core.interrupts.json_schema import expects
 from hitl_tui.core.interrupts.schema_fields import fields_schema
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
@@ -142,6 +142,11 @@ class ToolTeam(Team):
         known = fields_of(found.schema).known
         return {name: str(part.get("description") or expects(part)) for name, part in known.items()}
 
+    def call_schema(self) -> JsonSchema:
+        """Return the JSON Schema of what it is called with, as far as it says."""
+        found = self._looked()
+        return fields_schema(found.schema) if isinstance(found, Described) else {}
+
     def described(self) -> Described:
         """Return what it says of itself, read anew where that failed before.
 
@@ -185,9 +190,18 @@ class ToolTeam(Team):
             if strange:
                 raise BadInput(Message('{} takes "input", not "{}" beside it.', self.name, one(min(strange))))
             given = dict(whole)
-        exact = exact_arguments(self.name, given or given_in(text, schema), schema)
+        elif not given:
+            given = given_in(text, schema)
         programs = self.programs({})
-        return {"input": exact, "calls": self.declaration.calls, **({"programs": dict(programs)} if programs else {})}
+        fixed: dict[str, Json] = {"calls": self.declaration.calls}
+        if programs:
+            fixed["programs"] = dict(programs)
+        try:
+            return {"input": exact_arguments(self.name, given, schema), **fixed}
+        except MissingInput as lacking:
+            raise MissingInput(
+                lacking.message, missing=lacking.missing, given={"input": lacking.given, **fixed}, help=lacking.help
+            ) from lacking
 
     def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what a call may execute, as it is now: with high risk all files of the workspace.

@@ -1,0 +1,564 @@
+"""Arguments from words: what a clause gives, and the parameters that take it by their types, names and units.
+
+What is given is found first (numbers with units, dates, files, quoted texts, names of choices). Each goes to the
+parameter that its label or its unit names, else to the only one that can take it. Nothing is guessed: an amount that
+no parameter takes is left over, and so is a parameter that nothing was said for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from hitl_tui.core.errors import PlanError
+from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.messages import Message
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.query_reader import Span
+from hitl_tui.planning.rule_planner.rule_file import Rules
+from hitl_tui.planning.rule_planner.words import Lexicon, alike, name_words, stem
+
+PAIR = re.compile(
+    r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
+)
+_DIGITS = r"[0-9][0-9,]{0,20}(?:\.[0-9]{1,12})?"
+_KOREAN = (
+    rf"{_DIGITS}\s?[천백십]?(?:[억만]|조(?![의항에가]))(?:\s?{_DIGITS}\s?[천백십]?[억만]?)*"
+    rf"|{_DIGITS}[천백](?=원|달러|만)"
+)
+_NUMBER = re.compile(
+    rf"(?<![\w.,/:#-])(?P<sign>[$€£₩¥]|[+-])?\s?(?:(?P<korean>{_KOREAN})|(?P<plain>{_DIGITS})"
+    r"(?:\s?(?P<scale>thousand|million|billion|bn|k(?![a-z])))?)",
+    re.IGNORECASE,
+)
+_SCALES = {"thousand": 1e3, "k": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
+_POWERS = {"십": 10, "백": 100, "천": 1000, "만": 10_000, "억": 10**8, "조": 10**12}
+_QUOTED = re.compile(
+    r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|‘([^’\n]{1,400})’|(?<!\w)\'([^\'\n]{1,400})\'(?!\w)|`([^`\n]{1,400})`'
+)
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
+_URL = re.compile(r"https?://[^\s\"'<>]{1,400}")
+_PATH = re.compile(
+    r"(?<![\w.@/-])(?:(?:\.{1,2}/|~/|/)?[\w.가-힣-]{1,80}(?:/[\w.가-힣-]{0,80})+|[\w-]{1,80}(?:\.[A-Za-z][A-Za-z0-9]{0,5})+(?![\w가-힣]*@)|\.{1,2}(?=\s|$))"
+)
+_CODE = re.compile(r"(?<![\w-])#?(?=[A-Za-z0-9_-]{0,20}[0-9])[A-Za-z][A-Za-z0-9_-]{1,40}(?![A-Za-z0-9_-])")
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DATE = re.compile(
+    r"(?<!\d)(?P<y>(?:19|20)\d\d)(?:-|\.\s?|/|년\s?)(?P<m>\d{1,2})(?:-|\.\s?|/|월\s?)(?P<d>\d{1,2})일?(?!\d)"
+    r"|(?<![a-z])(?P<mon>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s(?P<d2>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y2>(?:19|20)\d\d)"
+    r"|(?<!\d)(?P<d3>\d{1,2})(?:st|nd|rd|th)?\s(?P<mon3>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?\s(?P<y3>(?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+_PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:으로|로|을|를|은|는|이|가|와|과|이랑|랑|하고|에서|에|만|도|의)$")
+_BEFORE = re.compile(
+    r"(?P<words>(?:[\w-]+\s+){0,2}?[\w-]+?)(?:은|는|을|를|이|가)?\s{0,3}(?:[:=]|\s(?:is|of|to|as|at|by)(?=\s))?\s{0,3}[\"'“‘`]?$"
+)
+_AFTER = re.compile(r"[\"'”’`]?\s{0,2}(?:짜리\s?)?(?P<word>[A-Za-z가-힣_-]+)")
+_WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
+_TEXTS = frozenset({"string", "path", "any"})
+_NUMBERS = frozenset({"integer", "number", "any"})
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Something that a clause gives.
+
+    Args:
+        kind: `number`, `percent`, `text`, `path`, `date`, `email`, `url` or `code`.
+        value: what it is.
+        place: where it stands.
+        unit: what it is counted in; empty for none.
+        measure: what such a unit measures.
+    """
+
+    kind: str
+    value: float | int | str
+    place: Span
+    unit: str = ""
+    measure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The arguments of one call.
+
+    Args:
+        parameters: those given, in the order they are declared; defaults are left to the team.
+        used: the places that gave them.
+        unplaced: amounts that were given and that no parameter takes.
+    """
+
+    parameters: JsonObject
+    used: tuple[Span, ...] = ()
+    unplaced: tuple[str, ...] = ()
+
+    def lacks(self, facts: CommandFacts) -> list[str]:
+        """Return the parameters that have to be given and weren't."""
+        return [n for n, p in facts.parameters.items() if p.needed and n not in self.parameters]
+
+
+@dataclass(slots=True)
+class _Filling:
+    """A call whose parameters are being filled."""
+
+    facts: CommandFacts
+    clause: str
+    rules: Rules
+    values: dict[str, Json] = field(default_factory=dict)
+    used: list[Span] = field(default_factory=list)
+
+    def free(self, kinds: frozenset[str] | None = None) -> dict[str, ParameterFacts]:
+        parameters = self.facts.parameters.items()
+        return {n: p for n, p in parameters if n not in self.values and (kinds is None or p.type in kinds)}
+
+    def take(self, name: str, value: Json, *places: Span) -> None:
+        self.values[name] = value
+        self.used += places
+
+    def untaken(self, given: Sequence[Given]) -> list[Given]:
+        return [g for g in given if not _overlaps(g.place, self.used)]
+
+
+def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> list[Bound]:
+    """Return the calls that a clause gives arguments for: one, or one for each value where it lists several.
+
+    Args:
+        clause: what asks for it.
+        facts: the command or team.
+        rules: the words of units, and what means the same.
+        named: places that say what is to be called, and give nothing.
+
+    Raises:
+        PlanError: a parameter is given by name that it doesn't have.
+    """
+    filling = _Filling(facts, clause, rules)
+    _take_pairs(filling)
+    blank = blanked(clause, [*named, *filling.used])
+    given = given_in(blank, rules)
+    _take_choices(filling, blank)
+    _take_labelled(filling, given, blank)
+    _take_lists(filling, given)
+    _take_roles(filling, blank, given)
+    rest = filling.untaken(given)
+    _take_only(filling, [g for g in rest if g.kind == "number"], _NUMBERS)
+    several = _take_texts(filling, filling.untaken(rest), blank)
+    _take_flags(filling, blank)
+    _take_leftover(filling, blank, given)
+    unplaced = tuple(
+        dict.fromkeys(
+            clause[g.place[0] : g.place[1]].strip()
+            for g in filling.untaken(given)
+            if g.kind == "percent" or (g.kind == "number" and (g.measure or not facts.parameters))
+        )
+    )
+    whole = _bound(filling, unplaced)
+    if several is None:
+        return [whole]
+    name, listed = several
+    return [replace(whole, parameters=_ordered({**filling.values, name: g.value}, facts)) for g in listed]
+
+
+def _bound(filling: _Filling, unplaced: tuple[str, ...]) -> Bound:
+    return Bound(_ordered(filling.values, filling.facts), tuple(filling.used), unplaced)
+
+
+def _ordered(values: JsonObject, facts: CommandFacts) -> JsonObject:
+    return {n: values[n] for n in facts.parameters if n in values}
+
+
+def blanked(text: str, places: Sequence[Span]) -> str:
+    """Return a text with spaces for what stands at these places."""
+    for start, end in places:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _overlaps(place: Span, others: Sequence[Span]) -> bool:
+    return any(start < place[1] and place[0] < end for start, end in others)
+
+
+# What is given -------------------------------------------------------------------------------------------------------
+
+
+def given_in(text: str, rules: Rules) -> list[Given]:
+    """Return what a text gives, in order: nothing in it is given twice."""
+    found: list[Given] = []
+    for one in _all_given(text, rules):
+        if not _overlaps(one.place, [g.place for g in found]):
+            found.append(one)
+    return sorted(found, key=lambda g: g.place)
+
+
+def _all_given(text: str, rules: Rules) -> Iterator[Given]:
+    for match in _QUOTED.finditer(text):
+        yield Given("text", next(part for part in match.groups() if part), match.span())
+    for kind, expression in (("url", _URL), ("email", _EMAIL)):
+        for match in expression.finditer(text):
+            yield Given(kind, match.group().rstrip(".,;"), match.span())
+    for match in _DATE.finditer(text):
+        year = int(match["y"] or match["y2"] or match["y3"])
+        name = (match["mon"] or match["mon3"] or "").lower()
+        month = int(match["m"]) if match["m"] else _MONTHS.index(name) + 1
+        day = int(match["d"] or match["d2"] or match["d3"])
+        yield Given("date", f"{year:04d}-{month:02d}-{day:02d}", match.span())
+    for match in _PATH.finditer(text):
+        said = match.group()
+        value = said if set(said) <= {"."} else _PARTICLE.sub("", said).rstrip(".")
+        if value and not value.replace(".", "").isdigit():
+            yield Given("path", value, (match.start(), match.start() + len(value)))
+    for match in _NUMBER.finditer(text):
+        yield _number(match, text, rules)
+    for match in _CODE.finditer(text):
+        yield Given("code", match.group(), match.span())
+
+
+def _number(match: re.Match[str], text: str, rules: Rules) -> Given:
+    value = _korean_number(match["korean"]) if match["korean"] else float(match["plain"].replace(",", "").rstrip("."))
+    if match["scale"]:
+        value *= _SCALES[match["scale"].lower()]
+    end = match.end()
+    sign = match["sign"] or ""
+    if sign == "-":
+        value = -value
+    number = int(value) if value.is_integer() else value
+    start = match.start() + (len(match.group()) - len(match.group().lstrip()))
+    unit = rules.units.after(text, end) if sign in ("", "+", "-") else rules.units.named(sign)
+    if unit is None:
+        return Given("number", number, (start, end))
+    end = max(end, end + unit.length)
+    kind = "percent" if unit.measure == "percent" else "number"
+    return Given(kind, number, (start, end), unit.name, unit.measure)
+
+
+def _korean_number(said: str) -> float:
+    total = part = 0.0
+    for digits, powers in re.findall(rf"({_DIGITS})\s?([십백천만억조]*)", said):
+        part = float(digits.replace(",", ""))
+        for power in powers:
+            part *= _POWERS[power]
+        total += part
+    return total
+
+
+# Who takes it --------------------------------------------------------------------------------------------------------
+
+
+def _take_pairs(filling: _Filling) -> None:
+    parameters = filling.facts.parameters
+    for match in PAIR.finditer(filling.clause):
+        name = match["name"]
+        if name not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise PlanError(
+                Message('The command {} has no parameter "{}"; it has {}.', filling.facts.name, name, known)
+            )
+        filling.take(name, typed(_unquoted(match["value"]), parameters[name]), match.span())
+
+
+def _unquoted(value: str) -> str:
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return _PARTICLE.sub("", value.rstrip(",;!?")) or value
+
+
+def typed(value: str, parameter: ParameterFacts) -> Json:
+    """Return a text as the type that is due; what doesn't read as such stays as written, for the team's own check."""
+    if parameter.type == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", value):
+        return int(value)
+    if parameter.type == "number" and re.fullmatch(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,12})?", value):
+        return float(value)
+    if parameter.type == "boolean" and value.lower() in ("true", "false", "yes", "no"):
+        return value.lower() in ("true", "yes")
+    return value
+
+
+def _take_choices(filling: _Filling, text: str) -> None:
+    """Take the one choice of a parameter that the text names, as it is or as a word that means the same."""
+    for name, parameter in filling.free().items():
+        if not parameter.choices:
+            continue
+        found = {c: m.span() for c in parameter.choices if (m := _spoken_choice(c, text, filling.rules.lexicon))}
+        labelled = [c for c, place in found.items() if _labels(name, parameter, text, place, filling.rules)]
+        chosen = labelled if len(labelled) == 1 else list(found)
+        if len(chosen) == 1:
+            filling.take(name, chosen[0], found[chosen[0]])
+
+
+def _spoken_choice(choice: str, text: str, lexicon: Lexicon) -> re.Match[str] | None:
+    spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", choice)))
+    match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_-])", text, re.IGNORECASE)
+    if match is None:
+        meant = lexicon.concepts(choice)
+        words = (m for m in _WORD.finditer(text) if meant and meant & lexicon.concepts(m.group()))
+        match = next(words, None)
+    return match
+
+
+def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None:
+    """Give each parameter what stands beside its name, or what is counted in its unit: the surest first."""
+    scored = []
+    for index, (name, parameter) in enumerate(filling.free().items()):
+        for one in filling.untaken(given):
+            if (value := _fitted(one, name, parameter, filling.rules)) is not None:
+                score = _labels(name, parameter, text, one.place, filling.rules)
+                score += _by_kind(name, parameter, one, filling.rules)
+                if score:
+                    scored.append((-score, one.place, index, name, one, value))
+    for _, _, _, name, one, value in sorted(scored, key=lambda s: s[:3]):
+        if name not in filling.values and not _overlaps(one.place, filling.used):
+            filling.take(name, value, one.place)
+    for name, parameter in filling.free(_TEXTS).items():
+        if (labelled := _word_after(name, parameter, text)) is not None and not _overlaps(labelled[1], filling.used):
+            filling.take(name, *labelled)
+
+
+def _word_after(name: str, parameter: ParameterFacts, text: str) -> tuple[str, Span] | None:
+    """Return the word that is plainly called by a parameter's name: "name: bob", "dir=logs", "title is X"."""
+    spoken = "[-_ ]".join(re.escape(part) for part in re.split("[-_]", name))
+    link = r"(?:\s{0,3}[:=]\s{0,3}|\s(?:is|named|called)\s{1,3})"
+    match = re.search(rf"(?<![\w./-]){spoken}{link}(?P<value>[\w.~/@+%가-힣-]{{1,200}})", text, re.IGNORECASE)
+    if match is None:
+        return None
+    return typed_text(_PARTICLE.sub("", match["value"]).rstrip(".")), match.span()
+
+
+def typed_text(value: str) -> str:
+    """Return a text that stands for itself."""
+    return value
+
+
+def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules: Rules) -> int:
+    """Return how surely the words beside a place name a parameter: 0 for not at all."""
+    wanted = name_words(name)
+    before = _BEFORE.search(text[max(0, place[0] - 40) : place[0]])
+    said = name_words(before["words"]) if before else []
+    score = 0
+    if said and _means(said[-1], wanted, rules.lexicon):
+        score = 4 + len([w for w in said if _means(w, wanted, rules.lexicon)])
+    after = _AFTER.match(text, place[1])
+    if after and _means(after["word"], wanted, rules.lexicon):
+        score = max(score, 4)
+    return score
+
+
+def _means(word: str, wanted: Sequence[str], lexicon: Lexicon) -> bool:
+    meant = lexicon.concepts(word)
+    return any(alike(stem(word), stem(one)) or (meant and meant & lexicon.concepts(one)) for one in wanted)
+
+
+def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> int:
+    """Return how surely the kind of what is given names a parameter: its unit, or a date, an address, a file."""
+    words = [*name_words(name), *name_words(parameter.description)]
+    if one.unit and one.measure not in ("", "currency") and rules.units.of(words, one.measure):
+        return 4 if rules.units.of(name_words(name), one.measure) else 3
+    kinds = rules.units.kinds.get(one.measure or one.kind, frozenset())
+    return 3 if any(word.lower() in kinds for word in name_words(name)) else 0
+
+
+def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
+    """Return what is given as a parameter takes it; None where it doesn't."""
+    words = [*name_words(name), *name_words(parameter.description)]
+    if one.kind == "percent":
+        return _share(one, parameter, words)
+    if one.kind == "number":
+        if parameter.type == "string":
+            return str(one.value)
+        if parameter.type not in _NUMBERS:
+            return None
+        return _converted(one, name, parameter, rules)
+    if parameter.type == "date":
+        return one.value if one.kind == "date" else None
+    if parameter.type == "path":
+        return one.value if one.kind in ("path", "text") else None
+    return one.value if parameter.type in _TEXTS else None
+
+
+def _share(one: Given, parameter: ParameterFacts, words: Sequence[str]) -> Json:
+    """Return a percentage as a parameter takes it: as it is, or as a share of one; None where that isn't known."""
+    value, default = one.value, parameter.default
+    if parameter.type == "string":
+        return f"{value}%"
+    if parameter.type not in _NUMBERS or isinstance(value, str):
+        return None
+    share = isinstance(default, float) and 0 < default < 1
+    if share or {"fraction", "ratio", "share"} & {w.lower() for w in words}:
+        return value / 100
+    whole = {"percent", "percentage", "pct", "퍼센트"} & {w.lower() for w in words} or "%" in parameter.description
+    if whole or parameter.type == "integer" or (isinstance(default, int | float) and default >= 1):
+        return value
+    return None
+
+
+def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
+    """Return a number in the unit that a parameter is counted in; None where it measures something else."""
+    value = one.value
+    if isinstance(value, str):
+        return None
+    words = [*name_words(name), *re.findall(r"[\w%]+", parameter.description)]
+    measures = rules.units.measures_of(name_words(name))
+    if one.measure and one.measure != "count":
+        own = rules.units.of(words, one.measure)
+        if own:
+            value = value * rules.units.factor(one.unit) / rules.units.factor(own)
+            value = round(value, 9)
+        elif (measures and one.measure not in measures) or one.measure in ("size", "time"):
+            return None
+    elif measures and one.measure == "" and rules.units.of(words, "time") and one.unit:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return None if parameter.type == "integer" and not isinstance(value, int) else value
+
+
+def _take_lists(filling: _Filling, given: Sequence[Given]) -> None:
+    """Give the only list that is free all numbers, or all texts, that nothing else took."""
+    lists = filling.free(frozenset({"array"}))
+    if len(lists) != 1:
+        return
+    [(name, parameter)] = lists.items()
+    numbers = parameter.items in ("integer", "number")
+    kinds = {"number"} if numbers else {"text", "path", "email", "url", "code", "date"}
+    found = [g for g in filling.untaken(given) if g.kind in kinds]
+    if found:
+        filling.take(name, [g.value for g in found], *(g.place for g in found))
+
+
+_FROM = re.compile(
+    r"(?<![a-z])from\s+(?:the\s+)?(?P<value>[A-Za-z가-힣][\w-]*)|(?P<ko>[\w-]+?)에서(?![가-힣])", re.IGNORECASE
+)
+_TO = re.compile(
+    r"(?<![a-z])(?:to|into|in)\s+(?P<value>[A-Za-z가-힣][\w-]*)|(?P<ko>[\w-]+?)(?:으로|로)(?![가-힣])", re.IGNORECASE
+)
+
+
+def _take_roles(filling: _Filling, text: str, given: Sequence[Given]) -> None:
+    """Fill what something is changed from and into: "100 USD to EUR", "달러를 원으로"."""
+    units = filling.rules.units
+    for name, parameter in filling.free(frozenset({"string", "choice"})).items():
+        words = {w.lower() for w in name_words(name)}
+        if words & units.kinds["from"]:
+            unit = next((g for g in given if g.unit), None)
+            found, place = _role(_FROM, text, filling)
+            if not found and unit is not None:
+                found, place = unit.unit, (0, 0)
+        elif words & units.kinds["to"]:
+            found, place = _role(_TO, text, filling)
+        elif words & units.kinds["unit"]:
+            unit = next((g for g in given if g.unit), None)
+            found, place = (unit.unit, (0, 0)) if unit else ("", (0, 0))
+        else:
+            continue
+        known = units.named(found)
+        value = known.name if known and known.measure == "currency" else found
+        if parameter.choices:
+            value = next((c for c in parameter.choices if c.lower() in (value.lower(), found.lower())), "")
+        if value:
+            filling.take(name, value, *([place] if place[1] else []))
+
+
+def _role(expression: re.Pattern[str], text: str, filling: _Filling) -> tuple[str, Span]:
+    for match in expression.finditer(text):
+        group = "value" if match["value"] else "ko"
+        if match[group] and not _overlaps(match.span(group), filling.used):
+            return match[group], match.span(group)
+    return "", (0, 0)
+
+
+def _take_only(filling: _Filling, given: Sequence[Given], kinds: frozenset[str]) -> None:
+    """Give what stands for itself to the only parameters that can take it: as many as there are, in their order."""
+    for needed in (True, False):
+        free = {n: p for n, p in filling.free(kinds).items() if p.needed is needed}
+        rest = filling.untaken(given)
+        fitting = [g for g in rest if any(_fitted(g, n, p, filling.rules) is not None for n, p in free.items())]
+        if free and len(fitting) == len(free) and (needed or len(free) == 1):
+            for (name, parameter), one in zip(free.items(), fitting, strict=True):
+                bare = needed or not one.measure or one.measure == "currency"
+                value = _fitted(one, name, parameter, filling.rules)
+                if value is not None and bare:
+                    filling.take(name, value, one.place)
+
+
+def _take_texts(filling: _Filling, given: Sequence[Given], text: str) -> tuple[str, list[Given]] | None:
+    """Give texts and files to the parameters that are free; several of a list that one takes are several calls."""
+    texts = [g for g in given if g.kind not in ("number", "percent")]
+    for kinds, said in ((frozenset({"path"}), [g for g in texts if g.kind == "path"]), (frozenset({"date"}), texts)):
+        _take_only(filling, [g for g in said if g.kind in (*kinds, "text")], kinds)
+    folder = _folder(filling, text)
+    if folder is not None:
+        filling.take(folder[0], folder[1], folder[2])
+    rest = [g for g in filling.untaken(texts) if not filling.rules.commands.apart.search(text[: g.place[0]])]
+    _take_only(filling, rest, _TEXTS)
+    rest = filling.untaken(rest)
+    free = filling.free(frozenset({"string", "path"}))
+    if len(free) == 1 and len(rest) > 1 and _listed(text, rest, filling.rules):
+        [(name, parameter)] = free.items()
+        if all(_fitted(g, name, parameter, filling.rules) is not None for g in rest):
+            filling.used += [g.place for g in rest]
+            return name, rest
+    return None
+
+
+def _folder(filling: _Filling, text: str) -> tuple[str, str, Span] | None:
+    """Return the folder that a text names as one, for the only path that is free."""
+    paths = filling.free(frozenset({"path"}))
+    found = [
+        (m, group)
+        for e in filling.rules.commands.paths
+        for m in e.finditer(text)
+        for group, v in m.groupdict().items()
+        if v
+    ]
+    if len(paths) == 1 and len({m[group] for m, group in found}) == 1:
+        match, group = found[0]
+        return next(iter(paths)), match[group].rstrip("."), match.span()
+    return None
+
+
+def _listed(text: str, values: Sequence[Given], rules: Rules) -> bool:
+    gaps = (text[one.place[1] : other.place[0]] for one, other in pairwise(values))
+    return all(rules.commands.listing.fullmatch(_PARTICLE.sub("", f"0{gap}")[1:] or gap) for gap in gaps)
+
+
+_NOT = re.compile(r"(?<![a-z])(?:no|not|without|don.t|skip)\s+(?:\w+\s)?$", re.IGNORECASE)
+_NOT_AFTER = re.compile(r"(?:은|는|을|를)?\s?(?:없이|말고|빼고|하지\s?(?:마|말|않)|끄)")
+
+
+def _take_flags(filling: _Filling, text: str) -> None:
+    """Set what is true or false where the text says its name: as it is said, or denied."""
+    for name in filling.free(frozenset({"boolean"})):
+        spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", name)))
+        match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_])", text, re.IGNORECASE)
+        if match:
+            denied = _NOT.search(text[: match.start()]) or _NOT_AFTER.match(text, match.end())
+            filling.take(name, denied is None, match.span())
+
+
+_REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
+
+
+def _take_leftover(filling: _Filling, text: str, given: Sequence[Given]) -> None:
+    """Give the only text that is still needed the only words that say nothing else."""
+    free = {n: p for n, p in filling.free(frozenset({"string"})).items() if p.needed}
+    if len(free) != 1:
+        return
+    known = filling.rules.lexicon
+    said = known.vocabulary(filling.facts)
+    groups: list[list[re.Match[str]]] = [[]]
+    for match in _WORD.finditer(text):
+        word = match.group()
+        plain = known.plain(word)
+        apart = _overlaps(match.span(), filling.used) or not plain or bool(known.concepts(plain) & said)
+        if apart or known.is_verb(plain) or (not groups[-1] and _REFERS.search(text[: match.start()])):
+            groups.append([])
+        else:
+            groups[-1].append(match)
+    runs = [group for group in groups if group]
+    proper = [run for run in runs if text[run[0].start()].isupper() and run[0].start()]
+    runs = proper if len(proper) == 1 else runs
+    if len(runs) == 1:
+        start, end = runs[0][0].start(), runs[0][-1].end()
+        last = known.plain(runs[0][-1].group())
+        value = text[start : runs[0][-1].start()] + last
+        filling.take(next(iter(free)), value.strip(), (start, end))

@@ -1,0 +1,219 @@
+"""Words and what they mean alike, in English and Korean, and units with what they measure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+
+_HANGUL = re.compile("[가-힣]")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
+_ENDINGS = (
+    "ations",
+    "ation",
+    "ating",
+    "ated",
+    "ates",
+    "ate",
+    "ings",
+    "ing",
+    "ies",
+    "ers",
+    "er",
+    "ed",
+    "es",
+    "s",
+    "e",
+    "y",
+)
+
+
+@cache
+def stem(word: str) -> str:
+    """Return a word in lower case without an English ending; two letters and more are left."""
+    lower = word.lower()
+    if not lower.isascii():
+        return lower
+    for ending in _ENDINGS:
+        if lower.endswith(ending) and len(lower) - len(ending) >= 3:
+            found = lower[: -len(ending)]
+            return found[:-1] if len(found) > 3 and found[-1] == found[-2] else found
+    return lower
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two stems are of one word: the same, or a long one begins with the other."""
+    short, long = sorted((one, other), key=len)
+    if short == long:
+        return True
+    least = 2 if _HANGUL.search(short) else 5
+    return len(short) >= least and long.startswith(short) and len(long) - len(short) <= 3
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name: `minAmount` and `min_amount` have two."""
+    return _PARTS.findall(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit as a text names it.
+
+    Args:
+        name: what it is called here.
+        measure: what it measures.
+        length: characters of the text, with the space before it.
+    """
+
+    name: str
+    measure: str
+    length: int = 0
+
+
+class Units:
+    """Units by their words, what they measure, and which names of parameters go with what.
+
+    Args:
+        measures: measure → unit → its words, and how much of the measure's first unit it is.
+        kinds: kind of value, or role → words in the names of parameters that take it.
+    """
+
+    def __init__(
+        self, measures: Mapping[str, Mapping[str, tuple[float, Sequence[str]]]], kinds: Mapping[str, frozenset[str]]
+    ) -> None:
+        self.kinds = kinds
+        self._factors = {unit: factor for units in measures.values() for unit, (factor, _) in units.items()}
+        self._named = {
+            word.lower(): Unit(unit, measure)
+            for measure, units in measures.items()
+            for unit, (_, words) in units.items()
+            for word in words
+        }
+        said = sorted(map(re.escape, self._named), key=len, reverse=True)
+        self._after = re.compile(rf"\s?-?(?P<unit>{'|'.join(said)})(?![A-Za-z0-9])", re.IGNORECASE)
+
+    def named(self, word: str) -> Unit | None:
+        """Return the unit that a word names."""
+        return self._named.get(word.lower())
+
+    def after(self, text: str, at: int) -> Unit | None:
+        """Return the unit that stands in a text from here on."""
+        match = self._after.match(text, at)
+        if match is None:
+            return None
+        word = match["unit"].lower()
+        rest = text[match.end() :]
+        if _HANGUL.search(word) and len(word) == 1 and re.match(r"[가-힣]{2,}", rest) and not _tail(rest):
+            return None
+        found = self._named[word]
+        return Unit(found.name, found.measure, match.end() - at)
+
+    def factor(self, unit: str) -> float:
+        """Return how much of its measure's first unit a unit is."""
+        return self._factors[unit]
+
+    def of(self, words: Iterable[str], measure: str) -> str:
+        """Return the unit of a measure that one of these words names; empty for none."""
+        found = (self._named.get(word.lower()) for word in words)
+        return next((unit.name for unit in found if unit is not None and unit.measure == measure), "")
+
+    def measures_of(self, words: Iterable[str]) -> frozenset[str]:
+        """Return what parameters of such a name measure, by their units or by what they are called."""
+        lower = {word.lower() for word in words}
+        by_unit = {unit.measure for word in lower if (unit := self._named.get(word)) is not None and len(word) > 1}
+        measures = {unit.measure for unit in self._named.values()}
+        return frozenset(by_unit | {kind for kind in measures if lower & self.kinds.get(kind, frozenset())})
+
+
+def _tail(text: str) -> bool:
+    return (
+        re.match(
+            r"(?:으로|에서|까지|부터|짜리|정도|이하|이상|미만|초과|이내|동안|마다|씩|지난|넘는|보다|을|를|은|는|이|가|의|에|로|와|과|도|만|간|전|후)",
+            text,
+        )
+        is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Groups of words that mean the same.
+
+    Args:
+        verbs, nouns: group → its words; English ones are compared by stem, Korean ones by how a word begins.
+        looking: verbs that change nothing, or not much.
+        empty: words that say nothing about what is meant.
+        particles: that Korean words end with, longest first.
+    """
+
+    verbs: Mapping[str, tuple[str, ...]]
+    nouns: Mapping[str, tuple[str, ...]]
+    looking: frozenset[str]
+    empty: frozenset[str]
+    particles: tuple[str, ...]
+
+    def concepts(self, word: str) -> frozenset[str]:
+        """Return what a word means: its groups, or itself."""
+        if not word:
+            return frozenset()
+        return _concepts(self._key(), word.lower())
+
+    def is_verb(self, word: str) -> bool:
+        """Whether a word asks for something to be done."""
+        return any(concept in self.verbs for concept in self.concepts(word))
+
+    def plain(self, word: str) -> str:
+        """Return a word without a Korean particle; empty where it says nothing."""
+        if word.lower() in self.empty:
+            return ""
+        if _HANGUL.search(word[-1:]):
+            for particle in self.particles:
+                rest = word[: -len(particle)]
+                if word.endswith(particle) and (len(rest) >= 2 or (rest and rest.isascii())):
+                    return "" if rest.lower() in self.empty else rest
+        return word
+
+    def vocabulary(self, facts: CommandFacts) -> frozenset[str]:
+        """Return what the words mean by which something that can be called describes itself."""
+        parts = [facts.name, facts.description, *facts.parameters]
+        parts += [p.description for p in facts.parameters.values()]
+        return self.meant(" ".join(parts)) | (self.meant(" ".join(facts.runs)) - self.verbs.keys())
+
+    def meant(self, text: str) -> frozenset[str]:
+        """Return what the words of a text mean."""
+        plain = (self.plain(word) for word in name_words(text))
+        return frozenset(concept for word in plain for concept in self.concepts(word))
+
+    def _key(self) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], ...]:
+        return tuple(self.verbs.items()), tuple(self.nouns.items())
+
+
+@cache
+def _stemmed(
+    groups: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...],
+) -> tuple[dict[str, set[str]], list[tuple[str, str]]]:
+    english: dict[str, set[str]] = {}
+    korean: list[tuple[str, str]] = []
+    for table in groups:
+        for name, words in table:
+            for word in words:
+                if word.isascii():
+                    english.setdefault(stem(word), set()).add(name)
+                else:
+                    korean.append((word, name))
+    return english, korean
+
+
+@cache
+def _concepts(groups: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...], word: str) -> frozenset[str]:
+    english, korean = _stemmed(groups)
+    if word.isascii():
+        found = english.get(stem(word), set())
+        return frozenset(found) or frozenset([f"={stem(word)}"])
+    named = frozenset(name for said, name in korean if word.startswith(said) or f"{word}$" == said)
+    return named or frozenset([f"={word}"])

@@ -1,0 +1,72 @@
+"""Questions in a session that has an answer go on from it (D20)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from own_teams import TEAMS
+from planning_support import agents
+
+from hitl_tui.core.todos import Status
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.proposals import NoChange
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+
+AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+
+
+def further(query: str, text: str) -> list[dict[str, Any]]:
+    plan = asyncio.run(AGENT.create_execution_plan(query)).plan
+    todos = [replace(t, status=Status.COMPLETED, attempt=1) for t in AGENT.convert_with_strategy(plan)]
+    return [dict(change["todo"]) for change in asyncio.run(AGENT.revise(text, query, todos)).changes]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "asked"),
+    [
+        ("민법에서 소멸시효는 몇 년이야?", "그럼 지상권은?", "민법에서 지상권은 몇 년이야?"),
+        ("원격 데몬은 몇 번 포트를 쓰나요?", "그럼 모니터링 데몬은?", "모니터링 데몬은 몇 번 포트를 쓰나요?"),
+        ("서울시 쓰레기 배출 요일은?", "부산시는?", "부산시 쓰레기 배출 요일은?"),
+        ("Who won the cup in 1982?", "and for 1986?", "Who won the cup in 1986?"),
+        ("What does 2026-news.md say of HTTP/2?", "what about 2012-news.md?", "What does 2012-news.md say of HTTP/2?"),
+        ("Where do penguins of Gentoo live?", "and chinstrap?", "Where do penguins of Gentoo live chinstrap"),
+    ],
+)
+def test_what_is_left_out_comes_from_the_last_question(query: str, text: str, asked: str) -> None:
+    [todo] = further(query, text)
+    assert (todo["agent_name"], todo["arguments"]["query"], todo["dependencies"]) == (
+        "search_team",
+        asked,
+        ["todo_001"],
+    )
+
+
+def test_an_analysis_goes_on_from_the_last_analysis() -> None:
+    search, analysis = further("What is the average rent in Seoul in 1958?", "and for 1959?")
+    assert search["dependencies"] == ["todo_002"]
+    assert analysis["dependencies"] == ["todo_002", search["id"]]
+    assert analysis["arguments"]["query"] == "What is the average rent in Seoul in 1959?"
+
+
+def test_a_call_is_made_again_with_what_is_said_now() -> None:
+    [todo] = further("compute the VAT of 50000 won at 20%", "and for 80000?")
+    assert (todo["agent_name"], todo["arguments"]["input"]) == ("vat", {"amount": 80000, "rate": 0.2})
+
+
+def test_a_whole_question_stands_for_itself() -> None:
+    [todo] = further("What is the cap on rent increases?", "Who has to sign the contract of the lease?")
+    assert todo["arguments"]["query"] == "Who has to sign the contract of the lease?"
+
+
+@pytest.mark.parametrize("text", ["looks good", "asdf", "hello"])
+def test_what_asks_for_nothing_changes_nothing(text: str) -> None:
+    with pytest.raises(NoChange):
+        further("What is the cap on rent increases?", text)
+
+
+def test_several_questions_become_several_searches() -> None:
+    plan = asyncio.run(AGENT.create_execution_plan("What is the cap on rent? And who pays the fee?")).plan
+    assert [s.input_mapping["query"] for s in plan.steps] == ["What is the cap on rent?", "And who pays the fee?"]

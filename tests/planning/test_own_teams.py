@@ -1,0 +1,136 @@
+"""Teams that people brought, planned by name, description and schema; what is missing is left to a form (D18, D20)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from own_teams import TEAMS
+from planning_support import agents
+
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+
+AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+
+
+def planned(query: str) -> list[SupervisorTodo]:
+    return AGENT.convert_with_strategy(asyncio.run(AGENT.create_execution_plan(query)).plan)
+
+
+def said(todo: SupervisorTodo) -> tuple[str, Any]:
+    return todo.agent_name, todo.arguments.get("input", todo.arguments.get("query"))
+
+
+@pytest.mark.parametrize(
+    ("query", "team", "given"),
+    [
+        ("Compute the VAT of 50000 won with the vat team", "vat", {"amount": 50000, "rate": 0.1}),
+        ("부가세 12만 5천원에 대해 계산해줘", "vat", {"amount": 125000, "rate": 0.1}),
+        ("15만원의 부가세는 얼마야?", "vat", {"amount": 150000, "rate": 0.1}),
+        ("Calculate VAT on 80 thousand at 20%", "vat", {"amount": 80000, "rate": 0.2}),
+        ("convert 120 USD to EUR", "currency", {"amount": 120, "source": "USD", "target": "EUR"}),
+        ("100달러를 원으로 환전하면 얼마야?", "currency", {"amount": 100, "source": "USD", "target": "KRW"}),
+        (
+            "2026년 5월 4일부터 2026년 5월 15일까지 휴가 일수 계산해줘",
+            "leave_days",
+            {"start": "2026-05-04", "end": "2026-05-15"},
+        ),
+        (
+            'open an urgent ticket "Login page broken" and notify',
+            "open_ticket",
+            {"title": "Login page broken", "severity": "urgent", "notify": True},
+        ),
+        (
+            '"로그인 실패" 제목으로 긴급 티켓 열어줘',
+            "open_ticket",
+            {"title": "로그인 실패", "severity": "urgent", "notify": False},
+        ),
+        ("resize photo.png to a width of 800", "resize_image", {"path": "photo.png", "width": 800}),
+        (
+            'send an email to bob@example.com with the subject "Lunch"',
+            "send_mail",
+            {"to": "bob@example.com", "subject": "Lunch", "body": ""},
+        ),
+        ("shipping cost for 800 g to France", "shipping_cost", {"weight_kg": 0.8, "country": "France"}),
+        ("weather in Seoul for 3 days", "weather", {"city": "Seoul", "days": 3}),
+    ],
+)
+def test_a_team_is_chosen_and_its_arguments_filled_from_the_query(query: str, team: str, given: Any) -> None:
+    [todo] = planned(query)
+    assert (todo.agent_name, todo.arguments["input"]) == (team, given)
+    assert "lacks" not in todo.metadata
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "How do I use the vat team?",
+        "don't run the vat team",
+        "부가세 신고 기한이 언제야?",
+        "What's the weather policy?",
+    ],
+)
+def test_what_only_asks_about_something_is_searched_for(query: str) -> None:
+    assert [t.agent_name for t in planned(query)] == ["search_team"]
+
+
+@pytest.mark.parametrize(("query", "lacks"), [("vat 팀으로 부가세 계산해줘", ["amount"]), ("Open a ticket", ["title"])])
+def test_what_is_missing_is_left_for_a_person_to_fill_in(query: str, lacks: list[str]) -> None:
+    [todo] = planned(query)
+    assert todo.metadata["lacks"] == lacks
+    assert not set(lacks) & todo.arguments["input"].keys()
+
+
+def test_a_team_gets_the_results_of_what_was_to_be_done_before() -> None:
+    search, vat = planned("search the price list, then let vat compute on it")
+    assert said(search) == ("search_team", "search the price list")
+    assert (vat.agent_name, vat.dependencies, vat.metadata["lacks"]) == ("vat", (search.id,), ["amount"])
+    first, second = planned('compute the VAT of 20000 won, then open a ticket "VAT checked"')
+    assert (second.agent_name, second.dependencies) == ("open_ticket", (first.id,))
+
+
+def test_plain_text_in_a_session_adds_a_team() -> None:
+    todos = planned("What is the cap on rent increases?")
+    proposal = asyncio.run(AGENT.revise("vat 팀으로 부가세 계산 추가해줘", "q", todos))
+    [change] = proposal.changes
+    assert (change["todo"]["agent_name"], change["todo"]["metadata"]["lacks"]) == ("vat", ["amount"])
+
+
+SEARCHES = {
+    "find-big": CommandFacts(
+        "find-big",
+        "Find files larger than a size",
+        {"days": ParameterFacts("integer", default=7)},
+        runs=("find",),
+    ),
+    "find-large": CommandFacts(
+        "find-large", "Count the large files", {"kb": ParameterFacts("integer", default=50)}, runs=("du",)
+    ),
+    "lint": CommandFacts("lint", "Checks the code style", runs=("ruff",)),
+}
+
+
+def with_commands(query: str) -> list[SupervisorTodo]:
+    command = replace(agents()["command_team"], bind=lambda text, given: dict(given))
+    agent = PlanningAgent({**agents(), "command_team": command}, RulePlanner(SEARCHES), now=lambda: "")
+    return agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(query)).plan)
+
+
+def test_an_amount_that_no_parameter_takes_is_asked_about() -> None:
+    [todo] = with_commands("run find-big for files larger than 100 kB")
+    assert (todo.arguments["parameters"], todo.metadata["unplaced"]) == ({}, ["100 kB"])
+
+
+def test_an_amount_is_counted_in_the_unit_of_its_parameter() -> None:
+    [todo] = with_commands("run find-large for files larger than 2 MB")
+    assert (todo.arguments["parameters"], "unplaced" in todo.metadata) == ({"kb": 2000}, False)
+
+
+@pytest.mark.parametrize("query", ["run ruff", "ruff 돌려줘", "run lint", "check the code style"])
+def test_a_command_is_found_by_what_it_runs_by_name_and_by_what_it_says_of_itself(query: str) -> None:
+    assert [t.arguments["command"] for t in with_commands(query)] == ["lint"]
