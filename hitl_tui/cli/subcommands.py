@@ -394,7 +394,7 @@ _ROWS = (
                 "--config",
                 metavar="JSON",
                 default=None,
-                help='its RunnableConfig: a JSON object such as {"configurable": {…}}, or @file',
+                help="its RunnableConfig: a JSON object, or @file",
             ),
             _NEW_ID,
             option(

@@ -16,6 +16,8 @@ from hitl_tui.core.interrupts.json_schema import problem
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.graphs.graph_schema import field_schema
+from hitl_tui.graphs.json_values import plain
 
 _SECRET = re.compile(r"(?:^|_)(?:key|apikey|token|secret|password|passwd|credentials?)(?:_|$)", re.IGNORECASE)
 _PLAIN = (str, int, float, bool, type(None))
@@ -114,9 +116,6 @@ class ContextForm:
 def context_form(graph: Any) -> ContextForm:
     """Return what a compiled graph takes as its context."""
     from pydantic import BaseModel
-
-    from hitl_tui.graphs.graph_schema import field_schema
-    from hitl_tui.graphs.json_values import plain
 
     kind = getattr(graph, "context_schema", None)
     if not inspect.isclass(kind):

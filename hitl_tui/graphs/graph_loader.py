@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib
-import inspect
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -26,10 +24,12 @@ from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.graphs.factories import made_by
 from hitl_tui.graphs.function_graph import function_graph
 from hitl_tui.graphs.graph_context import ContextForm, context_form
 from hitl_tui.graphs.graph_schema import field_schema
-from hitl_tui.graphs.graph_target import GraphError, is_factory, looks_like_graph, raised
+from hitl_tui.graphs.graph_store import keeps_store
+from hitl_tui.graphs.graph_target import GraphError, looks_like_graph
 from hitl_tui.graphs.json_values import plain
 
 if TYPE_CHECKING:
@@ -104,66 +104,11 @@ async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitSta
     )
 
 
-async def made_by(
-    found: Any, stack: AsyncExitStack, is_it: Callable[[Any], bool], declaration: GraphDeclaration | None = None
-) -> Any:
-    """Return what something makes that may be a factory, a coroutine or a context manager of what is wanted.
-
-    Args:
-        found: that.
-        stack: closes what is opened.
-        is_it: tells what is wanted.
-        declaration: the graph whose configuration factories take; None for a store.
-
-    Raises:
-        GraphError: making it failed.
-    """
-    for _ in range(4):
-        if is_it(found):
-            break
-        try:
-            if inspect.isawaitable(found):
-                found = await found
-            elif isinstance(found, contextlib.AbstractAsyncContextManager):
-                found = await stack.enter_async_context(found)
-            elif isinstance(found, contextlib.AbstractContextManager):
-                found = stack.enter_context(found)
-            elif is_factory(found):
-                found = found() if declaration is None else _called(found, declaration)
-            else:
-                break
-        except GraphError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise raised(error) from error
-    return found
-
-
-def _called(factory: Any, declaration: GraphDeclaration) -> Any:
-    """Call a factory with the configuration if it takes one."""
-    try:
-        parameters = list(inspect.signature(factory).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    if len(needed) > 1:
-        names = ", ".join(p.name for p in needed)
-        raise GraphError(
-            Message("{} needs the arguments {}; a factory takes none, or the config.", declaration.target, names)
-        )
-    if not needed:
-        return factory()
-    config = {"configurable": dict(declaration.config.get("configurable", {}))}
-    return factory(**{needed[0].name: config}) if needed[0].kind is needed[0].KEYWORD_ONLY else factory(config)
-
-
 async def facts_of(graph: AnyGraph) -> GraphFacts:
     """Return what is known of a graph without running it."""
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import StateGraph
     from langgraph.store.memory import InMemoryStore
-
-    from hitl_tui.graphs.graph_store import keeps_store
 
     saver = None if isinstance(graph, StateGraph) else graph.checkpointer
     compiled = graph.compile() if isinstance(graph, StateGraph) else graph

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import aiosqlite
-from langgraph.store.base import BaseStore, Op, Result
+from langgraph.store.base import BaseStore, Item, Op, PutOp, Result
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 from langgraph.store.memory import InMemoryStore
 
@@ -20,6 +20,7 @@ from hitl_tui.config.atomic_files import locked, make_private
 from hitl_tui.config.declared_graphs import GraphDeclaration, is_file_target
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.graphs.factories import made_by
 from hitl_tui.graphs.graph_source import GraphSource
 from hitl_tui.graphs.graph_target import GraphError, load_target
 
@@ -50,6 +51,17 @@ class StoreIndex:
     lacks: str = ""
 
 
+_BOX = "__value__"
+"""Holds a value that is no mapping: the server takes such, LangGraph's SQLite store doesn't."""
+
+
+def _boxed(op: Op) -> Op:
+    value: object = op.value if isinstance(op, PutOp) else None
+    if isinstance(op, PutOp) and value is not None and not isinstance(value, Mapping):
+        return op._replace(value={_BOX: value})
+    return op
+
+
 class WorkspaceStore(AsyncBatchedBaseStore):
     """A store in a file that is made when something first uses it; any number of processes may have it open.
 
@@ -72,7 +84,12 @@ class WorkspaceStore(AsyncBatchedBaseStore):
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry operations out, those of one call as a whole or not at all."""
-        return await (await self._store()).abatch(ops)
+        results = await (await self._store()).abatch(map(_boxed, ops))
+        for found in results:
+            for item in found if isinstance(found, list) else (found,):
+                if isinstance(item, Item) and item.value.keys() == {_BOX}:
+                    item.value = item.value[_BOX]
+        return results
 
     async def close(self) -> None:
         """Close the file."""
@@ -166,8 +183,6 @@ async def open_store(
 
 
 async def _own_store(found: Any, named: str, stack: AsyncExitStack) -> BaseStore:
-    from hitl_tui.graphs.graph_loader import made_by
-
     found = await made_by(found, stack, lambda value: isinstance(value, BaseStore))
     if isinstance(found, BaseStore):
         return found

@@ -76,6 +76,36 @@ def speak(state: Chat, config: RunnableConfig) -> dict[str, Any]:
 chat = StateGraph(Chat, config_schema=Settings).add_node(speak).add_edge(START, "speak").compile()  # type: ignore[call-overload]
 
 
+def double(state: Notes) -> Notes:
+    return {"text": state["text"] * 2}
+
+
+inner = StateGraph(Notes).add_node(double).add_edge(START, "double").compile(checkpointer=False)
+
+
+def words(state: Notes, store: BaseStore) -> Notes:
+    """Calls a graph that keeps no threads, and stores a text as it is, as on the server."""
+    before = store.get(("words",), "last")
+    found: Any = inner.invoke({"text": state["text"]})["text"]
+    store.put(("words",), "last", found)
+    (item,) = store.search(("words",))
+    return {"told": {"before": before and before.value, "now": item.value}}
+
+
+async def words_too(state: Notes) -> Notes:
+    return {"text": (await inner.ainvoke({"text": state["text"]}))["text"]}
+
+
+texts = (
+    StateGraph(Notes)
+    .add_node(words)
+    .add_node(words_too)
+    .add_edge(START, "words")
+    .add_edge("words", "words_too")
+    .compile()
+)
+
+
 class Needed(BaseModel):
     account: str
     limit: int = 3

@@ -71,6 +71,11 @@ def test_a_configuration_schema_and_get_store_work_as_in_older_graphs(shell: She
     assert "Before, bo said: I like tea" in said("and milk")
 
 
+def test_texts_are_stored_and_graphs_without_threads_run_within(shell: Shell) -> None:
+    assert values(shell, attach(shell, "texts", "ab"))["told"] == {"before": None, "now": "abab"}
+    assert values(shell, attach(shell, "texts", "c"))["told"] == {"before": "abab", "now": "cc"}
+
+
 @pytest.mark.parametrize(
     ("graph", "arguments", "says"),
     [

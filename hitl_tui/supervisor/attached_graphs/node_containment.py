@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO
 
+from langgraph.pregel._loop import AsyncPregelLoop, SyncPregelLoop
+
 from hitl_tui.core.messages import Message
 
 MOST_THREADS = 32
@@ -93,7 +95,21 @@ async def _kept(coro: Coroutine[Any, Any, Any]) -> Any:
         raise NodeExited from error
 
 
+class _NothingToStore:
+    """Stands for the checkpoint that a graph without a saver doesn't write; waiting for it takes no time."""
+
+    def result(self) -> None:
+        return None
+
+    def __await__(self) -> Iterator[None]:
+        return iter(())
+
+
 def _prepare(loop: asyncio.AbstractEventLoop) -> None:
+    for kind in (SyncPregelLoop, AsyncPregelLoop):
+        # A graph with checkpointer=False in a node inherits durability="sync", and waits for what it never writes.
+        if not hasattr(kind, "_put_checkpoint_fut"):
+            setattr(kind, "_put_checkpoint_fut", _NothingToStore())  # noqa: B010 - LangGraph's own name
     made = loop.get_task_factory()
     if isinstance(made, _Tasks):
         return
