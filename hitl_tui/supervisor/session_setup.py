@@ -209,7 +209,9 @@ def planner_for(trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> Pl
         return AttachedPlanner(graphs[0].name)
     from hitl_tui.planning.rule_planner.command_facts import command_facts
     from hitl_tui.planning.rule_planner.planner import RulePlanner
+    from hitl_tui.planning.table_planner import TablePlanner
     from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 
     commands = command_facts(trust.declared.commands)
-    return RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
+    planner: Planner = RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
+    return TablePlanner(planner, Path(trust.folder))

@@ -15,15 +15,20 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from hitl_tui.core.messages import Message
+from hitl_tui.tables.ask import ask
+from hitl_tui.tables.files import table_files
+from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
-from hitl_tui.teams.analysis.analysis_report import brief, citations, render, summary
+from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render, summary
+from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, with_insights
 from hitl_tui.teams.analysis.computation_steps import say
 from hitl_tui.teams.analysis.csv_tables import Table, TableSummary, parse_table
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
+from hitl_tui.teams.analysis.table_answer import brief, cited, plain
 from hitl_tui.teams.analysis.table_steps import measured_steps
 from hitl_tui.teams.analysis.table_summary import summarise
-from hitl_tui.teams.contract import BRIEF, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
+from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
 from hitl_tui.teams.number_format import rounded
 from hitl_tui.teams.printed_figures import Run, run_of
 
@@ -121,6 +126,7 @@ class AnalysisState(TypedDict, total=False):
     notes: list[str]
     analysis: dict[str, Any]
     report: str
+    table: dict[str, Any]
     result: dict[str, Any]
 
 
@@ -195,8 +201,44 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     }
 
 
+def _earlier_query(task: TeamTask) -> TableQuery | None:
+    """Return the query of a table that an earlier result answers, the last one."""
+    found: TableQuery | None = None
+    for result in task.inputs.values():
+        table = result.data.get("table")
+        if isinstance(table, dict) and isinstance(table.get("query"), dict):
+            try:
+                found = TableQuery.from_dict(table["query"])
+            except (KeyError, TypeError, ValueError):
+                continue
+    return found
+
+
+def _ask_table(workspace: Path, query: str, before: TableQuery | None, language: str) -> dict[str, Any]:
+    """Return what the tables of the workspace answer, as plain values."""
+    answer = ask(query, table_files(workspace), before)
+    told = brief(answer, language)
+    found = bool(told.answer)
+    kept: dict[str, Any] = {"found": found, "brief": told.to_dict(), "sql": answer.sql, "why": answer.why}
+    kept["choices"] = [one.query.to_dict() for one in answer.choices]
+    if answer.mapped is not None:
+        kept["source"] = cited(answer.mapped.table).to_dict()
+        if found:
+            kept["query"] = answer.mapped.query.to_dict()
+            kept["columns"] = list(answer.result.names) if answer.result else []
+            kept["rows"] = [[plain(value) for value in row] for row in (answer.result.rows if answer.result else ())]
+    return kept
+
+
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
-    """Read the tables that passages name, and the lines near them that state limits."""
+    """Read the tables that passages name, and the lines near them that state limits; or ask the workspace's tables."""
+    if state["analysis_type"] == "tables":
+        task = runtime.context.task
+        query = str(task.arguments.get("query", "")).strip() or state["query"]
+        table = await asyncio.to_thread(
+            _ask_table, runtime.context.workspace, query, _earlier_query(task), language_of(query)
+        )
+        return {"table": table, "nearby": [], "tables": [], "notes": []}
     passages = [Passage.from_dict(item) for item in state["passages"]]
     nearby, tables, notes = await asyncio.to_thread(_read, runtime.context.workspace, passages, state["query"])
     runtime.context.progress(
@@ -230,6 +272,8 @@ def _tables(state: AnalysisState) -> list[TableSummary]:
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Do the arithmetic."""
+    if state.get("table"):
+        return {}
     analysis = await asyncio.to_thread(
         compute,
         state["query"],
@@ -251,6 +295,8 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
 
 async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Add what is worth noticing besides the figures."""
+    if state.get("table"):
+        return {}
     analysis = Analysis.from_dict(state["analysis"])
     noticed = await asyncio.to_thread(with_insights, analysis, _passages(state), _tables(state), state["notes"])
     count = len(noticed.insights)
@@ -260,19 +306,25 @@ async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext])
 
 async def create_report(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Write the report."""
+    if state.get("table"):
+        told = state["table"]["brief"]
+        parts = [told["answer"], *(block["text"] for block in told["evidence"]), *told["absent"]]
+        return {"report": "\n\n".join(part for part in parts if part) + "\n"}
     passages = [Passage.from_dict(item) for item in state["passages"]]
     return {"report": render(Analysis.from_dict(state["analysis"]), passages)}
 
 
 async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Hand the result back."""
+    if state.get("table"):
+        return {"result": _table_result(state["table"], state["report"]).to_dict()}
     analysis = Analysis.from_dict(state["analysis"])
     data = analysis.to_dict()
     percent = analysis.change_percent
     data["change_percent"] = None if percent is None else float(rounded(percent, 1))
     data["change_percent_exact"] = None if percent is None else str(percent)
     data["tables"] = state["tables"]
-    data[BRIEF] = brief(analysis).to_dict()
+    data[BRIEF] = analysis_brief(analysis).to_dict()
     result = TeamResult(
         text=state["report"],
         data=data,
@@ -282,3 +334,12 @@ async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[
     )
     runtime.context.progress(result.summary, fraction=1.0)
     return {"result": result.to_dict()}
+
+
+def _table_result(table: dict[str, Any], report: str) -> TeamResult:
+    told = table["brief"]
+    lines = str(told["answer"] or " ".join(told["absent"])).split("\n")
+    citations = (Citation.from_dict(table["source"]),) if table["found"] else ()
+    kept = {name: value for name, value in table.items() if name != "brief"}
+    summary = " ".join(lines[0].replace("*", "").split())[:SUMMARY_LIMIT]
+    return TeamResult(report, {"table": kept, BRIEF: told}, citations, summary=summary, found=table["found"])

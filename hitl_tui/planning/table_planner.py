@@ -1,0 +1,119 @@
+"""`TablePlanner`: a question about a table of the workspace becomes an analysis of that table instead of a search."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.messages import Message
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.agent import Planner
+from hitl_tui.planning.proposals import AddStep, Planned, Proposed
+
+ANALYSIS, SEARCH = "analysis_team", "search_team"
+TABLES = "tables"
+"""The type of an analysis that asks a table."""
+_TASK = {
+    "en": ("Ask the table", "Ask the tables of the workspace: {}", "Answers from the rows of a table, with the query."),
+    "ko": ("표 조회", "작업 폴더의 표에 묻습니다: {}", "표의 행에서 답을 구하고 질의를 함께 보입니다."),
+}
+_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlanner:
+    """Plans as another planner does, and looks whether a question is about a table.
+
+    Args:
+        planner: makes the plans.
+        workspace: the folder whose tables are meant.
+    """
+
+    planner: Planner
+    workspace: Path
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+        """Return intent and plan of a query; see `Planner.plan`."""
+        planned = await self.planner.plan(query, agents, feedback)
+        asked = [step for step in planned.plan.steps if step.agent in (SEARCH, ANALYSIS)]
+        if feedback or not asked or not _usable(agents) or not await asyncio.to_thread(self._about_table, query):
+            return planned
+        step = _table_step(query, planned.intent.language)
+        return replace(planned, plan=_instead(planned.plan, asked, step))
+
+    async def revise(
+        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
+    ) -> Proposed:
+        """Return the changes that plain text asks for; see `Planner.revise`."""
+        try:
+            proposed = await self.planner.revise(text, query, todos, agents)
+        except BadInput:
+            if not _usable(agents) or not (step := await asyncio.to_thread(self._further, text, todos)):
+                raise
+            return Proposed(Message("A further question about a table."), (AddStep(step),))
+        added = [change.step.agent for change in proposed.changes if isinstance(change, AddStep)]
+        only = len(added) == len(proposed.changes) and set(added) <= {SEARCH, ANALYSIS}
+        if not only or not _usable(agents) or not (step := await asyncio.to_thread(self._further, text, todos)):
+            return proposed
+        return Proposed(proposed.reason, (AddStep(step),))
+
+    async def follow_up(
+        self,
+        query: str,
+        todo: SupervisorTodo,
+        result: JsonObject,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+    ) -> Proposed | None:
+        """Return what follows from a result; see `Planner.follow_up`."""
+        return await self.planner.follow_up(query, todo, result, todos, agents)
+
+    def _about_table(self, query: str) -> bool:
+        from hitl_tui.tables.ask import about_table
+
+        return about_table(query, self.workspace)
+
+    def _further(self, text: str, todos: Sequence[SupervisorTodo]) -> ExecutionStep | None:
+        """Return the step of a further question: on what the last question to a table asked, or on its own."""
+        from hitl_tui.tables.ask import about_table, continues
+
+        asked = [todo for todo in todos if todo.arguments.get("analysis_type") == TABLES]
+        said = [str(todo.arguments.get("query", "")) for todo in asked]
+        step = _table_step(text, "ko" if any("가" <= letter <= "힣" for letter in text) else "en")
+        if said and continues(text, said, self.workspace):
+            return replace(step, dependencies=(asked[-1].id,))
+        return step if about_table(text, self.workspace) else None
+
+
+def _usable(agents: Mapping[str, AgentFacts]) -> bool:
+    return ANALYSIS in agents and agents[ANALYSIS].enabled
+
+
+def _table_step(query: str, language: str) -> ExecutionStep:
+    name, task, purpose = _TASK.get(language, _TASK["en"])
+    return ExecutionStep(
+        agent=ANALYSIS,
+        name=name,
+        task=task.format(" ".join(query.split())[:_SHOWN]),
+        input_mapping={"query": query.strip(), "analysis_type": TABLES},
+        purpose=purpose,
+    )
+
+
+def _instead(plan: ExecutionPlan, asked: Sequence[ExecutionStep], step: ExecutionStep) -> ExecutionPlan:
+    """Return a plan with one step in the place of some."""
+    gone = {one.id or one.agent for one in asked}
+    before = tuple(dict.fromkeys(d for one in asked for d in one.dependencies if d not in gone))
+    steps: list[ExecutionStep] = []
+    for one in plan.steps:
+        if one in asked:
+            steps += [] if any(s.agent == ANALYSIS for s in steps) else [replace(step, dependencies=before)]
+            continue
+        named = (ANALYSIS if d in gone else d for d in one.dependencies)
+        steps.append(replace(one, dependencies=tuple(dict.fromkeys(named))))
+    return replace(plan, steps=tuple(steps), parallel_groups=())

@@ -1,0 +1,222 @@
+"""DuckDB over table files: nothing but these files can be read, nothing can be installed, and time is bounded.
+
+DuckDB and the reader of Excel files are imported when the first table is opened.
+"""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.messages import Message
+from hitl_tui.tables.files import TableFile
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "512MB"
+SECONDS = 20.0
+SMALL = 64_000_000
+"""Bytes of a text that is read into memory rather than once for each query."""
+MAX_CELLS = 4_000_000
+"""Cells of a sheet, or of a text that isn't UTF-8, that are taken."""
+NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-", "–", ".", "..", "?")
+DATE_FORMATS = (
+    "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%Y-%m", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y",
+    "%b %d %Y", "%d %b %Y", "%b %Y", "%B %Y", "%Y/%m/%d %H:%M", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S",
+)  # fmt: skip
+
+
+class TableError(HitlError):
+    """A table can't be read or asked; the message says why in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Rows of a query: names of the columns, the first rows, and whether there are more."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool = False
+
+
+def quote(name: str) -> str:
+    """Return a name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Return a text as SQL has it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+class Engine:
+    """One connection that sees the given files alone, as views or small tables of texts."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, seconds: float) -> None:
+        self._connection = connection
+        self._seconds = seconds
+
+    def ask(self, sql: str, limit: int = 200) -> Result:
+        """Return the first rows of a query.
+
+        Raises:
+            TableError: it can't be run, or took too long.
+        """
+        import duckdb
+
+        late = threading.Timer(self._seconds, self._connection.interrupt)
+        late.start()
+        try:
+            cursor = self._connection.execute(sql)
+            rows = cursor.fetchmany(limit + 1)
+            names = tuple(str(column[0]) for column in cursor.description or ())
+        except duckdb.InterruptException as error:
+            raise TableError(Message("The query took longer than {} seconds.", int(self._seconds))) from error
+        except duckdb.Error as error:
+            raise TableError(Message("The table can't be read: {}.", str(error).split("\n")[0][:200])) from error
+        finally:
+            late.cancel()
+        return Result(names, tuple(tuple(row) for row in rows[:limit]), len(rows) > limit)
+
+    def stop(self) -> None:
+        """End what is being asked, from another thread."""
+        self._connection.interrupt()
+
+    def load(self, view: str, file: TableFile, sheet: str = "") -> None:
+        """Make a file, or a sheet of it, a view of its cells as they are.
+
+        Raises:
+            TableError: it can't be read.
+        """
+        if file.kind == "excel":
+            self._fill(view, _sheet_rows(file, sheet))
+        elif file.kind == "parquet":
+            self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM read_parquet({text(str(file.absolute))})")
+        else:
+            try:
+                made = "TABLE" if file.size < SMALL else "VIEW"
+                self.ask(f"CREATE {made} {quote(view)} AS SELECT * FROM {_read_csv(file)}")
+            except TableError:
+                self._fill(view, _text_rows(file))
+
+    def _fill(self, view: str, rows: Iterator[Sequence[str]]) -> None:
+        """Make a table of texts of rows, the first of them the names."""
+        names = _names(next(rows, ()))
+        if not names:
+            raise TableError(Message("The table has no header."))
+        columns: list[list[str | None]] = [[] for _ in names]
+        for row in islice(rows, MAX_CELLS // len(names)):
+            for n, column in enumerate(columns):
+                column.append(row[n] if n < len(row) else None)
+        cells = ", ".join(f"unnest(?::VARCHAR[]) AS {quote(name)}" for name in names)
+        self._connection.execute(f"CREATE TABLE {quote(view)} AS SELECT {cells}", columns)
+
+
+@contextmanager
+def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Engine]:
+    """Open an engine that can read these files and nothing else.
+
+    Raises:
+        TableError: DuckDB can't be started.
+    """
+    try:
+        import duckdb
+    except ImportError as error:
+        raise TableError(Message("Tables need DuckDB, which isn't installed: {}.", error)) from error
+    off = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "memory_limit": MEMORY}
+    connection = duckdb.connect(":memory:", config={**off, "threads": "2", "allow_community_extensions": "false"})
+    try:
+        paths = ", ".join(text(str(file.absolute)) for file in files)
+        connection.execute(f"SET allowed_paths = [{paths}]")
+        # Some writers of Parquet store wrong minima and maxima; a filter that is pushed down believes them.
+        connection.execute("SET disabled_optimizers = 'filter_pushdown,statistics_propagation'")
+        connection.execute("SET preserve_insertion_order = true")
+        connection.execute("SET temp_directory = ''")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        yield Engine(connection, seconds)
+    finally:
+        connection.close()
+
+
+def sheets(file: TableFile) -> tuple[str, ...]:
+    """Return the names of a workbook's sheets; one empty name for any other file.
+
+    Raises:
+        TableError: it can't be read.
+    """
+    return tuple(_workbook(file).sheet_names) if file.kind == "excel" else ("",)
+
+
+def _workbook(file: TableFile) -> Any:
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError as error:
+        raise TableError(Message("Excel files need python-calamine, which isn't installed: {}.", error)) from error
+    try:
+        return CalamineWorkbook.from_path(str(file.absolute))
+    except (CalamineError, OSError) as error:
+        raise TableError(Message("{} can't be read: {}.", file.path, error)) from error
+
+
+def _sheet_rows(file: TableFile, sheet: str) -> Iterator[list[str]]:
+    """Yield the rows of a sheet as texts, from its header on: the first row with as many texts as most rows have."""
+    rows = [[_cell(value) for value in row] for row in _workbook(file).get_sheet_by_name(sheet).to_python()]
+    width = [sum(cell != "" for cell in row) for row in rows[:50]]
+    usual = sorted(width)[len(width) // 2] if width else 0
+    start = next((n for n, filled in enumerate(width) if filled >= max(2, usual)), len(rows))
+    yield from rows[start:]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _read_csv(file: TableFile) -> str:
+    """Return what reads a text of separated values: all cells as text, lines of comment before the header left out."""
+    with file.absolute.open("rb") as opened:
+        head = opened.read(65536)
+    skip = 0
+    lines = head.splitlines()
+    while skip < len(lines) and lines[skip].lstrip().startswith(b"#"):
+        skip += 1
+    separator = ", delim='\t', quote=''" if lines[skip : skip + 1] and lines[skip].count(b"\t") > 1 else ""
+    options = "header=true, all_varchar=true, null_padding=true, strict_mode=false, max_line_size=4000000"
+    return f"read_csv({text(str(file.absolute))}, {options}, skip={skip}{separator})"
+
+
+def _text_rows(file: TableFile) -> Iterator[list[str]]:
+    """Yield the rows of a text that DuckDB can't read: another encoding, or loose quotes."""
+    content = file.absolute.read_bytes()[:200_000_000]
+    for encoding in (
+        "utf-8-sig",
+        "cp949",
+        "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp949",
+        "latin-1",
+    ):
+        try:
+            decoded = content.decode(encoding)
+            break
+        except UnicodeDecodeError:
+            continue
+    lines = [line for line in decoded.splitlines() if not line.startswith("#")]
+    separator = max(",\t;|", key=lambda one: lines[0].count(one)) if lines else ","
+    yield from csv.reader(lines, delimiter=separator, skipinitialspace=True)
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    """Return names of columns, each once; one that is missing gets its number."""
+    names: list[str] = []
+    for n, cell in enumerate(header, start=1):
+        name = str(cell).strip().lstrip("\ufeff") or f"column{n}"
+        names.append(name if name.lower() not in {known.lower() for known in names} else f"{name}_{n}")
+    return names

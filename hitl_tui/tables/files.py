@@ -1,0 +1,66 @@
+"""Which files of a folder are tables: bounded, in order of their paths, never out of the folder."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+SUFFIXES = {
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".xlsx": "excel", ".xls": "excel", ".xlsm": "excel", ".ods": "excel",
+    ".parquet": "parquet", ".parq": "parquet",
+}  # fmt: skip
+MAX_FILES = 400
+MAX_SEEN = 50_000
+MAX_BYTES = 2_000_000_000
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "reports"})
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file of the workspace that holds tables.
+
+    Args:
+        path: relative to the workspace, forward slashes.
+        absolute: where to open it.
+        kind: `csv`, `excel` or `parquet`.
+        size, mtime_ns: its state.
+    """
+
+    path: str
+    absolute: Path
+    kind: str
+    size: int
+    mtime_ns: int
+
+
+def table_files(workspace: Path) -> tuple[TableFile, ...]:
+    """Return the table files below a folder; hidden ones, links out of it and reports are left out."""
+    found: list[TableFile] = []
+    seen = 0
+    for folder, names, files in os.walk(workspace):
+        names[:] = sorted(name for name in names if not name.startswith(".") and name not in _SKIPPED)
+        for name in sorted(files):
+            seen += 1
+            kind = SUFFIXES.get(PurePosixPath(name).suffix.lower(), "")
+            file = _file(workspace, Path(folder, name), kind) if kind and not name.startswith((".", "~$")) else None
+            if file is not None:
+                found.append(file)
+        if seen > MAX_SEEN or len(found) >= MAX_FILES:
+            break
+    return tuple(found[:MAX_FILES])
+
+
+def _file(workspace: Path, path: Path, kind: str) -> TableFile | None:
+    try:
+        if path.is_symlink() and not path.resolve().is_relative_to(workspace.resolve()):
+            return None
+        state = path.stat()
+        relative = unicodedata.normalize("NFC", path.relative_to(workspace).as_posix())
+        relative.encode()
+    except (OSError, ValueError):
+        return None
+    if not 0 < state.st_size <= MAX_BYTES or not path.is_file():
+        return None
+    return TableFile(relative, path, kind, state.st_size, state.st_mtime_ns)

@@ -1,0 +1,261 @@
+"""What the words of a question may stand for in one table: its name, its columns, its values."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+
+from hitl_tui.tables.profile import Column, Table
+from hitl_tui.tables.words import Token, key_of, lemma, lexicon, likeness, phrases, romanised, words_of
+
+FUZZY = 84.0
+_indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueIndex:
+    """The texts of a table: by the whole value, and by each of its words, with their columns."""
+
+    whole: Mapping[str, Sequence[tuple[str, str]]]
+    words: Mapping[str, Mapping[str, int]]
+
+
+def index_of(table: Table) -> ValueIndex:
+    """Return the values of a table, made once for a state of its file."""
+    key = (str(table.file.absolute), table.file.mtime_ns, table.sheet)
+    known = _indexes.get(key)
+    if known is None:
+        whole: dict[str, list[tuple[str, str]]] = {}
+        words: dict[str, dict[str, int]] = {}
+        for column in table.columns:
+            for value in column.values:
+                whole.setdefault(key_of(value), []).append((column.name, value))
+                if len(value) <= 200:
+                    for word in set(words_of(value)):
+                        counts = words.setdefault(word, {})
+                        counts[column.name] = counts.get(column.name, 0) + 1
+        known = ValueIndex(whole, words)
+        _indexes[key] = known
+        while len(_indexes) > 200:
+            _indexes.popitem(last=False)
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLink:
+    """Words of a question that name values: all of a value, or words within values of a column."""
+
+    first: int
+    last: int
+    column: str
+    values: tuple[str, ...]
+    whole: bool
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Links:
+    """What each token may stand for; columns with how likely that is.
+
+    Args:
+        table: the table.
+        named: tokens that name the table.
+        columns: per token, likeness by column.
+        values: the value links, longest first.
+        guessed: what was read as something spelt nearly so.
+    """
+
+    table: Table
+    named: dict[int, float] = field(default_factory=dict)
+    columns: list[dict[str, float]] = field(default_factory=list)
+    values: list[ValueLink] = field(default_factory=list)
+    guessed: dict[int, str] = field(default_factory=dict)
+
+
+def links(question: Sequence[Token], table: Table, taken: frozenset[int]) -> Links:
+    """Return what the tokens of a question may stand for in a table.
+
+    Args:
+        question: its tokens.
+        table: the table.
+        taken: tokens that only say what is done; they may name columns, no values.
+    """
+    made = Links(table)
+    label = [
+        *words_of(table.stem),
+        *words_of(table.sheet),
+        *(w for part in table.file.path.split("/")[:-1] for w in words_of(part)),
+    ]
+    stem = key_of(table.stem)
+    index = index_of(table)
+    for n, token in enumerate(question):
+        forms = _forms(token)
+        made.columns.append(_columns(forms, table, exact=_plain(token)))
+        if token.kind == "word" and not token.filler:
+            named = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
+            spelled = any(_in_stem(term, stem) for form in forms for term in (form, *lexicon().alike.get(form, ())))
+            if named >= 0.75 or spelled:
+                made.named[n] = max(named, 0.8 if spelled else 0.0)
+    for last in range(len(question)):
+        for first in range(max(0, last - 4), last + 1):
+            made.values += _wholes(question, first, last, index, taken, made)
+    covered = {n for link in made.values for n in range(link.first, link.last + 1)}
+    for n, token in enumerate(question):
+        if (
+            n not in covered
+            and n not in taken
+            and (token.kind in ("word", "number"))
+            and not token.filler
+            and not set(token.forms) & lexicon().rows
+        ):
+            made.values += _within(token, n, index, made)
+    for n, token in enumerate(question):
+        known = token.filler or n in taken or made.columns[n] or n in made.named or n in covered
+        if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
+            _guess(token, n, index, made)
+    made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
+    return made
+
+
+def _plain(token: Token) -> bool:
+    return token.kind in ("decade", "day") or (token.filler and not any(f in lexicon().alike for f in token.forms))
+
+
+def _forms(token: Token) -> tuple[str, ...]:
+    """Return a token's forms, and the parts of a Korean compound that are known words (`독일차`, `생존율`)."""
+    known = lexicon()
+    parts = [
+        form[:size]
+        for form in token.forms
+        if "가" <= form[0] <= "힣" and len(form) > 2
+        for size in range(len(form) - 1, 1, -1)
+        if form not in known.alike and form[:size] in known.alike
+    ]
+    return (*token.forms, *parts[:2])
+
+
+def _in_stem(form: str, stem: str) -> bool:
+    if "가" <= form[0] <= "힣":
+        spelled = romanised(form)
+        return len(form) > 1 and len(spelled) > 4 and (stem.startswith(spelled) or form in stem)
+    return len(form) > 4 and form in stem
+
+
+def _columns(forms: Sequence[str], table: Table, *, exact: bool) -> dict[str, float]:
+    found = {}
+    for column in table.columns:
+        if key_of(column.name) in (key_of(form) for form in forms):
+            found[column.name] = 1.0
+        if exact or column.name in found:
+            continue
+        best = max((likeness(form, word) for word in words_of(column.name) for form in forms), default=0.0)
+        if best:
+            found[column.name] = best
+    return found
+
+
+def _wholes(
+    question: Sequence[Token], first: int, last: int, index: ValueIndex, taken: frozenset[int], made: Links
+) -> list[ValueLink]:
+    """Return the values that some neighbouring tokens name as a whole."""
+    said = question[first : last + 1]
+    if first == last and (said[0].kind not in ("word", "number") or _function_word(said[0]) or last in taken):
+        return []
+    if any(b.start - a.end > 3 for a, b in pairwise(said)):
+        return []
+    terms = list(phrases([_forms(token) for token in said]))
+    known = lexicon()
+    likes = {term: near for term in terms for near in known.alike.get(term, ())}
+    for term in terms:
+        likes |= dict.fromkeys(known.alike.get(term, ()), term)
+    found: dict[str, list[str]] = {}
+    for near in dict.fromkeys([*terms, *likes]):
+        for column, value in index.whole.get(key_of(near), ()):
+            if len(key_of(near)) <= 2 and not _exactly(
+                said, value, near in terms, made.columns[first - 1 : last + 2], column
+            ):
+                continue
+            if near in terms or column not in found:
+                found.setdefault(column, []).append(value)
+    return [ValueLink(first, last, column, tuple(dict.fromkeys(values)), True) for column, values in found.items()]
+
+
+def _exactly(
+    said: Sequence[Token], value: str, as_said: bool, near: Sequence[Mapping[str, float]], column: str
+) -> bool:
+    """Whether a value of one or two letters is meant: written the same in capitals, or beside its column's name."""
+    if not as_said:
+        return max(len(token.text) for token in said) > 1 and not said[-1].filler
+    beside = any(column in one for one in near)
+    same = said[-1].text == value
+    return (same and (value.isupper() or beside)) or (beside and not value.isdigit())
+
+
+def _function_word(token: Token) -> bool:
+    return token.filler and not token.text.isupper()
+
+
+def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueLink]:
+    """Return the columns whose values have a word."""
+    known = lexicon()
+    for form in (*token.forms, *((token.unit,) if token.unit else ())):
+        names = [form, lemma(form), *(t for t in known.alike.get(form, ()) if len(t) > 2)]
+        for name in names:
+            columns = index.words.get(lemma(name), {})
+            if columns and (len(name) > 1):
+                return [ValueLink(n, n, column, (lemma(name),), False, columns[column]) for column in sorted(columns)]
+    for form in token.forms:
+        if "가" <= form[0] <= "힣" and len(form) >= 2:
+            stem = form[:-1] if len(form) > 2 and form[-1] in "도시군구" else form
+            for word, columns in index.words.items():
+                if word.startswith(stem) and "가" <= word[0] <= "힣":
+                    return [
+                        ValueLink(n, n, column, (f"{stem}*",), False, columns[column]) for column in sorted(columns)
+                    ]
+    return []
+
+
+def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
+    """Link a word that stands for nothing to what is spelt, or sounds, nearly so."""
+    from rapidfuzz import fuzz, process
+
+    from hitl_tui.tables.words import sounds_like
+
+    word = token.forms[-1] if token.text.isascii() else token.forms[0]
+    names = {w: ("column", c.name) for c in made.table.columns for w in words_of(c.name)}
+    names |= {w: ("name", "") for w in (*words_of(made.table.stem), *words_of(made.table.sheet)) if w not in names}
+    if not token.text.isascii():
+        for form in token.forms:
+            sounded = next((w for w in islice(index.words, 40_000) if len(form) > 2 and sounds_like(form, w)), "")
+            if sounded:
+                made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]
+                made.guessed[n] = sounded
+                return
+        return
+    if len(word) < 5:
+        return
+    best = process.extractOne(word, list(names), scorer=fuzz.ratio, score_cutoff=FUZZY)
+    value = process.extractOne(word, list(islice(index.words, 40_000)), scorer=fuzz.ratio, score_cutoff=FUZZY)
+    if best and (not value or best[1] >= value[1]):
+        kind, column = names[best[0]]
+        made.guessed[n] = str(best[0])
+        if kind == "column":
+            made.columns[n][column] = 0.7
+        else:
+            made.named[n] = 0.7
+    elif value:
+        made.guessed[n] = str(value[0])
+        made.values += [
+            ValueLink(n, n, column, (str(value[0]),), False) for column in sorted(index.words[str(value[0])])
+        ]
+
+
+def label_of(table: Table) -> Column | None:
+    """Return the column that says what a row is: the text with most different values, a name before others."""
+    texts = [c for c in table.columns if c.kind == "text" and c.values and c.filled]
+    named = [c for c in texts if set(words_of(c.name)) & {"name", "title", "model", "place", "이름"} and c.distinct > 1]
+    wide = [c for c in texts if c.distinct >= 0.9 * c.filled and c.filled >= 0.8 * table.rows]
+    first = named or wide or texts
+    return max(first, key=lambda c: (c in wide, c in named, -table.columns.index(c))) if first else None

@@ -1,0 +1,177 @@
+"""A typed query of one table, its JSON, its SQL and its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hitl_tui.tables.engine import quote, text
+
+AGGREGATES = {
+    "average": "avg", "median": "median", "sum": "sum", "count": "count", "distinct": "count",
+    "deviation": "stddev_samp",
+}  # fmt: skip
+_SIGNS = {"is": "=", "not": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+MAX_ROWS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which rows count.
+
+    Args:
+        column: its name.
+        op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`; of dates `day`,
+            `month`, `year`, `years` (from, to), and `year_lt` and so on.
+        values: what it is compared with; of `is` and `not` any of them.
+        said: the words of the question.
+    """
+
+    column: str
+    op: str
+    values: tuple[str | float, ...] = ()
+    said: str = ""
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Filter:
+        """Read a filter from its fields."""
+        return cls(str(data["column"]), str(data["op"]), tuple(data.get("values", ())), str(data.get("said", "")))
+
+    def sql(self) -> str:
+        """Return the condition."""
+        cell = quote(self.column)
+        values = [text(v) if isinstance(v, str) else f"{v:.15g}" for v in self.values]
+        match self.op:
+            case "is" if len(values) > 1:
+                return f"{cell} IN ({', '.join(values)})"
+            case "not":
+                return f"({cell} IS NULL OR {cell} NOT IN ({', '.join(values)}))"
+            case "has":
+                return " AND ".join(f"regexp_matches({cell}, {text(_word(str(value)))}, 'i')" for value in self.values)
+            case "between":
+                return f"{cell} BETWEEN {values[0]} AND {values[1]}"
+            case "year":
+                return f"year({cell}) = {values[0]}"
+            case "years":
+                return f"year({cell}) BETWEEN {values[0]} AND {values[1]}"
+            case "year_ge" | "year_gt" | "year_le" | "year_lt":
+                return f"year({cell}) {_SIGNS[self.op[5:]]} {values[0]}"
+            case "month":
+                return f"month({cell}) = {values[0]}"
+            case "day":
+                return f"{cell}::DATE = DATE {values[0]}"
+            case "empty":
+                return f"{cell} IS NULL"
+            case "full":
+                return f"{cell} IS NOT NULL"
+            case op:
+                return f"{cell} {_SIGNS[op]} {values[0]}"
+
+
+def _word(word: str) -> str:
+    """Return an expression for a word within a text; one that ends with a star is the beginning of a word."""
+    whole = re.sub(r"[^\w.가-힣]", ".", word.rstrip("*")).replace(".", "[.]")
+    ends = "" if word.endswith("*") else "(s|es)?($|[^0-9a-zA-Z가-힣])"
+    return f"(^|[^0-9a-zA-Z가-힣]){whole}{ends}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableQuery:
+    """What is asked of one table.
+
+    Args:
+        source, sheet: the file, relative to the workspace, and the sheet of a workbook.
+        shape: `figure`, `rows`, `groups`, `share`, `change` or `correlation`.
+        aggregate: a key of `AGGREGATES`; empty for rows as they are.
+        measure: the column that is counted, summed up or ordered by; empty counts rows.
+        other: the second column of a correlation or of a change between two columns.
+        group: a column whose values each get a figure.
+        part: `year` or `month` of a group that is a date.
+        columns: what is shown of rows.
+        filters: which rows count.
+        within: of a share, which of these rows it is.
+        order: `desc`, `asc` or empty.
+        limit: rows shown; 0 for all.
+        ends: the two values of `group` that a change goes from and to.
+    """
+
+    source: str
+    sheet: str = ""
+    shape: str = "figure"
+    aggregate: str = ""
+    measure: str = ""
+    other: str = ""
+    group: str = ""
+    part: str = ""
+    columns: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    within: tuple[Filter, ...] = ()
+    order: str = ""
+    limit: int = 0
+    ends: tuple[str | float, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that is set as JSON values."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TableQuery:
+        """Read what `to_dict` wrote.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is something else.
+        """
+        plain = ("sheet", "aggregate", "measure", "other", "group", "part", "order")
+        return cls(
+            source=str(data["source"]),
+            shape=str(data.get("shape", "figure")),
+            columns=tuple(map(str, data.get("columns", ()))),
+            filters=tuple(Filter.from_dict(one) for one in data.get("filters", ())),
+            within=tuple(Filter.from_dict(one) for one in data.get("within", ())),
+            limit=int(data.get("limit", 0)),
+            ends=tuple(data.get("ends", ())),
+            **{name: str(data.get(name, "")) for name in plain},
+        )
+
+    def figure(self) -> str:
+        """Return the expression of the figure."""
+        if self.aggregate == "distinct":
+            return f"count(DISTINCT {quote(self.measure)})"
+        return f"{AGGREGATES[self.aggregate]}({quote(self.measure) if self.measure else '*'})"
+
+    def sql(self, view: str = "t") -> str:
+        """Return the query as SQL over a view of the cleaned rows."""
+        conditions = [one.sql() for one in self.filters]
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        rows = f"FROM {quote(view)}{where}"
+        match self.shape:
+            case "correlation":
+                return f"SELECT corr({quote(self.measure)}, {quote(self.other)}) AS r, count(*) AS n {rows}"
+            case "share":
+                part = " AND ".join(one.sql() for one in self.within)
+                if self.measure:
+                    cell = quote(self.measure)
+                    return f"SELECT sum({cell}) FILTER (WHERE {part}) AS part, sum({cell}) AS whole {rows}"
+                return f"SELECT count(*) FILTER (WHERE {part}) AS part, count(*) AS whole {rows}"
+            case "change" if self.other:
+                cells = [f"{AGGREGATES[self.aggregate or 'sum']}({quote(c)})" for c in (self.measure, self.other)]
+                return f"SELECT {', '.join(cells)} {rows}"
+            case "rows":
+                cells_ = ", ".join(quote(c) for c in self.columns) or "*"
+                distinct = "DISTINCT " if not self.order else ""
+                also = f"{' AND' if where else ' WHERE'} {quote(self.measure)} IS NOT NULL" if self.order else ""
+                ordered = f" ORDER BY {quote(self.measure)} {self.order.upper()}" if self.order else ""
+                return f"SELECT {distinct}{cells_} {rows}{also}{ordered} LIMIT {self.limit or MAX_ROWS}"
+            case "groups" | "change":
+                name = f"{self.part}({quote(self.group)})" if self.part else quote(self.group)
+                also = f"{' AND' if where else ' WHERE'} {quote(self.group)} IS NOT NULL"
+                if self.ends:
+                    ends = ", ".join(text(v) if isinstance(v, str) else f"{v:.15g}" for v in self.ends)
+                    also += f" AND {name} IN ({ends})"
+                by = f"2 {self.order.upper()} NULLS LAST, 1" if self.order else "1"
+                counted = f"SELECT {name}, {self.figure()} {rows}{also} GROUP BY 1 ORDER BY {by}"
+                return f"{counted} LIMIT {self.limit or MAX_ROWS}"
+            case _:
+                return f"SELECT {self.figure()}, count(*) {rows}"

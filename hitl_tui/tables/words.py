@@ -1,0 +1,346 @@
+"""The words of a question about a table: tokens, and which words are alike; the data is in words.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+
+_HANGUL = re.compile("[가-힣]")
+_UNITS = (
+    "만\\s?원|원|달러|유로|파운드|엔|%|퍼센트|프로|살|세|점|킬로|kg|km2|km|cm|mm|m2|mb|gb|kb|hp|mph|g|m|년|명|건|개국|개|곳|편|대|마리|번|회|줄|행|시간|분|초"
+    "|층|평|제곱미터|도|위|dollars?|won|euros?|percent|years?|minutes?|hours?|days?|points?|people|usd|krw"
+)
+_TOKEN = re.compile(
+    r"(?P<day>(?:19|20)\d\d(?:[-./]\d{1,2}[-./]\d{1,2}(?!\d)|년\s?\d{1,2}월\s?\d{1,2}일))"
+    r"|(?P<decade>\d{3}0(?:s\b|년대))"
+    r"|(?P<ordinal>\d+(?:st|nd|rd|th)\b|\d+등[석실]?)"
+    r"|(?P<month>(?<!\d)(?:1[0-2]|[1-9])월)"
+    r"|(?P<number>[-−]?(?:[$₩€£]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)(?P<scale>\s?(?:천만|백만|만|억|조|천|thousand\b|million\b|mn\b|billion\b|bn\b|k\b|m\b(?=\s|$)))?"
+    rf"\s?(?P<unit>(?:{_UNITS})(?![a-z]))?"
+    r"|(?P<latin>[A-Za-zÀ-ÿ_][\w'&]*(?:[-.][A-Za-z0-9À-ÿ_]+)*)"
+    r"|(?P<hangul>[가-힣]+)",
+    re.IGNORECASE | re.ASCII,
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+")
+_KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "천": 1000, "백": 100, "만": 10000}
+
+
+BLANK = "\x00"
+"""Stands for the letters of a file's name in a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """What is known about words; read once.
+
+    Args:
+        operations, comparisons: expressions by name.
+        down: what makes a superlative one of the least.
+        filler: words that say nothing about rows or figures.
+        tails: Korean endings of questions.
+        particles: Korean particles, longest first.
+        alike, loosely: for each term, the other terms that stand for the same; nearly the same.
+        scales: factors by word.
+        additive: words of figures that may be summed up.
+        months: number of a month by its names.
+        rows: what rows are often called.
+        sounds: Latin letters of initials, vowels and finals of Hangul.
+        places: names of countries and cities, three letters and more.
+    """
+
+    operations: Mapping[str, re.Pattern[str]]
+    comparisons: Mapping[str, re.Pattern[str]]
+    down: re.Pattern[str]
+    filler: frozenset[str]
+    tails: re.Pattern[str]
+    particles: tuple[str, ...]
+    alike: Mapping[str, frozenset[str]]
+    loosely: Mapping[str, frozenset[str]]
+    scales: Mapping[str, float]
+    additive: frozenset[str]
+    months: Mapping[str, int]
+    rows: frozenset[str]
+    sounds: tuple[tuple[str, ...], ...]
+    places: frozenset[str]
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Return the packaged words."""
+    packaged = resources.files("hitl_tui.tables").joinpath("words.toml")
+    given = tomllib.loads(packaged.read_text(encoding="utf-8"))
+    alike: dict[str, set[str]] = {}
+    loosely: dict[str, set[str]] = {}
+    for line in filter(None, given["alike"]["lines"].splitlines()):
+        near, _, far = (part.split() for part in line.partition("~"))
+        for term in near:
+            alike.setdefault(term, set()).update(near)
+            loosely.setdefault(term, set()).update(far)
+    for line in filter(None, given["alike"]["names"].splitlines()):
+        names = line.split("|")
+        for term in names:
+            alike.setdefault(term, set()).update(names)
+    places = {
+        n
+        for line in given["alike"]["names"].splitlines()
+        for n in line.split("|")
+        if len(n) > 2 or n in ("us", "uk") or not n.isascii()
+    }
+    filler = f"{given['filler']['en']} {given['filler']['ko']}".split()
+    return Lexicon(
+        operations=_expressions(given["operations"]),
+        comparisons=_expressions(given["comparisons"]),
+        down=re.compile(given["directions"]["down"]),
+        filler=frozenset(filler),
+        tails=re.compile(given["filler"]["ko_tails"]),
+        particles=tuple(sorted(given["filler"]["particles"], key=len, reverse=True)),
+        alike={term: frozenset(terms) for term, terms in alike.items()},
+        loosely={term: frozenset(terms) for term, terms in loosely.items()},
+        scales=given["scales"],
+        additive=frozenset(given["additive"]["words"].split()),
+        months={name: n for n, names in enumerate(given["months"]["names"], start=1) for name in names.split()},
+        places=frozenset(places),
+        rows=frozenset(given["rows"]["nouns"].split()),
+        sounds=tuple(
+            tuple("" if letter == "-" else letter for letter in given["sounds"][part].split())
+            for part in ("initials", "vowels", "finals")
+        ),
+    )
+
+
+def _expressions(given: Mapping[str, Mapping[str, str]]) -> dict[str, re.Pattern[str]]:
+    made = {}
+    for name, one in given.items():
+        english = rf"(?<![a-z])(?:{one['en']})(?![a-z])"
+        made[name] = re.compile(f"{one['ko']}|{english}" if "ko" in one else english, re.IGNORECASE)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or number of a question.
+
+    Args:
+        text, start, end: as written, and where.
+        forms: what it may be as a word, the likeliest first, in lower case.
+        number: its value; None for a word.
+        unit: what stands after a number.
+        kind: `word`, `number`, `year`, `decade`, `month` or `day`.
+    """
+
+    text: str
+    start: int
+    end: int
+    forms: tuple[str, ...]
+    number: float | None = None
+    unit: str = ""
+    kind: str = "word"
+
+    @property
+    def filler(self) -> bool:
+        """Whether it says nothing of rows or figures."""
+        known = lexicon()
+        if self.kind != "word":
+            return False
+        return self.forms[0] in known.filler or (
+            bool(_HANGUL.search(self.text)) and any(form in known.filler for form in self.forms)
+        )
+
+
+def tokens(question: str) -> list[Token]:
+    """Return the words and numbers of a question in order."""
+    made: list[Token] = []
+    for match in _TOKEN.finditer(question):
+        token = _token(match)
+        # A particle that hangs on to a name of other letters is no word.
+        if ((made and token.start == made[-1].end) or question[token.start - 1 : token.start] == BLANK) and _particle(
+            token.text
+        ):
+            continue
+        made.append(token)
+    return made
+
+
+def _particle(word: str) -> bool:
+    known = lexicon()
+    bare = known.tails.sub("", word) or word
+    return bool(_HANGUL.match(word)) and (
+        word in known.particles or bare in known.particles or not known.tails.sub("", word)
+    )
+
+
+def _token(match: re.Match[str]) -> Token:
+    said, (start, end) = match.group(), match.span()
+    if match["day"]:
+        parts = [int(part) for part in re.findall(r"\d+", said)]
+        return Token(said, start, end, ("{:04d}-{:02d}-{:02d}".format(*parts[:3]),), None, "", "day")
+    if match["decade"]:
+        return Token(said, start, end, (said.lower(),), float(said[:4]), "", "decade")
+    if match["month"]:
+        return Token(said, start, end, (said,), float(said[:-1]), "", "month")
+    if match["ordinal"]:
+        return Token(said, start, end, (said.lower(), f"{re.match(r'[0-9]+', said).group()}등"), None, "", "word")  # type: ignore
+    if match["number"]:
+        bare = re.sub(r"[^\d.]", "", match["number"])
+        scale = (match["scale"] or "").strip().lower()
+        unit = (match["unit"] or "").strip().lower()
+        factor = lexicon().scales.get(scale, 1.0)
+        if unit.startswith("만"):
+            factor, unit = factor * 1e4, "원"
+        value = float(bare) * factor * (-1 if match["number"][0] in "-−" else 1)
+        plain = re.fullmatch(r"\d{4}", match["number"]) is not None and factor == 1
+        year = plain and 1000 <= value <= 2200 and unit in ("", "년")
+        return Token(said, start, end, (bare,), value, unit, "year" if year else "number")
+    if match["latin"]:
+        return Token(said, start, end, latin_forms(said))
+    return Token(said, start, end, hangul_forms(said))
+
+
+@lru_cache(4096)
+def latin_forms(word: str) -> tuple[str, ...]:
+    """Return an English word in lower case, and its singular."""
+    lower = word.lower()
+    lower = re.sub(r"['’]s?$", "", lower)
+    return tuple(dict.fromkeys((lower, lemma(lower))))
+
+
+@lru_cache(65536)
+def lemma(word: str) -> str:
+    """Return the singular of an English word in lower case, or the word."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+@lru_cache(4096)
+def hangul_forms(word: str) -> tuple[str, ...]:
+    """Return a Korean word, and what remains of it without particles and endings."""
+    known = lexicon()
+    forms = [word]
+    for form in forms:
+        rest = known.tails.sub("", form)
+        if rest and rest != form:
+            forms.append(rest)
+        for particle in known.particles:
+            rest = form[: -len(particle)]
+            if form.endswith(particle) and rest and (len(rest) > 1 or rest in known.alike) and rest not in forms:
+                forms.append(rest)
+    return tuple(dict.fromkeys(forms))[:12]
+
+
+@lru_cache(65536)
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`."""
+    return tuple(lemma(word.lower()) for word in _WORD.findall(name))
+
+
+def key_of(value: str) -> str:
+    """Return a value as it is compared: lower case, without spaces and marks."""
+    return re.sub(r"[\W_]+", "", value.casefold())
+
+
+def number_word(word: str) -> float | None:
+    """Return what a Korean numeral stands for."""
+    return _KO_NUMBERS.get(word)
+
+
+@lru_cache(65536)
+def likeness(form: str, word: str) -> float:
+    """Return how likely a word of a question stands for a word of a name, 0 to 1: the same, alike, short for it."""
+    if form == word or lemma(form) == word:
+        return 1.0
+    known = lexicon()
+    singular = lemma(form)
+    if word in known.alike.get(form, ()) or word in known.alike.get(singular, ()):
+        return 0.95
+    for term in known.alike.get(form, ()):
+        if lemma(term) == word:
+            return 0.95
+    if form.isascii():
+        if _short_for(word, singular) or _stem_of(singular, word):
+            return 0.8
+    elif _HANGUL.match(form):
+        begins = word.startswith(form) or (len(word) > 1 and form.startswith(word))
+        if len(form) > 1 and _HANGUL.match(word) and begins:
+            return 0.8
+        if any(
+            _short_for(word, lemma(term)) or _stem_of(lemma(term), word)
+            for term in known.alike.get(form, ())
+            if term.isascii() and len(term) > 3
+        ):
+            return 0.75
+        if sounds_like(form, word):
+            return 0.75
+    if word in known.loosely.get(form, ()) or word in known.loosely.get(singular, ()):
+        return 0.5
+    return 0.0
+
+
+def _stem_of(word: str, longer: str) -> bool:
+    """Whether a name's word is a word with a little more, as another language has it (`region`, `regioni`)."""
+    return len(word) >= 5 and longer.startswith(word) and len(longer) - len(word) <= 3
+
+
+def _short_for(short: str, word: str) -> bool:
+    """Whether a name's word is an abbreviation: its beginning, or its first letter and letters in order (`ctry`)."""
+    if len(short) < 2 or len(word) <= len(short) or short[0] != word[0] or not short.isascii():
+        return False
+    if word.startswith(short) and len(short) >= 3:
+        return len(word) - len(short) <= 8
+    if len(short) < 3 or len(short) > 5 or any(vowel in short[1:] for vowel in "aeiou"):
+        return False
+    letters = iter(word)
+    return all(letter in letters for letter in short)
+
+
+_SOUND = str.maketrans(
+    {"f": "p", "v": "b", "z": "s", "j": "s", "c": "k", "q": "k", "g": "k", "d": "t", "l": "r", "b": "p"}
+)
+
+
+@lru_cache(65536)
+def sounds_like(hangul: str, latin: str) -> bool:
+    """Whether a Korean word is a name of other letters by its sound: `펭귄`, `penguin`."""
+    if len(hangul) < 2 or len(latin) < 4 or not latin.isascii():
+        return False
+    spoken = _consonants(romanised(hangul))
+    written = _consonants(re.sub("ph", "p", re.sub("th", "s", re.sub(r"x", "ks", latin))))
+    return len(spoken) >= 2 and spoken == written and abs(len(romanised(hangul)) - len(latin)) <= 3
+
+
+@lru_cache(65536)
+def romanised(hangul: str) -> str:
+    """Return a Korean word in Latin letters."""
+    initials, vowels, finals = lexicon().sounds
+    codes = [ord(letter) - 0xAC00 for letter in hangul]
+    if not all(0 <= code < 11172 for code in codes):
+        return ""
+    return "".join(initials[code // 588] + vowels[code // 28 % 21] + finals[code % 28] for code in codes)
+
+
+def _consonants(word: str) -> str:
+    word = re.sub(r"ck|kk|cc", "k", word).replace("ch", "s").replace("sh", "s").replace("tt", "t").replace("ng", "n")
+    plain = re.sub(r"[aeiouwyh]+", "", word.translate(_SOUND))
+    return re.sub(r"(.)\1+", r"\1", plain)
+
+
+def found(expressions: Mapping[str, re.Pattern[str]], question: str) -> dict[str, list[tuple[int, int]]]:
+    """Return where each expression matches in a question."""
+    spans = {name: [m.span() for m in expression.finditer(question)] for name, expression in expressions.items()}
+    return {name: places for name, places in spans.items() if places}
+
+
+def phrases(forms: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield what neighbouring words may be together: all as said, the last in each of its forms."""
+    *first, last = forms
+    before = " ".join(one[0] for one in first)
+    for form in last:
+        yield f"{before} {form}".strip()

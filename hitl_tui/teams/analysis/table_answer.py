@@ -1,0 +1,335 @@
+"""What a query of a table gave, as sentences; or why nothing was asked, and what could be."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from hitl_tui.tables.ask import Answer
+from hitl_tui.tables.engine import Result
+from hitl_tui.tables.mapping import Mapped
+from hitl_tui.tables.profile import Column, Table
+from hitl_tui.tables.query import Filter, TableQuery
+from hitl_tui.teams.analysis.computation_steps import say
+from hitl_tui.teams.contract import Block, Brief, Citation
+from hitl_tui.teams.number_format import korean_places, money, number, percent
+
+SHOWN_ROWS = 15
+_NAMES = 30
+_VALUES = 6
+_AGGREGATES = {
+    "average": ("평균", "average"),
+    "median": ("중앙값", "median"),
+    "sum": ("합계", "total"),
+    "distinct": ("서로 다른 값의 수", "different values"),
+    "deviation": ("표준편차", "standard deviation"),
+}
+_OPS = {
+    "is": "=", "not": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "year": "=", "month": "=", "day": "=",
+    "has": "∋", "year_lt": "<", "year_le": "≤", "year_gt": ">", "year_ge": "≥",
+}  # fmt: skip
+
+
+def cited(table: Table) -> Citation:
+    """Return the whole table as a citation."""
+    columns = ", ".join(column.name for column in table.columns[:12])
+    return Citation(
+        table.file.path,
+        1,
+        table.rows + 1 if table.file.kind == "csv" else 1,
+        f"{table.sheet}: {columns}" if table.sheet else columns,
+    )
+
+
+def brief(answer: Answer, language: str) -> Brief:
+    """Return what the final answer needs: the figure with its table, then how it was read and the query."""
+    told = outcome(answer, language)
+    if not told or answer.mapped is None:
+        return Brief(absent=tuple(refusal(answer, language)))
+    mapped = answer.mapped
+    label = cited(mapped.table).label
+    first, *rest = told
+    lines = [f"{first} [`{label}`]", *rest, *notes(mapped, language)]
+    read = say(language, "이렇게 읽었습니다", "Read as")
+    words = f"{read}: {described(mapped.query, mapped.table, language)}"
+    return Brief(
+        answer="\n".join([*lines, "", f"*{words}*"]),
+        evidence=(Block(f"**{say(language, '실행한 질의', 'The query that ran')}**\n\n```sql\n{answer.sql}\n```"),),
+    )
+
+
+def notes(mapped: Mapped, language: str) -> list[str]:
+    """Return what was taken for something else, or for granted."""
+    lines = [
+        say(language, f"- 질문의 ‘{said}’ → {word}", f'- "{said}" was read as {word}') for said, word in mapped.guessed
+    ]
+    lines += [
+        say(
+            language,
+            f"- ‘{said}’: 이런 열이 표에 없어 모든 행을 봄",
+            f'- the table has no column for "{said}"; all its rows are taken',
+        )
+        for said in mapped.assumed
+    ]
+    if "sample" in mapped.table.file.path.lower() or any(
+        v.upper() == "SAMPLE" for c in mapped.table.columns for v in c.values[:3]
+    ):
+        lines.append(
+            say(
+                language,
+                "- 표본(SAMPLE) 자료이며 실제 값이 아닙니다.",
+                "- the file says that it is sample data, not real figures.",
+            )
+        )
+    return lines
+
+
+def outcome(answer: Answer, language: str) -> list[str]:
+    """Return the lines that answer; empty where the query found no row."""
+    if answer.mapped is None or answer.result is None or not answer.result.rows:
+        return []
+    query, table, rows = answer.mapped.query, answer.mapped.table, answer.result.rows
+    match query.shape:
+        case "figure":
+            value, counted = rows[0]
+            if value is None or (not counted and query.aggregate != "count"):
+                return []
+            name = _figure(query, language)
+            of = where(query.filters, language)
+            if query.aggregate == "count":
+                return [f"**{shown(value, None, language)}** ({of})"]
+            counted_rows = say(language, f"{counted}행", f"{counted} row{'' if counted == 1 else 's'}")
+            return [f"{name}: **{shown(value, table.column(query.measure), language)}** ({of}; {counted_rows})"]
+        case "share":
+            part, whole = rows[0]
+            if not whole:
+                return []
+            ratio = percent(Fraction(part or 0) / Fraction(whole) * 100)
+            of = where(query.filters, language)
+            return [f"{where(query.within, language)}: **{ratio}** ({plain(part or 0)} / {plain(whole)}; {of})"]
+        case "correlation":
+            r, n = rows[0]
+            if r is None:
+                return []
+            name = say(language, "상관계수", "correlation")
+            return [f"{name} {query.measure} – {query.other}: **{r:.3f}** (n = {plain(n)})"]
+        case "change":
+            return _change(query, table, answer.result, language)
+        case "groups":
+            column = table.column(query.measure)
+            lines = [f"{plain(name)}: **{shown(value, column, language)}**" for name, value in rows[:SHOWN_ROWS]]
+            title = _figure(query, language)
+            if len(lines) == 1:
+                return [f"{lines[0]} ({title}, {where(query.filters, language)})"]
+            more = len(rows) - len(lines)
+            return [
+                f"{title} ({where(query.filters, language)}):",
+                "",
+                *(f"- {line}" for line in lines),
+                *_more(more, language),
+            ]
+        case _:
+            return _rows(query, table, answer.result, language)
+
+
+def _figure(query: TableQuery, language: str) -> str:
+    korean, english = _AGGREGATES.get(query.aggregate, ("", ""))
+    if query.aggregate == "count":
+        return say(language, "행 수", "number of rows")
+    return say(language, f"{query.measure} {korean}", f"{english} of {query.measure}").strip()
+
+
+def _more(more: int, language: str) -> list[str]:
+    return [say(language, f"- 그 밖에 {more}개", f"- and {more} more")] if more > 0 else []
+
+
+def _change(query: TableQuery, table: Table, result: Result, language: str) -> list[str]:
+    column = table.column(query.measure)
+    if query.other:
+        names, values = [query.measure, query.other], list(result.rows[0])
+    else:
+        found = {_key(row[0]): row[1] for row in result.rows}
+        names = [plain(end) for end in query.ends]
+        values = [found.get(_key(end)) for end in query.ends]
+    if len(values) != 2 or any(value is None for value in values):
+        return []
+    old, new = (Fraction(str(value)) for value in values)
+    apart = new - old
+    side = say(language, "증가", "more") if apart > 0 else say(language, "감소", "less")
+    far = shown(float(abs(apart)), column, language)
+    ratio = f", {'+' if apart > 0 else '−'}{percent(abs(apart) / abs(old) * 100)}" if old else ""
+    pair = f"{names[0]}: {shown(values[0], column, language)} → {names[1]}: {shown(values[1], column, language)}"
+    name = query.measure or say(language, "행 수", "rows")
+    return [f"{name}: **{far} {side}**{ratio} ({pair}; {where(query.filters, language)})"]
+
+
+def _key(value: Any) -> Any:
+    return float(value) if isinstance(value, int | float) else str(value)
+
+
+def _rows(query: TableQuery, table: Table, result: Result, language: str) -> list[str]:
+    columns = [table.column(name) for name in result.names]
+    rows = [[shown(v, c, language) for v, c in zip(row, columns, strict=True)] for row in result.rows]
+    if not any(
+        cell != "–"
+        for row in rows
+        for cell, name in zip(row, result.names, strict=True)
+        if name == (query.measure or name)
+    ):
+        return []
+    of = where(query.filters, language)
+    if len(rows) == 1:
+        wanted = query.measure if query.measure in result.names else ""
+        names = (
+            [wanted, *(n for n in result.names if n != wanted)] if wanted and not query.order else list(result.names)
+        )
+        cells = dict(zip(result.names, rows[0], strict=True))
+        return [f"{', '.join(f'{n}: **{cells[n]}**' for n in names if n and cells[n] != '–')} ({of})"]
+    head = ["| " + " | ".join(result.names) + " |", "|" + " --- |" * len(result.names)]
+    body = ["| " + " | ".join(row) + " |" for row in rows[:SHOWN_ROWS]]
+    more = len(rows) - len(body)
+    counted = say(
+        language, f"{len(rows)}{'+' if result.more else ''}행", f"{len(rows)}{'+' if result.more else ''} rows"
+    )
+    return [f"{counted} ({of}):", "", *head, *body, *(["", *_more(more, language)] if more > 0 else [])]
+
+
+def shown(value: Any, column: Column | None, language: str) -> str:
+    """Return a value as people read it, with its column's unit; the exact figure beside one that was rounded."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        unit = column.unit if column else ""
+        if unit in ("만원", "천원", "원", "억원"):
+            factor = {"만원": 10**4, "천원": 10**3, "원": 1, "억원": 10**8}[unit]
+            return money(Fraction(str(value)) * factor, "KRW", language)
+        text = plain(value) if column and column.years else figure(value)
+        if language == "ko" and float(value).is_integer() and abs(value) >= 10**8:
+            text += f" ({korean_places(Fraction(int(value)))})"
+        return f"{text}{unit}" if unit == "%" else text
+    return plain(value)
+
+
+def figure(value: float) -> str:
+    """Return a figure: 5,076 (5,076.016), 419.94, 0.0312."""
+    exact = Fraction(str(value)) if not isinstance(value, int) else Fraction(value)
+    if exact.denominator == 1:
+        return number(exact)
+    if abs(exact) >= 1000:
+        return f"{number(exact, 0)} ({number(exact, 3)})"
+    return number(exact, 2) if abs(exact) >= 1 else f"{float(exact):.4g}"
+
+
+def plain(value: Any) -> str:
+    """Return a value of any kind, whole numbers without a point and dates without midnight."""
+    if value is None:
+        return "–"
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ", "seconds")
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:.10g}"
+    return " ".join(str(value).split()).replace("|", "/")[:200]
+
+
+def where(filters: Sequence[Filter], language: str) -> str:
+    """Return which rows count."""
+    return ", ".join(_condition(one, language) for one in filters) or say(language, "모든 행", "all rows")
+
+
+def _condition(one: Filter, language: str) -> str:
+    values = [plain(value).rstrip("*") for value in one.values]
+    name = f"month({one.column})" if one.op == "month" else one.column
+    if one.op in ("between", "years"):
+        return f"{name} {values[0]}–{values[1]}"
+    if one.op == "empty":
+        return say(language, f"{name} 비어 있음", f"{name} is empty")
+    if one.op == "full":
+        return say(language, f"{name} 있음", f"{name} is given")
+    return f"{name} {_OPS[one.op]} {' / '.join(values)}"
+
+
+def described(query: TableQuery, table: Table, language: str) -> str:
+    """Return a query in words."""
+    of = where(query.filters, language)
+    parts = [f"{table.name}", of]
+    if query.shape == "share":
+        parts.append(
+            say(language, f"비율: {where(query.within, language)}", f"share of {where(query.within, language)}")
+        )
+    elif query.shape == "correlation":
+        parts.append(f"corr({query.measure}, {query.other})")
+    elif query.shape == "rows":
+        parts.append(", ".join(query.columns))
+    elif query.aggregate:
+        parts.append(_figure(query, language))
+    if query.group:
+        parts.append(say(language, f"{query.group}별", f"by {query.group}"))
+    if query.order:
+        least = query.order == "asc"
+        parts.append(say(language, "작은 순" if least else "큰 순", "least first" if least else "most first"))
+    return "; ".join(filter(None, parts))
+
+
+def refusal(answer: Answer, language: str) -> list[str]:
+    """Return why nothing was answered, what the table has, and the nearest questions."""
+    if answer.why == "absent":
+        there = ", ".join(f"`{t.name}`" for t in answer.tables[:_NAMES])
+        return [
+            say(language, f"작업 폴더에 없는 파일: {answer.named}", f"There is no {answer.named} in the workspace."),
+            say(language, f"있는 표: {there}", f"Tables there are: {there}"),
+        ]
+    if answer.why == "unread":
+        path, why = answer.unread[0]
+        return [say(language, f"읽지 못한 파일: {path} ({why})", f"{path} can't be read: {why}")]
+    if answer.mapped is None:
+        return [say(language, "이 질문에 맞는 표를 찾지 못했습니다.", "No table fits this question.")]
+    mapped, table = answer.mapped, answer.mapped.table
+    if answer.result is not None:
+        ranges = [c for f in mapped.query.filters if (c := table.column(f.column)) and c.kind in ("number", "date")]
+        spans = "; ".join(f"{c.name} {plain(c.low)}–{plain(c.high)}" for c in ranges)
+        of = where(mapped.query.filters, language)
+        said = say(language, f"해당하는 행이 없습니다: {of} ({table.name}).", f"{table.name} has no such row: {of}.")
+        return [f"{said} {spans}".strip()]
+    lines = []
+    if mapped.unknown:
+        words = ", ".join(f"‘{word}’" for word in mapped.unknown)
+        lines.append(
+            say(
+                language,
+                f"답하지 않음: {words}. 이런 열이나 값이 없는 표: {table.name}",
+                f"Not answered: {table.name} has no column or value for {words}.",
+            )
+        )
+    elif mapped.missing:
+        lines.append(
+            say(
+                language,
+                f"답하지 않음: 어느 열을 묻는지 알 수 없습니다. 표: {table.name}",
+                f"Not answered: it isn't clear which column of {table.name} is meant.",
+            )
+        )
+    else:
+        names = ", ".join(f"`{one.table.name}`" for one in answer.choices)
+        lines.append(
+            say(
+                language,
+                f"어느 표를 묻는지 분명하지 않습니다: {names}",
+                f"It isn't clear which table is meant: {names}",
+            )
+        )
+    columns = "; ".join(_column(column) for column in table.columns[:_NAMES])
+    lines.append(say(language, f"열({table.name}): {columns}", f"Columns of {table.name}: {columns}"))
+    near = [one for one in answer.choices if not one.missing][:3]
+    if near:
+        told = "; ".join(described(one.query, one.table, language) for one in near)
+        lines.append(say(language, f"가까운 질의: {told}", f"Nearest queries: {told}"))
+    return lines
+
+
+def _column(column: Column) -> str:
+    if column.kind == "text" and column.values:
+        values = ", ".join(value[:30] for value in column.values[:_VALUES])
+        return f"{column.name} ({values}{', …' if len(column.values) > _VALUES else ''})"
+    if column.kind in ("number", "date") and column.filled:
+        return f"{column.name} ({plain(column.low)}–{plain(column.high)})"
+    return column.name
