@@ -319,7 +319,7 @@ def test_a_cache_of_another_version_is_rebuilt(root: Path, cache: Path) -> None:
     refresh(cache, root)
     with sqlite3.connect(cache) as db:
         db.execute("PRAGMA user_version = 999")
-        db.execute("DROP TABLE blocks")
+        db.execute("DROP TABLE windows")
     db.close()
     assert refresh(cache, root).indexed == 1
     assert paths(cache, "lynx") == ["a.md"]
@@ -380,7 +380,7 @@ def test_several_processes_share_one_cache(root: Path, cache: Path) -> None:
         assert (worker.returncode, err) == (0, "")
         assert out.splitlines() == ["40 17.md"] * 5
     with sqlite3.connect(cache) as db:
-        assert db.execute("SELECT count(*) FROM blocks").fetchone() == (40,)
+        assert db.execute("SELECT count(*) FROM windows").fetchone() == (40,)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
 

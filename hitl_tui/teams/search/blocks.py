@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 MAX_BLOCK_CHARS = 1_000
@@ -49,6 +49,42 @@ class Extraction:
 
 class Unreadable(Exception):
     """A file that gives no text; the message is the reason, a short phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Blocks that follow one another under one heading: what is found together.
+
+    Args:
+        page, heading: of its blocks.
+        blocks: in order.
+    """
+
+    page: int
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+_WINDOW_CHARS = 700
+_APART = 5
+
+
+def windows(blocks: Sequence[Block]) -> Iterator[Window]:
+    """Yield the blocks of a file as windows."""
+    taken: list[Block] = []
+    size = 0
+    for block in blocks:
+        if taken and (
+            (block.page, block.heading) != (taken[0].page, taken[0].heading)
+            or size + len(block.text) > _WINDOW_CHARS
+            or block.line - taken[-1].end_line > _APART
+        ):
+            yield Window(taken[0].page, taken[0].heading, tuple(taken))
+            taken, size = [], 0
+        taken.append(block)
+        size += len(block.text)
+    if taken:
+        yield Window(taken[0].page, taken[0].heading, tuple(taken))
 
 
 def pieces(text: str, limit: int = MAX_BLOCK_CHARS) -> Iterator[str]:

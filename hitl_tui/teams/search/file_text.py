@@ -19,7 +19,7 @@ from pathlib import Path
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import EXPORTED
 from hitl_tui.teams.search.blocks import MAX_BLOCKS, Block, BlockBuilder, Extraction, Unreadable
-from hitl_tui.teams.search.markup import html_extraction, markdown_blocks, rst_blocks, text_blocks
+from hitl_tui.teams.search.markup import html_extraction, manual_blocks, markdown_blocks, rst_blocks, text_blocks
 
 _NUMBER = re.compile(r"[\s+\-$€£₩¥%]*\d[\d,.\s]*[%\w]{0,3}\s*$")
 _MAX_ROW_LINES = 50
@@ -143,9 +143,32 @@ def _short(error: BaseException) -> str:
     return (" ".join(str(error).split()) or type(error).__name__)[:80]
 
 
-_LINES = frozenset({".txt", ".log", ".json", ".jsonl", ".yaml", ".yml", ".py", ".js", ".ts", ".sh", ".sql"})
+_PLAIN = frozenset(
+    {"txt", "text", "log", "json", "jsonl", "yaml", "yml", "toml", "ini", "cfg", "conf", "tex", "org", "adoc"}
+    | {"py", "pyi", "js", "mjs", "ts", "tsx", "jsx", "sh", "bash", "sql", "c", "h", "cpp", "go", "rs", "java", "rb"}
+)
 """Read line by line as they are: notes, logs, data and source."""
-SUFFIXES = frozenset({".md", ".html", ".htm", ".pdf", ".csv", ".rst"}) | _LINES
+_MARKED = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "xhtml": "html", "rst": "rst", "csv": "csv"}
+_MANUAL = re.compile(r"[1-9][a-z]{0,3}\Z")
+
+
+def kind_of(name: str) -> str:
+    """Return how a file is read, by its name: `md`, `html`, `rst`, `csv`, `pdf`, `man`, `text`; empty when it isn't.
+
+    What is packed (`.gz`) is read as what is within; a name without an ending is text's.
+    """
+    first, dot, last = name.casefold().removesuffix(".gz").rpartition(".")
+    if not dot:
+        return "text"
+    if last == "txt" and first.endswith((".rst", ".md")):
+        last = first.rpartition(".")[2]
+    if last in _MARKED or last == "pdf":
+        return _MARKED.get(last, last)
+    if _MANUAL.match(last):
+        return "man"
+    return "text" if last in _PLAIN else ""
+
+
 MAX_BYTES = 20 * 1024 * 1024
 _SAMPLE = 65_536
 _CONTROL = bytes(code for code in (*range(9), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
@@ -213,24 +236,26 @@ def extract(path: Path) -> Extraction:
     Raises:
         Unreadable: the file gives no text; the message is the reason.
     """
-    return extract_bytes(read_source(path).data, path.suffix)
+    return extract_bytes(read_source(path).data, path.name)
 
 
-def extract_bytes(data: bytes, suffix: str, clean: Callable[[str], str] = str) -> Extraction:
-    """Return the blocks of a file's bytes, read as its suffix (`.md`, `.pdf`, …) says.
+def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> Extraction:
+    """Return the blocks of a file's bytes, read as its name says.
 
     Args:
         data: the bytes.
-        suffix: how its name ends.
+        name: the file's.
         clean: takes out of its text what isn't kept, before that is cut into blocks.
 
     Raises:
-        Unreadable: an unknown suffix, a binary file, or a PDF that gives no text.
+        Unreadable: an unknown ending, a binary file, or a PDF that gives no text.
     """
-    kind = suffix.lower()
-    if kind not in SUFFIXES:
-        raise Unreadable(Message("files ending in {} aren't searched", suffix or "nothing"))
-    if kind == ".pdf":
+    kind = kind_of(name)
+    if not kind:
+        raise Unreadable(Message("files ending in {} aren't searched", name[name.rfind(".") :]))
+    if name.casefold().endswith(".gz"):
+        data = _unpacked(data)
+    if kind == "pdf":
         return pdf_extraction(data, clean=clean)
     if is_binary(data):
         raise Unreadable(Message("binary file"))
@@ -238,10 +263,10 @@ def extract_bytes(data: bytes, suffix: str, clean: Callable[[str], str] = str) -
     text = clean(text)
     if text.rstrip().endswith(EXPORTED):
         raise Unreadable(Message("an answer exported from here, which is no evidence for another one"))
-    if kind in (".html", ".htm"):
+    if kind == "html":
         # Any line end counts as one in the parser only when it is a newline.
         found = html_extraction(_LINE_END.sub("\n", text))
-    elif kind == ".csv":
+    elif kind == "csv":
         found = csv_extraction(_LINE_END.split(text))
     else:
         found = Extraction(tuple(_split(kind, _LINE_END.split(text))))
@@ -250,9 +275,18 @@ def extract_bytes(data: bytes, suffix: str, clean: Callable[[str], str] = str) -
 
 
 def _split(kind: str, lines: list[str]) -> list[Block]:
-    if kind == ".md":
-        return markdown_blocks(lines)
-    return rst_blocks(lines) if kind == ".rst" else text_blocks(lines)
+    read = {"md": markdown_blocks, "rst": rst_blocks, "man": manual_blocks}.get(kind)
+    return read(lines) if read is not None else text_blocks(lines)
+
+
+def _unpacked(data: bytes) -> bytes:
+    try:
+        found = zlib.decompressobj(wbits=31).decompress(data, MAX_BYTES + 1)
+    except zlib.error as error:
+        raise Unreadable(Message("broken archive ({})", _short(error))) from error
+    if reason := too_large(len(found)):
+        raise Unreadable(reason)
+    return found
 
 
 def is_binary(data: bytes) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
-from hitl_tui.teams.search.file_text import SUFFIXES, too_large
+from hitl_tui.teams.search.file_text import kind_of, too_large
 
 MAX_FILES = 50_000
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
@@ -184,7 +184,7 @@ class _Walker:
         name = path.rpartition("/")[2]
         if name.startswith(".") and _nfc(shown(path)) not in self.named:
             return False
-        return os.path.splitext(name)[1].lower() in SUFFIXES and self.match(_nfc(shown(path)))  # noqa: PTH122
+        return bool(kind_of(name)) and self.match(_nfc(shown(path)))
 
     def _file(self, entry: os.DirEntry[str], path: str) -> Found | None:
         if not entry.is_file(follow_symlinks=False):

@@ -33,8 +33,8 @@ from hitl_tui.teams.search.index_refresh import (
     stored_scope,
     stored_whole,
 )
-from hitl_tui.teams.search.passage_search import SearchHits, ask, opening
-from hitl_tui.teams.search.query_terms import MAX_QUESTION, Lexicon, Term, load_lexicon, parse_question
+from hitl_tui.teams.search.passage_search import SearchHits, ask, opening, says_nothing
+from hitl_tui.teams.search.query_terms import MAX_QUESTION
 
 _HIDDEN = re.compile(
     r"<!--.{0,2000}?-->|<(script|style)\b[^<>]{0,400}>.{0,2000}?</\1\s{0,9}>", re.IGNORECASE | re.DOTALL
@@ -53,24 +53,23 @@ def without_tags(text: str) -> str:
     return _LINK.sub(r"\1", _TAG.sub(" ", _HIDDEN.sub(" ", text)))
 
 
-VERSION = 8
+VERSION = 10
 WAIT_SECONDS = 60.0
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
-_TABLES = {"meta", "files", "blocks", "words"}
+_TABLES = {"meta", "files", "windows", "words", "spellings"}
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-    inode INTEGER NOT NULL, read_ns INTEGER NOT NULL, digest TEXT NOT NULL, blocks INTEGER NOT NULL,
-    hangul INTEGER NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL, rank INTEGER NOT NULL, program INTEGER NOT NULL
+    inode INTEGER NOT NULL, read_ns INTEGER NOT NULL, digest TEXT NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL
 );
-CREATE TABLE blocks (
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    page INTEGER NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL
+CREATE TABLE windows (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, page INTEGER NOT NULL, heading TEXT NOT NULL, parts TEXT NOT NULL
 );
-CREATE INDEX blocks_by_file ON blocks (file);
+CREATE INDEX windows_by_file ON windows (file);
+CREATE TABLE spellings (word TEXT PRIMARY KEY, sound TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX spellings_by_sound ON spellings (sound);
 CREATE VIRTUAL TABLE words USING fts5 (body, title, name, tokenize = "unicode61 remove_diacritics 0");
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 0.8, 0.4)');
 """
 
 
@@ -193,7 +192,7 @@ def _make(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.execute("DROP TABLE IF EXISTS words")
-        for table in ("meta", "files", "blocks"):
+        for table in ("meta", "files", "blocks", "windows", "spellings"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in _SCHEMA.split(";\n"):
             if statement.strip():
@@ -261,7 +260,6 @@ class SearchIndex:
     Args:
         path: the cache file.
         wait: seconds to wait for another process that is indexing.
-        lexicon: the word lists; the packaged ones when left out.
         secrets: declared secrets, by name: the names stand for the values in what is kept and found.
 
     Raises:
@@ -273,13 +271,11 @@ class SearchIndex:
         path: Path,
         *,
         wait: float = WAIT_SECONDS,
-        lexicon: Lexicon | None = None,
         secrets: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._hidden = Hidden(secrets)
         self._path = path
         self._wait = wait
-        self._lexicon = lexicon or load_lexicon()
         self._db = open_store(path, wait)
         self._scope: tuple[Path, tuple[str, ...]] | None = None
 
@@ -379,22 +375,15 @@ class SearchIndex:
         except InterruptedError:
             return Refreshed(0, 0, 0, (), (), searched(self._db), complete=False)
 
-    def _says(self, term: Term) -> bool:
-        return term.surface.casefold() not in self._lexicon.stop
-
     def _query(self, text: str, limit: int) -> SearchHits:
         text = text[:MAX_QUESTION]
         self._db.execute("BEGIN")
         try:
-            named = named_in(self._db, without_tags(text))
-            terms = parse_question(named.rest, self._lexicon)
-            if not named.files and not any(self._says(term) for term in terms):
-                # A question about markup itself has no other words.
-                named = named_in(self._db, text)
-                terms = parse_question(named.rest, self._lexicon)
-            if named.files and not any(self._says(term) for term in terms):
+            plain = without_tags(text)
+            named = named_in(self._db, text if says_nothing(plain) else plain)
+            if named.files and says_nothing(named.rest):
                 return opening(self._db, named.files[0])
-            return ask(self._db, named.rest, terms, max(1, limit), self._lexicon.stop_tokens, named.files)
+            return ask(self._db, named.rest, max(1, limit), named.files)
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -10,17 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hitl_tui.teams.search.blocks import Extraction, Unreadable
-from hitl_tui.teams.search.file_rank import is_program, rank_of
+from hitl_tui.teams.search.blocks import Extraction, Unreadable, windows
 from hitl_tui.teams.search.file_text import extract_bytes, read_source
 from hitl_tui.teams.search.file_walk import Found, Skipped, walk
 from hitl_tui.teams.search.hidden_files import Hidden
+from hitl_tui.teams.search.language import english_sound, skeleton
 from hitl_tui.teams.search.tokens import index_tokens, readable
 
 Progress = Callable[[int, int], None]
 
-_HANGUL = re.compile("[가-힣]")
-_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile(r"[a-z]{2,30}")
 _RACY_NS = 2_000_000_000  # coarsest time stamp of a file system in use
 _BATCH_SECONDS = 2.0
 """After so long what was read is kept, so that a build that is ended goes on from there."""
@@ -203,13 +202,12 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
         _drop(db, [old])
     reason = ""
     try:
-        extraction = hidden.extraction(extract_bytes(source.data, found.absolute.suffix, hidden.lines))
+        extraction = hidden.extraction(extract_bytes(source.data, found.absolute.name, hidden.lines))
     except Unreadable as error:
         extraction, reason = Extraction(()), str(error)
-    hangul = _is_korean(extraction)
     cursor = db.execute(
-        "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, blocks, hangul, reason, note,"
-        " rank, program) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, reason, note)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             found.path,
             source.size,
@@ -217,12 +215,8 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
             _signed(source.inode),
             read_ns,
             digest,
-            len(extraction.blocks),
-            int(hangul),
             reason,
             extraction.note,
-            int(rank_of(found.path)),
-            int(is_program(found.path)),
         ),
     )
     _insert(db, cursor.lastrowid or 0, found.path, extraction)
@@ -230,29 +224,34 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
 
 
 def _insert(db: sqlite3.Connection, file: int, path: str, extraction: Extraction) -> None:
-    first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM blocks").fetchone()[0]
-    name = index_tokens(path.rpartition(".")[0])
-    titles = {heading: index_tokens(heading) for heading in {block.heading for block in extraction.blocks}}
-    numbered = list(enumerate(extraction.blocks, start=first))
+    first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM windows").fetchone()[0]
+    name = index_tokens(path.rpartition(".")[0] or path)
+    spelt: set[str] = set(_LATIN.findall(path.casefold()))
+    for number, window in enumerate(windows(extraction.blocks), start=first):
+        text = "\n".join(block.text for block in window.blocks)
+        parts = [[block.line, block.end_line, _storable(block.text)] for block in window.blocks]
+        db.execute(
+            "INSERT INTO windows (id, file, page, heading, parts) VALUES (?, ?, ?, ?, ?)",
+            (number, file, window.page, _storable(window.heading), json.dumps(parts, ensure_ascii=False)),
+        )
+        body, title = index_tokens(readable(text)), index_tokens(window.heading)
+        db.execute("INSERT INTO words (rowid, body, title, name) VALUES (?, ?, ?, ?)", (number, body, title, name))
+        spelt.update(_LATIN.findall(f"{window.heading} {text}".casefold()))
     db.executemany(
-        "INSERT INTO blocks (id, file, line, end_line, page, heading, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ((row, file, b.line, b.end_line, b.page, _storable(b.heading), _storable(b.text)) for row, b in numbered),
-    )
-    db.executemany(
-        "INSERT INTO words (rowid, body, title, name) VALUES (?, ?, ?, ?)",
-        ((row, index_tokens(readable(b.text)), titles[b.heading], name) for row, b in numbered),
+        "INSERT OR IGNORE INTO spellings (word, sound) VALUES (?, ?)",
+        ((word, skeleton(english_sound(word))) for word in spelt),
     )
 
 
 def _drop(db: sqlite3.Connection, files: Iterable[int]) -> None:
     for file in files:
-        db.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM blocks WHERE file = ?)", (file,))
-        db.execute("DELETE FROM blocks WHERE file = ?", (file,))
+        db.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM windows WHERE file = ?)", (file,))
+        db.execute("DELETE FROM windows WHERE file = ?", (file,))
         db.execute("DELETE FROM files WHERE id = ?", (file,))
 
 
 def _clear(db: sqlite3.Connection) -> None:
-    for table in ("words", "blocks", "files", "meta"):
+    for table in ("words", "windows", "spellings", "files", "meta"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608
 
 
@@ -268,11 +267,6 @@ def _stale(found: Found, known: Sequence[int] | None) -> bool:
 def _signed(inode: int) -> int:
     """Fit an unsigned 64-bit inode number into SQLite's integers."""
     return inode - (1 << 64) if inode >= 1 << 63 else inode
-
-
-def _is_korean(extraction: Extraction) -> bool:
-    sample = "".join(block.text for block in extraction.blocks[:200])
-    return not sample.isascii() and len(_HANGUL.findall(sample)) * 5 > len(_LETTER.findall(sample))
 
 
 def _storable(text: str) -> str:

@@ -251,6 +251,60 @@ def text_blocks(lines: Sequence[str], page: int = 0) -> list[Block]:
     return build.finish()
 
 
+_ROFF_LINE = re.compile(r"[.']\s*(\w{1,3})\b[ \t]*(.*)")
+_ROFF_MARK = re.compile(r"\\f(?:\[\w*\]|\(\w\w|\w)|\\\(\w\w|\\[&|^/,]|\\s[+-]?\d")
+_ROFF_TEXT = frozenset(
+    (
+        "B",
+        "I",
+        "BR",
+        "IR",
+        "RB",
+        "RI",
+        "BI",
+        "IB",
+        "Nm",
+        "Nd",
+        "It",
+        "Fl",
+        "Ar",
+        "Xr",
+        "Pa",
+        "Ic",
+        "Dq",
+        "Em",
+        "Cm",
+        "Op",
+    )
+)
+_ROFF_BREAK = frozenset(("PP", "P", "LP", "TP", "IP", "HP", "Pp", "It", "sp"))
+
+
+def manual_blocks(lines: Sequence[str]) -> list[Block]:
+    """Return the paragraphs of a manual page (man or mdoc); line numbers from 1."""
+    build = BlockBuilder()
+    for number, text in enumerate(lines, start=1):
+        if build.full:
+            break
+        plain = _ROFF_MARK.sub("", text[:_MAX_MARKED]).replace("\\-", "-")
+        request = _ROFF_LINE.match(plain)
+        if request is None:
+            if plain.startswith((".", "'")) or not plain.strip():
+                build.flush()
+            else:
+                build.add(number, plain)
+            continue
+        name, rest = request.groups()
+        if name in ("SH", "SS", "Sh", "Ss"):
+            build.heading(1 if name in ("SH", "Sh") else 2, rest.strip('"'), number)
+            continue
+        if name in _ROFF_BREAK:
+            build.flush()
+        if name in _ROFF_TEXT and rest:
+            build.add(number, rest.replace('"', ""))
+    return build.finish()
+
+
 _DROPPED = frozenset({"script", "style", "template", "noscript", "svg", "head"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(

@@ -1,204 +1,58 @@
-"""Asking the store of an index: counting words, finding candidates, choosing passages by their words and their form."""
+"""Asking the store of an index: the windows that have a question's words, in order of words and meaning, and quoted."""
 
 from __future__ import annotations
 
 import json
-import re
+import math
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hitl_tui.teams.search.file_rank import CODE_SHARE, FileRank, ranks_asked
+from hitl_tui.teams.search import language
+from hitl_tui.teams.search.file_rank import weight_of
 from hitl_tui.teams.search.index_refresh import searched
-from hitl_tui.teams.search.query_terms import Term, Weight, pairs
-from hitl_tui.teams.search.ranking import (
-    MAX_PASSAGE_CHARS,
-    Candidate,
-    Passage,
-    Scored,
-    Weighed,
-    answers,
-    choose,
-    focus,
-    score,
-    weigh,
-    with_neighbours,
-)
-from hitl_tui.teams.search.tokens import index_tokens, normalise, phrase_tokens
+from hitl_tui.teams.search.meaning import likenesses
+from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
+from hitl_tui.teams.search.tokens import index_tokens, normalise
 
-_HEADING = 0.7
-_HEADING_FREE = 0.3
-_ALIKE = 0.6
-_LINK = 0.7  # an entry of a table of contents points to the answer and isn't it
-_SAME_SCRIPT = 1.25
-_HAS_FIGURE = 1.15
-_CODE = 0.85  # who asks in words wants to read words, unless there are none
-_QUESTION = 0.8  # a list of questions has all the words and none of the answers
-_DEFINITION = 1.35
-_AS_WRITTEN = 0.04  # decides between passages alike: the word itself before another form of it
-_HANGUL = re.compile("[가-힣]")
-_ENGLISH = re.compile(r"[a-z]+", re.IGNORECASE)
-_HOW_MUCH = re.compile(
-    r"몇|얼마|퍼센트|비율|\bhow (?:many|much|long|often|large|big|far|old|fast|soon)\b|\bpercent|\bnumber of\b"
-    r"|\bby when\b|\bwhat (?:is|are) the (?:maximum|minimum|default|limit)\b",
-    re.IGNORECASE,
-)
-_FIGURE = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|half)\b", re.IGNORECASE
-)
-_LINK_ONLY = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*(?:\[[^\]]*\]\([^)]*\)|\[\[[^\]]*\]\]|:\w+:`[^`]*`)\s*$")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-_MARKUP = re.compile(r"\]\([^)]*\)|\[=|=\]|\{\{|\}\}|\[\[|\]\]|:\w+:`|<[^>\n]*>")
-_CODE_SIGNS = re.compile(r"[{}();=<>\[\]]|::|->")
-_CODE_SHARE = 0.05
-_ASKS_FOR_CODE = re.compile(
-    r"\b(?:code|snippet|syntax|signature|idl|example)\b|코드|예제|문법|[{}();=<>]", re.IGNORECASE
-)
-_ITEM = re.compile(r"[\s>]*(?:[-*+•|]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s*\S")
-_FIELD = re.compile(r"[^\w\n]{0,6}\w[\w ]{0,30}[:：]\s*\S[^\n]*$")
-_MAX_FIELD = 80
-_MAX_ASKING = 240
-_SUBJECT = (
-    re.compile(
-        r"\W*(?:what(?:'s|’s| is| are| does| do)|define|explain|describe)\s+(?:an?\s+|the\s+)?"
-        r"(?P<of>[^?.!,\n]{2,60}?)(?:\s+(?:mean|means|stand for|stands for))?\s*[?.!]*\s*$",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\W*(?P<of>[^?.!,\n]{2,40}?)(?:이란|란|은|는|이|가)?\s*(?:뭐|무엇|무슨 (?:뜻|의미)|어떤 (?:것|뜻))[^\n]{0,12}$"
-    ),
-)
-_MAX_SUBJECT_WORDS = 4
-_LEAD = re.compile(r"[\s>*_`#|:.\-]*(?:(?:an?|the)\s+)?", re.IGNORECASE)
-_DEFINES = re.compile(
-    r"\W*(?:\([^)\n]{1,60}\)\W*)?(?:[:：=\n—–-]|(?:is|are|means?|refers? to|denotes?)\b|은\s|는\s|이란|란\s)"
-)
+MAX_PASSAGE_CHARS = 600
+_POSTINGS = 6_000
+_CANDIDATES, _COMPARED = 300, 50
+_MEANT = 0.5
+_FEW = 200  # windows: among fewer, how rare a word is says little
+_TITLE, _NAME = 0.5, 0.25
+_ABSENT = 0.18
+"""Share of a question in names that stand nowhere from which its answer isn't there either."""
+_NAMED = 0.7
+_UNLIKE, _UNCOVERED = 0.22, 0.65
+_SURE_COVERED, _SURE_LIKE = 0.55, 0.42
+_SHORT = 60
+_LONG_QUESTION, _REPEATED = 30, 0.4
+"""A passage that has a whole question, word for word, asks it, too."""
+_SENTENCE_END = (".", "!", "?", "。", ".`", ":")
 
 
-def prior(question: str, terms: Sequence[Term], stop: frozenset[str], heading: str, text: str) -> float:
-    """Return a factor for a passage by its form: its headings, its script, whether it is code, a link, a question.
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage of a document that answers.
 
     Args:
-        question: the question as written.
-        terms: what it looks for.
-        stop: index tokens that say nothing.
-        heading: the passage's headings, outermost first, joined by ` > `.
-        text: its words.
+        path: file relative to the folder, forward slashes.
+        line, end_line: counted from 1, inclusive (in a PDF: within the page).
+        page: page of a PDF; 0 for other files.
+        heading: the headings above it.
+        text: the words, at most `MAX_PASSAGE_CHARS` characters.
+        score: higher is better; comparable within one question.
     """
-    factor = 1 + _HEADING * max(0.0, heading_likeness(heading, terms, stop) - _HEADING_FREE)
-    if (_HANGUL.search(text) is None) == (_HANGUL.search(question) is None):
-        factor *= _SAME_SCRIPT
-    if _HOW_MUCH.search(question) and _FIGURE.search(text):
-        factor *= _HAS_FIGURE
-    if _LINK_ONLY.match(text):
-        factor *= _LINK
-    elif is_asking(text):
-        factor *= _QUESTION
-    elif is_code(text) and not _ASKS_FOR_CODE.search(question):
-        factor *= _CODE
-    if defines(text, subject_of(question)):
-        factor *= _DEFINITION
-    return factor * (1 + _AS_WRITTEN * as_written(text, terms))
 
-
-def as_written(text: str, terms: Sequence[Term]) -> float:
-    """Return which share of the English terms stands in a text exactly as in the question, 0 to 1."""
-    wanted = [t.surface.casefold() for t in terms if t.weight is not Weight.WEAK and _ENGLISH.fullmatch(t.surface)]
-    if not wanted:
-        return 0.0
-    words = {word.casefold() for word in _ENGLISH.findall(normalise(text))}
-    return sum(word in words for word in wanted) / len(wanted)
-
-
-def heading_likeness(heading: str, terms: Sequence[Term], stop: frozenset[str]) -> float:
-    """How much the nearest heading, alone or with the one above it, says what the terms say, 0 to 1."""
-    wanted = [term for term in terms if term.weight in (Weight.STRONG, Weight.ROLE)] or list(terms)
-    parts = heading.split(" > ")
-    best = 0.0
-    for own in {parts[-1], " ".join(parts[-2:])}:
-        tokens = [token for token in index_tokens(own).split() if token not in stop]
-        if not tokens or not wanted:
-            continue
-        padded = f" {' '.join(tokens)} "
-        standing = [
-            (term, phrase)
-            for term in terms
-            for form in term.forms
-            if form.weight >= _ALIKE
-            for phrase in form.phrases
-            if f" {phrase} " in padded
-        ]
-        found = [term for term, _ in standing]
-        covered = {token for _, phrase in standing for token in phrase.split()}
-        share = sum(token in covered for token in tokens) / len(tokens)
-        reach = sum(term in found for term in wanted) / len(wanted)
-        if share + reach:
-            best = max(best, 2 * share * reach / (share + reach))
-    return best
-
-
-def is_code(text: str) -> bool:
-    """True for a passage of program code, a declaration or data rather than sentences."""
-    if _FENCE.match(text):
-        return True
-    bare = _MARKUP.sub("", text)
-    return len(_CODE_SIGNS.findall(bare)) > max(4, _CODE_SHARE * len(bare))
-
-
-def is_asking(text: str) -> bool:
-    """True for a passage that only asks."""
-    return len(text) <= _MAX_ASKING and text.rstrip(" \t*_`\"'”’)").endswith(("?", "？"))
-
-
-def introduces(text: str) -> bool:
-    """True for a passage that ends by announcing what follows it."""
-    return text.rstrip(" \t*_`").endswith((":", "："))
-
-
-def is_field(text: str) -> bool:
-    """True for a name and its value (`Default: 180`), which belong to what is said beside them."""
-    return len(text) <= _MAX_FIELD and _FIELD.match(text) is not None
-
-
-def is_item(text: str) -> bool:
-    """True for an entry of a list or a row of a table."""
-    return _ITEM.match(text) is not None
-
-
-def subject_of(question: str) -> str:
-    """Return the tokens of what a question wants defined (`What is a wheel?`); empty for another question."""
-    for pattern in _SUBJECT:
-        if match := pattern.match(question[:200]):
-            words = match.group("of").split()
-            return phrase_tokens(normalise(" ".join(words))) if len(words) <= _MAX_SUBJECT_WORDS else ""
-    return ""
-
-
-def defines(text: str, subject: str) -> bool:
-    """True when a passage begins with the subject and goes on to say what it is."""
-    if not subject:
-        return False
-    lead = _LEAD.match(text)
-    start = lead.end() if lead else 0
-    size = len(subject.split())
-    for end in range(start + 1, min(len(text), start + 80)):
-        if text[end].isalnum() and text[end - 1].isalnum():
-            continue
-        tokens = phrase_tokens(normalise(text[start:end]))
-        if tokens == subject and _DEFINES.match(text, end):
-            return True
-        if tokens.count(" ") > size:
-            return False
-    return False
-
-
-_CANDIDATES = 300
-_LOOKED_AT = 80
-_COUNTED = 4_000
-_MATCHED = 25_000
-_FOLLOWING = 12
-_APART = 3
-_WORDS = (Weight.STRONG, Weight.ROLE, Weight.WEAK)
+    path: str
+    line: int
+    end_line: int
+    page: int
+    heading: str
+    text: str
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +64,8 @@ class SearchHits:
         terms: the words looked for.
         missing: those of them that stand nowhere in the documents.
         searched: how many files were searched.
-        weak: no passage speaks of what was asked; the one there is comes nearest, in a file that the question names.
+        weak: the passages only come near what was asked.
+        nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
     """
 
     passages: tuple[Passage, ...]
@@ -218,276 +73,286 @@ class SearchHits:
     missing: tuple[str, ...]
     searched: int
     weak: bool = False
+    nearly: tuple[tuple[str, str], ...] = ()
 
 
-def ask(
-    db: sqlite3.Connection,
-    question: str,
-    terms: tuple[Term, ...],
-    limit: int,
-    stop: frozenset[str] = frozenset(),
-    named: Sequence[int] = (),
-) -> SearchHits:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, weighed against the documents.
+
+    Args:
+        text: as written.
+        terms: what it looks for.
+        files: where each phrase stands, by window; of some files alone where the question names them.
+        windows: how many there are.
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    found: Mapping[str, Sequence[int]]
+    windows: int
+
+    def rarity(self, phrase: str) -> float:
+        return math.log(1 + self.windows / (len(self.found[phrase]) + 1))
+
+    def stands(self, term: Term) -> bool:
+        return any(self.found[form.phrase] for form in term.forms)
+
+    def value(self, text: str) -> float:
+        """Return how much of the question a text says."""
+        tokens = f" {index_tokens(text)} "
+        return sum(
+            term.telling
+            * max((f.weight * self.rarity(f.phrase) for f in term.forms if f" {f.phrase} " in tokens), default=0.0)
+            for term in self.terms
+        )
+
+    def covered(self, tokens: str) -> float:
+        """Return which share of the question stands in some index tokens, 0 to 1."""
+        has = whole = 0.0
+        for term in self.terms:
+            most = max((len(self.found[form.phrase]) for form in term.forms if form.weight >= 0.5), default=0)
+            weight = term.telling**2 * math.log(1 + self.windows / (most + 1))
+            whole += weight
+            has += weight * max((form.weight for form in term.forms if f" {form.phrase} " in tokens), default=0.0)
+        return has / whole if whole else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    id: int
+    path: str
+    page: int
+    heading: str
+    parts: tuple[tuple[int, int, str], ...]
+    tokens: str
+    score: float
+    like: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return "\n".join(text for _, _, text in self.parts)
+
+
+def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] = ()) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
     Args:
         db: the store.
         question: the question, as written.
-        terms: what it looks for.
         limit: how many passages at most.
-        stop: index tokens that say nothing in a heading.
-        named: ids of the files that the question names; what they say comes first.
+        named: ids of the files that the question names: only they are searched.
     """
-    everything = _Part.of(db, terms)
-    weighed = everything.weighed
-    missing = tuple(
-        item.term.surface
-        for item in weighed
-        if not item.known and item.term.content and item.term.weight in (Weight.STRONG, Weight.ROLE)
-    )
-    hits = SearchHits((), tuple(term.surface for term in terms), missing, searched(db))
-
-    def passages(part: _Part, most: int, files: Sequence[int] = (), *, any_match: bool = False) -> tuple[Passage, ...]:
-        candidates = _candidates(db, part, files)
-        scored = score(candidates, part.weighed)[:_LOOKED_AT]
-        if not scored or not (any_match or answers(scored, part.weighed)):
-            return ()
-        scored = with_neighbours(scored, part.weighed, _around(db, scored))
-        return _passages(db, question, terms, stop, scored, part.weighed, most)
-
-    def in_order() -> tuple[Passage, ...]:
-        if not _of_source_code(db):
-            return passages(everything, limit)
-        found: tuple[Passage, ...] = ()
-        for ranks in ranks_asked(question):
-            if len(found) >= limit or (found and FileRank.SOURCE not in ranks):
-                break
-            # As if there were nothing else: what the tests of a program say tells nothing of its documents.
-            found += passages(_Part.of(db, terms, ranks), limit - len(found))
-        return found
-
-    first = passages(everything, limit, named) if named else ()
-    places = {(one.path, one.line) for one in first}
-    found = (*first, *(one for one in in_order() if (one.path, one.line) not in places))
-    if found:
-        return replace(hits, passages=found[:limit])
-    said_nowhere = tuple(
-        item.term.surface for item in weighed if not item.known and item.term.content and item.term.weight in _WORDS
-    )
-    nearest = passages(everything, 1, named, any_match=True) if named else ()
-    return replace(hits, passages=nearest, missing=said_nowhere, weak=bool(nearest))
+    terms = parse_question(question, lambda word: _sounding(db, word))
+    windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
+    asked = _Asked(question, terms, _found(db, terms, named), windows)
+    absent = [term for term in terms if not asked.stands(term) and term.telling >= _NAMED]
+    nearly = [(t.surface, near) for t in absent if not t.korean and (near := _written_like(db, t.surface))]
+    if nearly:
+        terms = tuple(with_near(term, [near for word, near in nearly if word == term.surface]) for term in terms)
+        asked = replace(asked, terms=terms, found=_found(db, terms, named))
+    absent = [term for term in terms if not asked.stands(term) and term.telling >= _NAMED]
+    hits = SearchHits((), tuple(t.surface for t in terms), (), searched(db), nearly=tuple(nearly))
+    hits = replace(hits, missing=tuple(term.surface for term in absent))
+    ranked = _ranked(db, asked)
+    if not ranked:
+        return hits
+    names = sum(term.telling for term in absent if not term.korean and not term.surface[0].isdigit())
+    best = ranked[:3]
+    covered, like = max(asked.covered(w.tokens) for w in best), max(w.like for w in best)
+    if not named and (
+        (names > _ABSENT * sum(term.telling for term in terms) or like < _UNLIKE) and covered < _UNCOVERED
+    ):
+        return hits
+    sure = (covered >= _SURE_COVERED or like >= _SURE_LIKE) and not names
+    passages = [_quote(asked, window) for window in _different(ranked, limit)]
+    return replace(hits, passages=tuple(passages), weak=not sure)
 
 
 def opening(db: sqlite3.Connection, file: int) -> SearchHits:
     """Return how a file begins, for a question that says no more than its name; the caller holds a read transaction."""
     row = db.execute(
-        "SELECT path, line, end_line, page, heading, text FROM blocks JOIN files ON files.id = blocks.file"
-        " WHERE files.id = ? ORDER BY blocks.id LIMIT 1",
+        "SELECT path, page, heading, parts FROM windows JOIN files ON files.id = windows.file"
+        " WHERE files.id = ? ORDER BY windows.id LIMIT 1",
         (file,),
     ).fetchone()
     if row is None:
         return SearchHits((), (), (), searched(db))
-    path, line, end_line, page, heading, text = row
-    first, last, words = focus(text, line, end_line, ())
-    return SearchHits((Passage(path, first, last, page, heading, words, 0.0),), (), (), searched(db), weak=True)
+    path, page, heading, parts = row
+    line, end, text = json.loads(parts)[0]
+    return SearchHits((Passage(path, line, end, page, heading, _cut(text), 0.0),), (), (), searched(db), weak=True)
 
 
-def _of_source_code(db: sqlite3.Connection) -> bool:
-    files, programs = db.execute("SELECT count(*), coalesce(sum(program), 0) FROM files WHERE reason = ''").fetchone()
-    return bool(programs) and programs >= CODE_SHARE * files
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What of an index is searched, and what the words of a question weigh there.
-
-    Args:
-        ranks: JSON of the ranks of its files.
-        counts: in how many blocks each phrase stands, up to a limit.
-        weighed: the terms.
-    """
-
-    ranks: str
-    counts: Mapping[str, int]
-    weighed: tuple[Weighed, ...]
-
-    @classmethod
-    def of(cls, db: sqlite3.Connection, terms: Sequence[Term], ranks: Collection[FileRank] = tuple(FileRank)) -> _Part:
-        """Return the files of some ranks, of all unless given, as a part."""
-        phrases = {phrase for term in terms for form in term.forms for phrase in form.phrases}
-        phrases.update(phrase for phrase in pairs(terms) if phrase)
-        chosen = json.dumps(sorted(ranks))
-        blocks, korean = db.execute(
-            "SELECT coalesce(sum(blocks), 0), coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files"
-            " WHERE rank IN (SELECT value FROM json_each(?))",
-            (chosen,),
-        ).fetchone()
-        part = cls(chosen, {}, ())
-        counts = {
-            phrase: int(
-                db.execute(
-                    f"SELECT count(*) FROM (SELECT 1 FROM {part.source} LIMIT ?)",  # noqa: S608 - constants
-                    (*part.matching(_quoted(phrase)), _COUNTED),
-                ).fetchone()[0]
-            )
-            for phrase in phrases
-        }
-        return cls(chosen, counts, weigh(terms, counts, blocks, korean))
-
-    @property
-    def whole(self) -> bool:
-        """It is all of the index."""
-        return self.ranks == _ALL
-
-    @property
-    def source(self) -> str:
-        """What follows FROM: its blocks that match; `matching` has the values."""
-        if self.whole:
-            return "words WHERE words MATCH ?"
-        return (
-            "words JOIN blocks ON blocks.id = words.rowid JOIN files ON files.id = blocks.file"
-            " WHERE words MATCH ? AND files.rank IN (SELECT value FROM json_each(?))"
-        )
-
-    def matching(self, expression: str) -> tuple[str, ...]:
-        return (expression,) if self.whole else (expression, self.ranks)
-
-
-_ALL = json.dumps(sorted(FileRank))
-
-
-def _candidates(db: sqlite3.Connection, part: _Part, files: Sequence[int] = ()) -> list[Candidate]:
-    """Return the blocks of a part that have words of the question, best first; of some files alone where given."""
-    wanted = sorted((count, phrase) for phrase, count in part.counts.items() if count)
-    chosen: list[str] = []
-    reach = 0
-    for count, phrase in wanted:
-        # Words that stand nearly everywhere cost most and tell least; the rare ones come first.
-        if chosen and (reach + count > _MATCHED or count >= _COUNTED):
-            break
-        chosen.append(phrase)
-        reach += count
-    if not chosen:
+def _sounding(db: sqlite3.Connection, word: str) -> list[tuple[str, float]]:
+    sound = language.skeleton(language.korean_sound(word))
+    if not sound:
         return []
+    rows = db.execute("SELECT word FROM spellings WHERE sound = ?", (sound,))
+    least = 75 if language.in_english(word) else (85, 65, 55)[min(len(sound), 3) - 1]
+    return language.best_sounding(word, [row[0] for row in rows], least=least)
+
+
+def _written_like(db: sqlite3.Connection, word: str) -> str:
+    """Return the word of the documents that is written nearly like one that isn't there; empty if none."""
+    from rapidfuzz import fuzz, process
+
+    word = word.casefold()
+    if len(word) < 5 or not word.isalpha():
+        return ""
     rows = db.execute(
-        f"SELECT words.rowid, body, title, name, words.rank FROM {part.source}"  # noqa: S608 - constants
-        " AND (? OR words.rowid IN (SELECT id FROM blocks WHERE file IN (SELECT value FROM json_each(?))))"
-        " ORDER BY words.rank LIMIT ?",
+        "SELECT word FROM spellings WHERE word LIKE ? AND length(word) BETWEEN ? AND ?",
+        (word[0] + "%", len(word) - 2, len(word) + 2),
+    )
+    near = process.extractOne(word, [row[0] for row in rows], scorer=fuzz.ratio, score_cutoff=86)
+    return near[0] if near else ""
+
+
+def _found(db: sqlite3.Connection, terms: Sequence[Term], named: Sequence[int]) -> dict[str, list[int]]:
+    """Return by phrase the windows that have it, up to a limit."""
+    where = " AND rowid IN (SELECT id FROM windows WHERE file IN (SELECT value FROM json_each(?)))" if named else ""
+    values = (json.dumps(list(named)),) if named else ()
+    return {
+        phrase: [
+            row[0]
+            for row in db.execute(
+                f"SELECT rowid FROM words WHERE words MATCH ?{where} LIMIT ?",  # noqa: S608 - constants
+                (_quoted(phrase), *values, _POSTINGS),
+            )
+        ]
+        for phrase in {form.phrase for term in terms for form in term.forms}
+    }
+
+
+def _ranked(db: sqlite3.Connection, asked: _Asked) -> list[_Window]:
+    """Return the windows that have words of a question, best first, by words and by meaning."""
+    sums: Counter[int] = Counter()
+    for term in asked.terms:
+        own: dict[int, float] = {}
+        for form in term.forms:
+            value = form.weight * term.telling * asked.rarity(form.phrase)
+            for window in asked.found[form.phrase]:
+                own[window] = max(own.get(window, 0.0), value)
+        sums.update(own)
+    chosen = [window for window, _ in sums.most_common(_CANDIDATES)]
+    rows = db.execute(
+        "SELECT windows.id, path, page, heading, parts, body, title, name FROM windows"
+        " JOIN files ON files.id = windows.file JOIN words ON words.rowid = windows.id"
+        " WHERE windows.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(chosen),),
+    )
+    scored = []
+    for id_, path, page, heading, parts, body, title, name in rows:
+        score = _score(asked, f" {body} ", f" {title} ", f" {name} ")
+        blocks = tuple(piece for first, last, text in json.loads(parts) for piece in _sentences(first, last, text))
+        scored.append(_Window(id_, path, page, heading, blocks, f" {body} {title} {name} ", score))
+    scored.sort(key=lambda window: (-window.score, window.id))
+    scored = scored[:_COMPARED]
+    if not scored:
+        return []
+    best = scored[0].score or 1.0
+    texts = [f"{window.heading.rpartition(' > ')[2]}: {window.text}" for window in scored]
+    likes = likenesses(asked.text, texts)
+    return sorted(
         (
-            *part.matching(" OR ".join(_quoted(phrase) for phrase in chosen)),
-            not files,
-            json.dumps(list(files)),
-            _CANDIDATES,
+            replace(
+                window,
+                score=((1 - _MEANT) * window.score / best + _MEANT * like) * _weight(window, asked.text),
+                like=like,
+            )
+            for window, like in zip(scored, likes, strict=True)
         ),
+        key=lambda window: (-window.score, window.id),
     )
-    return [Candidate(*row) for row in rows]
 
 
-def _around(db: sqlite3.Connection, scored: Sequence[Scored]) -> dict[int, str]:
-    around: dict[int, str] = {}
-    for item in scored:
-        rows = db.execute(
-            "SELECT words.body FROM blocks JOIN words ON words.rowid = blocks.id WHERE blocks.id IN (?, ?)"
-            " AND blocks.file = (SELECT file FROM blocks WHERE id = ?)",
-            (item.candidate.id - 1, item.candidate.id + 1, item.candidate.id),
-        )
-        around[item.candidate.id] = " ".join(row[0] for row in rows)
-    return around
+def _weight(window: _Window, question: str) -> float:
+    repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
+    return weight_of(window.path, question) * (_REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0)
 
 
-def _passages(
-    db: sqlite3.Connection,
-    question: str,
-    terms: Sequence[Term],
-    stop: frozenset[str],
-    scored: Sequence[Scored],
-    weighed: Sequence[Weighed],
-    limit: int,
-) -> tuple[Passage, ...]:
-    marks = ", ".join("?" * len(scored))
-    rows = db.execute(
-        "SELECT blocks.id, files.id, path, line, end_line, page, heading, text FROM blocks"  # noqa: S608
-        f" JOIN files ON files.id = blocks.file WHERE blocks.id IN ({marks})",
-        [item.candidate.id for item in scored],
-    )
-    details = {row[0]: row[1:] for row in rows}
-    ordered = sorted(
-        (
-            replace(item, score=item.score * prior(question, terms, stop, *details[item.candidate.id][5:]))
-            for item in scored
-        ),
-        key=lambda item: -item.score,
-    )
-    passages = []
-    shown: set[int] = set()
-    for item in choose(ordered, {row: detail[0] for row, detail in details.items()}, limit):
-        row = item.candidate.id
-        if row in shown:
-            continue
-        shown.add(row)
-        _, path, line, end_line, page, heading, text = details[row]
-        first, last, words = focus(text, line, end_line, weighed)
-        if last == end_line and introduces(words):
-            last, words = _with_list(db, row, last, words, shown)
-        if first == line:
-            first, words = _with_lead(db, row, first, words, shown)
-        passages.append(Passage(path, first, last, page, heading, words, round(item.score, 4)))
-    return tuple(passages)
+def _score(asked: _Asked, body: str, title: str, name: str) -> float:
+    length = 0.8 * (0.4 + 0.6 * body.count(" ") / 120)
+    total = 0.0
+    for term in asked.terms:
+        best = 0.0
+        for form in term.forms:
+            if not asked.found[form.phrase]:
+                continue
+            phrase = f" {form.phrase} "
+            times = body.count(phrase)
+            value = 2.0 * times / (times + length)
+            if phrase in title:
+                value = max(value, 0.9) + _TITLE
+            if phrase in name:
+                value = max(value, 0.6) + _NAME
+            best = max(best, form.weight * asked.rarity(form.phrase) * value)
+        total += best * term.telling
+    return total
 
 
-def _with_list(db: sqlite3.Connection, row: int, last: int, words: str, shown: set[int]) -> tuple[int, str]:
-    """Add what follows a passage that introduces it (`The keys are:`), as far as there is room.
-
-    Args:
-        row: the passage's block; `shown` gets the blocks added.
-        last: its last line.
-        words: its text.
-    """
-    rows = db.execute(
-        "SELECT next.id, next.line, next.end_line, next.text FROM blocks AS own JOIN blocks AS next"
-        " ON next.file = own.file AND next.page = own.page AND next.id > own.id AND next.id <= own.id + ?"
-        " AND (next.heading = own.heading OR substr(next.heading, 1, length(own.heading) + 3) = own.heading || ' > ')"
-        " WHERE own.id = ? ORDER BY next.id",
-        (_FOLLOWING, row),
-    )
-    follows, before = row, ""
-    for number, line, end_line, text in rows:
-        apart = number != follows + 1 or line - last > _APART
-        if follows != row and not (is_item(text) and is_item(before)):
+def _different(ranked: Sequence[_Window], limit: int) -> list[_Window]:
+    """Return the best windows without those that say the same again."""
+    chosen: list[_Window] = []
+    bags: list[frozenset[str]] = []
+    for window in ranked:
+        if len(chosen) >= limit or window.score < ranked[0].score * 0.5:
             break
-        if apart or number in shown or len(words) + len(text) >= MAX_PASSAGE_CHARS:
+        bag = frozenset(window.tokens.split())
+        if not any(len(bag & other) >= 0.85 * len(bag | other) for other in bags):
+            chosen.append(window)
+            bags.append(bag)
+    return chosen
+
+
+def _quote(asked: _Asked, window: _Window) -> Passage:
+    """Return the part of a window that says most of what was asked, with what follows it as far as there is room."""
+    values = [asked.value(text) / math.sqrt(1 + len(text) / 400) for _, _, text in window.parts]
+    first = max(range(len(values)), key=lambda at: (values[at], -at))
+    line, end, words = window.parts[first]
+    before = window.parts[first - 1] if first else (0, 0, "")
+    if before[2] and (before[2].rstrip().endswith((":", "：")) or (len(before[2]) < _SHORT and ":" in before[2])):
+        # `Default: 180`, or what announces a list.
+        line, words = before[0], before[2] + _gap(before[1], line) + words
+    for next_line, next_end, text in window.parts[first + 1 :]:
+        if len(words) + len(text) >= MAX_PASSAGE_CHARS:
             break
-        words, last, follows, before = words + _gap(last, line) + text, end_line, number, text
-        shown.add(number)
-    return last, words
+        words, end = words + _gap(end, next_line) + text, next_end
+    return Passage(window.path, line, end, window.page, window.heading, _cut(words, asked), round(window.score, 4))
 
 
-def _with_lead(db: sqlite3.Connection, row: int, first: int, words: str, shown: set[int]) -> tuple[int, str]:
-    """Put the line before a passage in front of it when it belongs to it: `Default: 180`, or what introduces an entry.
-
-    Args:
-        row: the passage's block; `shown` gets the block added.
-        first: its first line.
-        words: its text.
-    """
-    lead = db.execute(
-        "SELECT lead.id, lead.line, lead.end_line, lead.text FROM blocks AS own JOIN blocks AS lead"
-        " ON lead.id = own.id - 1 AND lead.file = own.file AND lead.page = own.page AND lead.heading = own.heading"
-        " WHERE own.id = ?",
-        (row,),
-    ).fetchone()
-    if lead is None or lead[0] in shown or first - lead[2] > _APART or len(lead[3]) + len(words) >= MAX_PASSAGE_CHARS:
-        return first, words
-    if not (introduces(lead[3]) and is_item(words)) and not is_field(lead[3]):
-        return first, words
-    shown.add(lead[0])
-    return lead[1], lead[3] + _gap(lead[2], first) + words
+def _sentences(first: int, last: int, text: str) -> list[tuple[int, int, str]]:
+    """Return a block in pieces of a few lines that end with a sentence, so that a place is where the words stand."""
+    lines = text.split("\n")
+    if len(lines) != last - first + 1:
+        return [(first, last, text)]
+    pieces: list[tuple[int, int, str]] = []
+    begin = 0
+    for at, line in enumerate(lines):
+        if at == len(lines) - 1 or (line.rstrip().endswith(_SENTENCE_END) and len(lines) - at > 1):
+            pieces.append((first + begin, first + at, "\n".join(lines[begin : at + 1])))
+            begin = at + 1
+    return pieces
 
 
 def _gap(last: int, first: int) -> str:
-    """The line ends between two passages, so that lines within the joined text stay countable."""
+    """The line ends between two parts, so that lines within the joined text stay countable."""
     return "\n" * max(1, first - last)
+
+
+def _cut(text: str, asked: _Asked | None = None) -> str:
+    """Return a text, or of a long one the stretch that says most of what was asked."""
+    if len(text) <= MAX_PASSAGE_CHARS:
+        return text
+    size = MAX_PASSAGE_CHARS - 2
+    starts = range(0, len(text) - size + 100, 100) if asked is not None else (0,)
+    start = max(starts, key=lambda at: (asked.value(text[at : at + size]) if asked is not None else 0, -at))
+    return f"{'…' if start else ''}{text[start : start + size]}{'…' if start + size < len(text) else ''}"
 
 
 def _quoted(phrase: str) -> str:
     return '"' + phrase.replace('"', '""') + '"'
+
+
+def says_nothing(question: str) -> bool:
+    """Return whether a question has no word that says what is asked."""
+    return not any(term.telling >= 0.3 for term in parse_question(normalise(question)))

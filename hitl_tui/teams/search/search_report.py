@@ -10,12 +10,13 @@ from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, l
 
 _NAMED = 5
 _ANSWER = 600
+_MOST_QUOTED, _NEARLY = 3, 0.75
 _QUOTE = 280
 _ENGLISH = {
     "found": "{passages} in {files} for “{query}”, best first.",
     "weak": "No passage in the {searched} searched clearly answers “{query}”. "
     "This one, in a file that the question names, comes nearest; at most some of the words fit.",
-    "nearest": "A weak match, with at most some of the words:",
+    "nearest": "Found something near, not a sure answer:",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
     "no_files": "Nothing found: there is no document to search.",
     "missing": "Not in these documents: {words}.",
@@ -26,8 +27,8 @@ _ENGLISH = {
     "passages": "{count:,} passages",
     "file": "{count:,} file",
     "files": "{count:,} files",
-    "best": "The passage that fits best:",
-    "only": "The one passage that fits:",
+    "best": "Found, the best passage first:",
+    "only": "Found in one passage:",
     "summary": "{passages} in {files}, best: {label}",
     "none": "nothing found in {searched}",
     "unread": ", {count} skipped",
@@ -40,7 +41,7 @@ _KOREAN = {
     "found": "“{query}”에 대해 {files}에서 {passages}를 찾았습니다. 관련도가 높은 순서입니다.",
     "weak": "검색한 {searched} 어디에도 “{query}”에 분명히 답하는 구절이 없습니다. "
     "질문에서 말한 파일에서 가장 가까운 구절입니다. 일부 낱말만 맞습니다.",
-    "nearest": "일부 낱말만 맞는 약한 결과:",
+    "nearest": "가까운 내용을 찾았습니다. 확실한 답은 아닙니다:",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
     "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
     "missing": "이 문서들에 없는 말: {words}.",
@@ -51,8 +52,8 @@ _KOREAN = {
     "passages": "구절 {count:,}개",
     "file": "파일 {count:,}개",
     "files": "파일 {count:,}개",
-    "best": "가장 잘 맞는 구절:",
-    "only": "맞는 구절은 하나입니다:",
+    "best": "찾았습니다. 가장 잘 맞는 구절부터:",
+    "only": "한 구절에서 찾았습니다:",
     "summary": "{files}에서 {passages}, 첫째: {label}",
     "none": "{searched}에서 찾지 못함",
     "unread": ", {count}개는 읽지 못함",
@@ -109,7 +110,7 @@ def make_report(found: Found) -> TeamResult:
         answer=_answer(words, passages, citations, found.weak),
         evidence=tuple(_block(passage, citation) for passage, citation in zip(passages, citations, strict=True)),
         absent=tuple(absent if passages and not found.weak else [headline, *absent]),
-        quoted=tuple(citation.label for citation in citations[:1]),
+        quoted=tuple(citation.label for citation in citations[: _quoted(passages) if passages else 0]),
     )
     return TeamResult(
         text="\n\n".join(parts),
@@ -197,7 +198,21 @@ def _answer(
     if not passages:
         return ""
     lead = words["nearest" if weak else "best" if len(passages) > 1 else "only"]
-    return f"{lead} `{citations[0].label}`\n\n{quoted(str(passages[0]['text']), _ANSWER)}"
+    said = [lead]
+    for passage, citation in list(zip(passages, citations, strict=True))[: _quoted(passages)]:
+        said.append(f"{_place(passage, citation)}\n\n{quoted(str(passage['text']), _ANSWER)}")
+    return "\n\n".join(said)
+
+
+def _quoted(passages: Sequence[dict[str, Any]]) -> int:
+    """Return how many passages the answer quotes: one that stands out, else those that are nearly as good."""
+    near = [p for p in passages[:_MOST_QUOTED] if p["score"] >= _NEARLY * passages[0]["score"]]
+    return max(1, len(near))
+
+
+def _place(passage: dict[str, Any], citation: Citation) -> str:
+    heading = passage["heading"].rpartition(" > ")[2]
+    return f"`{citation.label}`" + (f" {heading}" if heading else "")
 
 
 def _block(passage: dict[str, Any], citation: Citation) -> Block:

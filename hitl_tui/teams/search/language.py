@@ -1,0 +1,224 @@
+"""What is known of words in general: how common they are, what Korean ones mean in English, and how words sound.
+
+Frequencies come from wordfreq and meanings from the learners' dictionary within namehint: their data files are read,
+their code isn't imported.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+
+from hitl_tui.teams.search.tokens import stem
+
+_INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+_FINALS = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ")
+_FIRST = 0xAC00
+_CONTRACTED = str.maketrans({"ㅕ": "ㅣㅓ", "ㅘ": "ㅗㅏ", "ㅝ": "ㅜㅓ", "ㅙ": "ㅗㅣㅓ"})
+_INFLECTION = frozenset("ㅓㅏㅆㄴㄹㅁㅂㅇㅡㅣㅅ")
+_UNKNOWN = 5.0
+_SPLIT = 2.2
+_MOST_SYLLABLES = 8
+_MAX_MEANINGS = 12
+_SAYS = 0.3
+_COMMON, _TELLING = 6.6, 3.6
+"""Frequencies (Zipf's scale) from which a word says nothing, and below which it says all it can."""
+
+
+def _data(package: str, name: str) -> bytes:
+    spec = find_spec(package)
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(next(iter(places)), name).read_bytes() if places else b""
+
+
+@cache
+def frequencies(language: str) -> Mapping[str, float]:
+    """Return how common the words of a language (`en`, `ko`) are, on Zipf's scale: 7 is `the`, 3 one in a million."""
+    import ormsgpack
+
+    packed = _data("wordfreq", f"data/small_{language}.msgpack.gz")
+    bins = ormsgpack.unpackb(gzip.decompress(packed))[1:]
+    return {word: 9 - at / 100 for at, words in enumerate(bins) for word in words}
+
+
+@cache
+def _meanings() -> Mapping[str, tuple[str, ...]]:
+    entries = json.loads(_data("namehint", "dictionary.json")).values()
+    return {entry["word"]: tuple(_short(entry["meaning"])) for entry in entries if not entry["word"].startswith("-")}
+
+
+def _short(meaning: str) -> Iterator[str]:
+    for part in meaning.casefold().split("; "):
+        words = part.removeprefix("be ").removeprefix("become ").removeprefix("the ")
+        if words.isascii() and words.count(" ") <= 1:
+            yield words
+
+
+@cache
+def _korean_for() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for word, meanings in _meanings().items():
+        for meaning in meanings:
+            found[stem(meaning)].append(word)
+    common = frequencies("ko")
+    return {
+        meaning: tuple(sorted(words, key=lambda w: -common.get(w.removesuffix("다"), 0.0))[:_MAX_MEANINGS])
+        for meaning, words in found.items()
+    }
+
+
+@cache
+def _stems() -> Mapping[str, str]:
+    """The dictionary form of verbs and adjectives, by the letters of their stems."""
+    return {letters(word[:-1]): word for word in _meanings() if word.endswith("다") and len(word) > 1}
+
+
+def letters(text: str) -> str:
+    """Return Korean syllables as their letters."""
+    out = []
+    for char in text:
+        if "가" <= char <= "힣":
+            number = ord(char) - _FIRST
+            out.append(_INITIALS[number // 588] + _VOWELS[number // 28 % 21] + _FINALS[number % 28])
+        else:
+            out.append(char)
+    return "".join(out)
+
+
+def telling(word: str, language: str) -> float:
+    """Return how much a word says, 0 to 1: an ending or a question word next to nothing, a rare name all."""
+    common = frequencies(language).get(word, 0.0)
+    return min(1.0, max(0.02, (_COMMON - common) / (_COMMON - _TELLING)))
+
+
+@lru_cache(maxsize=4096)
+def segments(run: str) -> tuple[str, ...]:
+    """Return the words, particles and endings that a run of Korean syllables most likely consists of."""
+    common, known = frequencies("ko"), _meanings()
+    best: list[tuple[float, int]] = [(0.0, 0)]
+    for end in range(1, len(run) + 1):
+        choices = []
+        for start in range(max(0, end - _MOST_SYLLABLES), end):
+            word = run[start:end]
+            size = end - start
+            if word in common:
+                cost = 8 - common[word]
+            elif size > 1 and word in known:
+                cost = 5.5
+            else:
+                cost = _UNKNOWN + 3 * size
+            choices.append((best[start][0] + cost + _SPLIT, start))
+        best.append(min(choices))
+    cuts, at = [], len(run)
+    while at:
+        cuts.append((best[at][1], at))
+        at = best[at][1]
+    return tuple(run[start:end] for start, end in reversed(cuts))
+
+
+@lru_cache(maxsize=4096)
+def lemma(word: str) -> str:
+    """Return the dictionary form of an inflected Korean verb or adjective (`잠겼` is `잠기다`); empty if none."""
+    stems = _stems()
+    for written in (letters(word), letters(word).translate(_CONTRACTED), letters(word).replace("ㅎㅐ", "ㅎㅏ")):
+        for end in range(len(written), 1, -1):
+            if not set(written[end:]) <= _INFLECTION:
+                break
+            if written[:end] in stems:
+                return stems[written[:end]]
+    return ""
+
+
+@cache
+def _groups() -> Mapping[str, tuple[str, ...]]:
+    written = resources.files("hitl_tui.teams.search").joinpath("synonyms.toml").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = defaultdict(list)
+    for group in tomllib.loads(written)["groups"].values():
+        for word in group:
+            found[stem(word)] += [other for other in group if other != word]
+    return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
+
+
+def alike(word: str) -> tuple[str, ...]:
+    """Return words that stand for a word, in either language, by a list of words of law, offices and computing."""
+    return _groups().get(stem(word.casefold()), ())
+
+
+def in_english(word: str) -> tuple[str, ...]:
+    """Return what a Korean word means, in a word or two of English each."""
+    known = _meanings()
+    found = [*known.get(word, ()), *known.get(f"{word}하다", ())]
+    if not found and (verb := lemma(word)):
+        found = [*known[verb]]
+    return tuple(dict.fromkeys(found))[:_MAX_MEANINGS]
+
+
+def in_korean(word: str) -> tuple[str, ...]:
+    """Return the Korean words that mean an English one, common ones first; verbs without 다 and 하다."""
+    return tuple(
+        dict.fromkeys(
+            w.removesuffix("다").removesuffix("하") or w for w in _korean_for().get(stem(word.casefold()), ())
+        )
+    )
+
+
+_SOUND = dict(zip("ㄱㄲㅋㄴㄷㄸㅌㄹㅁㅂㅃㅍㅅㅆㅈㅉㅊㅎㅇ", (*"kkkntttlmpppssjjjh", ""), strict=True)) | {
+    "ㅏ": "a", "ㅐ": "e", "ㅑ": "ya", "ㅒ": "ye", "ㅓ": "o", "ㅔ": "e", "ㅕ": "yo", "ㅖ": "ye", "ㅗ": "o", "ㅘ": "wa",
+    "ㅙ": "we", "ㅚ": "we", "ㅛ": "yo", "ㅜ": "u", "ㅝ": "wo", "ㅞ": "we", "ㅟ": "wi", "ㅠ": "yu", "ㅡ": "", "ㅢ": "i",
+    "ㅣ": "i",
+}  # fmt: skip
+_FINAL_SOUND = dict(zip("ㄱㅋㄴㄷㅅㅌㅆㅈㅊㄹㅁㅂㅍㅇ", (*"kknttttttlmpp", "ng"), strict=True))
+_SPELT = [
+    (re.compile(pattern), sound)
+    for pattern, sound in (
+        ("tion", "son"), ("sion", "jon"), ("ture", "jo"), ("ph", "p"), ("tch|ch", "j"), ("sch|sh", "s"),
+        ("ck|cq|qu|q", "k"), ("th", "t"), ("wh", "w"), ("dg", "j"), ("gh(?=t|$)", ""), ("^kn", "n"), ("^wr", "r"),
+        ("(?<=n)g$", ""), ("c(?=[eiy])", "s"), ("g(?=[ey])", "j"), ("c|g", "k"), ("x", "ks"), ("z|j", "j"),
+        ("v|f|b", "p"), ("d", "t"), ("(?<=[aeiou])re?(?![aeiou])", ""), ("r", "l"), ("(?<=[^aeiou])e$", ""),
+        ("e?ue$", "yu"), ("ee|ea|ie", "i"), ("oo|ou", "u"), ("ai|ay|ei|ey", "ei"), ("au|aw", "o"),
+        ("(?<![aeiou])y", "i"), ("u(?=[nmpklt]+[^aeiou]|[nmpklt]$)", "o"),
+    )
+]  # fmt: skip
+_TWICE = re.compile(r"(.)\1+")
+
+
+def korean_sound(word: str) -> str:
+    """Return how a Korean word sounds, in few letters."""
+    said = []
+    for char in word:
+        number = ord(char) - _FIRST
+        said.append(_SOUND[_INITIALS[number // 588]] + _SOUND[_VOWELS[number // 28 % 21]])
+        said.append(_FINAL_SOUND.get(_FINALS[number % 28], ""))
+    return _TWICE.sub(r"\1", "".join(said).replace("ing", "in"))
+
+
+@lru_cache(maxsize=65_536)
+def english_sound(word: str) -> str:
+    """Return how an English word sounds to Korean ears, in the letters of `korean_sound`."""
+    said = word.casefold()
+    for pattern, sound in _SPELT:
+        said = pattern.sub(sound, said)
+    return _TWICE.sub(r"\1", said)
+
+
+def skeleton(sound: str) -> str:
+    """Return the consonants of a sound, by which foreign words are looked up."""
+    return re.sub("(?<!^)h|[aeiouy]", "", sound)
+
+
+def best_sounding(word: str, candidates: Sequence[str], most: int = 3, least: float = 55) -> list[tuple[str, float]]:
+    """Return the English words that a Korean word sounds like, with how much, 0 to 1."""
+    from rapidfuzz import fuzz
+
+    sound = korean_sound(word)
+    rated = [(one, fuzz.ratio(sound, english_sound(one))) for one in candidates if telling(one, "en") > _SAYS]
+    return [(one, rate / 100) for one, rate in sorted(rated, key=lambda item: -item[1])[:most] if rate >= least]
