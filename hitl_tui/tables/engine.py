@@ -129,7 +129,7 @@ def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Eng
     try:
         import duckdb
     except ImportError as error:
-        raise TableError(Message("Tables need DuckDB, which isn't installed: {}.", error)) from error
+        raise TableError(Message("{} can't be imported: {}.", "DuckDB", error)) from error
     off = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "memory_limit": MEMORY}
     connection = duckdb.connect(":memory:", config={**off, "threads": "2", "allow_community_extensions": "false"})
     try:
@@ -159,7 +159,7 @@ def _workbook(file: TableFile) -> Any:
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError as error:
-        raise TableError(Message("Excel files need python-calamine, which isn't installed: {}.", error)) from error
+        raise TableError(Message("{} can't be imported: {}.", "python-calamine", error)) from error
     try:
         return CalamineWorkbook.from_path(str(file.absolute))
     except (CalamineError, OSError) as error:
