@@ -36,7 +36,7 @@ _NUMBER = re.compile(
 _SCALES = {"thousand": 1e3, "k": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
 _POWERS = {"십": 10, "백": 100, "천": 1000, "만": 10_000, "억": 10**8, "조": 10**12}
 _QUOTED = re.compile(
-    r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|‘([^’\n]{1,400})’|(?<!\w)\'([^\'\n]{1,400})\'(?!\w)|`([^`\n]{1,400})`'
+    r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|‘([^’\n]{1,400})’|(?<!\w)\'([^\'\n]{1,400})\'(?![A-Za-z0-9])|`([^`\n]{1,400})`'
 )
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
 _URL = re.compile(r"https?://[^\s\"'<>]{1,400}")
@@ -49,6 +49,11 @@ _DATE = re.compile(
     r"(?<!\d)(?P<y>(?:19|20)\d\d)(?:-|\.\s?|/|년\s?)(?P<m>\d{1,2})(?:-|\.\s?|/|월\s?)(?P<d>\d{1,2})일?(?!\d)"
     r"|(?<![a-z])(?P<mon>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s(?P<d2>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y2>(?:19|20)\d\d)"
     r"|(?<!\d)(?P<d3>\d{1,2})(?:st|nd|rd|th)?\s(?P<mon3>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?\s(?P<y3>(?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"(?:(?P<half>오전|오후)\s?)?(?<!\d)(?P<h>\d{1,2})\s?시(?!간)(?:\s?(?P<m>\d{1,2})\s?분)?"
+    r"|(?<![\d:])(?P<h2>\d{1,2})(?::(?P<m2>\d{2}))?\s?(?P<half2>[ap])\.?m\.?(?![a-z])|(?<![\d:])(?P<h3>\d{1,2}):(?P<m3>\d{2})(?![\d:])",
     re.IGNORECASE,
 )
 _PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:으로|로|을|를|은|는|이|가|와|과|이랑|랑|하고|에서|에|만|도|의)$")
@@ -66,7 +71,7 @@ class Given:
     """Something that a clause gives.
 
     Args:
-        kind: `number`, `percent`, `text`, `path`, `date`, `email`, `url` or `code`.
+        kind: `number`, `percent`, `text`, `path`, `date`, `clock`, `email`, `url` or `code`.
         value: what it is.
         place: where it stands.
         unit: what it is counted in; empty for none.
@@ -137,15 +142,15 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     _take_pairs(filling)
     blank = blanked(clause, [*named, *filling.used])
     given = given_in(blank, rules)
-    _take_choices(filling, blank)
+    _take_roles(filling, blank, given)
+    _take_choices(filling, blank, given)
     _take_labelled(filling, given, blank)
     _take_lists(filling, given)
-    _take_roles(filling, blank, given)
     rest = filling.untaken(given)
     _take_only(filling, [g for g in rest if g.kind == "number"], _NUMBERS)
     several = _take_texts(filling, filling.untaken(rest), blank)
     _take_flags(filling, blank)
-    _take_leftover(filling, blank, given)
+    _take_leftover(filling, blank)
     unplaced = tuple(
         dict.fromkeys(
             clause[g.place[0] : g.place[1]].strip()
@@ -203,6 +208,16 @@ def _all_given(text: str, rules: Rules) -> Iterator[Given]:
         month = int(match["m"]) if match["m"] else _MONTHS.index(name) + 1
         day = int(match["d"] or match["d2"] or match["d3"])
         yield Given("date", f"{year:04d}-{month:02d}-{day:02d}", match.span())
+    for match in _CLOCK.finditer(text):
+        hour = int(match["h"] or match["h2"] or match["h3"])
+        afternoon = match["half"] == "오후" or (match["half2"] or "").lower() == "p"
+        hour = (hour % 12 + 12 * afternoon) if match["half"] or match["half2"] else hour
+        yield Given("clock", f"{hour:02d}:{int(match['m'] or match['m2'] or match['m3'] or 0):02d}", match.span())
+    for match in rules.units.counted.finditer(text):
+        unit = rules.units.after(text, match.end())
+        if unit is not None:
+            place = (match.start(), match.end() + unit.length)
+            yield Given("number", rules.units.numerals[match.group().lower()], place, unit.name, unit.measure)
     for match in _PATH.finditer(text):
         said = match.group()
         value = said if set(said) <= {"."} else _PARTICLE.sub("", said).rstrip(".")
@@ -274,26 +289,37 @@ def typed(value: str, parameter: ParameterFacts) -> Json:
     return value
 
 
-def _take_choices(filling: _Filling, text: str) -> None:
+def _take_choices(filling: _Filling, text: str, given: Sequence[Given]) -> None:
     """Take the one choice of a parameter that the text names, as it is or as a word that means the same."""
+    text = blanked(text, [g.place for g in given if g.kind in ("text", "path", "url", "email", "date")])
     for name, parameter in filling.free().items():
-        if not parameter.choices:
-            continue
-        found = {c: m.span() for c in parameter.choices if (m := _spoken_choice(c, text, filling.rules.lexicon))}
+        found: dict[str, Span] = {}
+        for choice in sorted(parameter.choices, key=len, reverse=True):
+            place = _spoken_choice(choice, parameter, text, filling.rules.lexicon)
+            if place is not None and not _overlaps(place, list(found.values())):
+                found[choice] = place
         labelled = [c for c, place in found.items() if _labels(name, parameter, text, place, filling.rules)]
         chosen = labelled if len(labelled) == 1 else list(found)
         if len(chosen) == 1:
             filling.take(name, chosen[0], found[chosen[0]])
 
 
-def _spoken_choice(choice: str, text: str, lexicon: Lexicon) -> re.Match[str] | None:
-    spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", choice)))
-    match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_-])", text, re.IGNORECASE)
-    if match is None:
-        meant = lexicon.concepts(choice)
-        words = (m for m in _WORD.finditer(text) if meant and meant & lexicon.concepts(m.group()))
-        match = next(words, None)
-    return match
+def _spoken_choice(choice: str, parameter: ParameterFacts, text: str, lexicon: Lexicon) -> Span | None:
+    """Return where a text names a choice: as it is, as its description calls it, or as a word that means the same."""
+    parts = re.split(r"[,;()]", parameter.description.rpartition(":")[2])
+    named = [p for p in parts if [c for c in parameter.choices if _has(c, p)] == [choice]]
+    others = [w for part in named for w in part.split() if len(w) > 1 and not _has(choice, w)]
+    for said in (choice, *others):
+        spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", said)))
+        match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_-])", text, re.IGNORECASE)
+        if match is not None:
+            return match.span()
+    meant = frozenset(c for c in lexicon.concepts(choice) if c[0] != "=")
+    return next((m.span() for m in _WORD.finditer(text) if meant & lexicon.concepts(m.group())), None)
+
+
+def _has(choice: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(choice)}(?![A-Za-z0-9_])", text, re.IGNORECASE) is not None
 
 
 def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None:
@@ -315,18 +341,15 @@ def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None
 
 
 def _word_after(name: str, parameter: ParameterFacts, text: str) -> tuple[str, Span] | None:
-    """Return the word that is plainly called by a parameter's name: "name: bob", "dir=logs", "title is X"."""
-    spoken = "[-_ ]".join(re.escape(part) for part in re.split("[-_]", name))
-    link = r"(?:\s{0,3}[:=]\s{0,3}|\s(?:is|named|called)\s{1,3})"
-    match = re.search(rf"(?<![\w./-]){spoken}{link}(?P<value>[\w.~/@+%가-힣-]{{1,200}})", text, re.IGNORECASE)
+    """Return what is plainly called by a parameter's name: "name: bob", "title is X", "고객은 새봄상사"."""
+    described = [w for w in name_words(parameter.description) if re.match("[가-힣]{2,}", w)]
+    names = ["[-_ ]".join(map(re.escape, re.split("[-_]", name))), *map(re.escape, described)]
+    link = r"(?:\s{0,3}[:=]\s{0,3}|\s(?:is|named|called)\s{1,3}|(?:은|는)\s{1,3})"
+    value = r"(?P<value>[\w.~/@+%-]{1,80}(?:\s[\w.&-]{1,40}){0,4}?)(?=\s{0,3}(?:[,.;!?]|$)|\s(?:and|with|for)\s)"
+    match = re.search(rf"(?<![\w./-])(?:{'|'.join(names)}){link}{value}", text, re.IGNORECASE)
     if match is None:
         return None
-    return typed_text(_PARTICLE.sub("", match["value"]).rstrip(".")), match.span()
-
-
-def typed_text(value: str) -> str:
-    """Return a text that stands for itself."""
-    return value
+    return _PARTICLE.sub("", match["value"]).rstrip("."), match.span()
 
 
 def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules: Rules) -> int:
@@ -340,6 +363,10 @@ def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules:
     after = _AFTER.match(text, place[1])
     if after and _means(after["word"], wanted, rules.lexicon):
         score = max(score, 4)
+    if not score:
+        described = [w for w in name_words(parameter.description) if len(w) > 1 and rules.lexicon.plain(w)]
+        beside = [*said[-1:], *([after["word"]] if after else [])]
+        score = 2 if any(rules.lexicon.plain(w) and _means(w, described, rules.lexicon) for w in beside) else 0
     return score
 
 
@@ -354,7 +381,9 @@ def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> 
     if one.unit and one.measure not in ("", "currency") and rules.units.of(words, one.measure):
         return 4 if rules.units.of(name_words(name), one.measure) else 3
     kinds = rules.units.kinds.get(one.measure or one.kind, frozenset())
-    return 3 if any(word.lower() in kinds for word in name_words(name)) else 0
+    if any(word.lower() in kinds for word in name_words(name)):
+        return 3
+    return 2 if one.kind in ("clock", "date", "email", "url") and any(word.lower() in kinds for word in words) else 0
 
 
 def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
@@ -368,6 +397,9 @@ def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> J
         if parameter.type not in _NUMBERS:
             return None
         return _converted(one, name, parameter, rules)
+    if one.kind == "clock" and parameter.type in ("integer", "number"):
+        hours = rules.units.kinds["clock"] & {word.lower() for word in words}
+        return int(str(one.value).partition(":")[0]) if hours else None
     if parameter.type == "date":
         return one.value if one.kind == "date" else None
     if parameter.type == "path":
@@ -419,7 +451,9 @@ def _take_lists(filling: _Filling, given: Sequence[Given]) -> None:
         return
     [(name, parameter)] = lists.items()
     numbers = parameter.items in ("integer", "number")
-    kinds = {"number"} if numbers else {"text", "path", "email", "url", "code", "date"}
+    kinds = {"number"} if numbers else {"text", "email", "url", "code"}
+    if filling.rules.units.kinds["path"] & {word.lower() for word in name_words(name)}:
+        kinds.add("path")
     found = [g for g in filling.untaken(given) if g.kind in kinds]
     if found:
         filling.take(name, [g.value for g in found], *(g.place for g in found))
@@ -440,11 +474,11 @@ def _take_roles(filling: _Filling, text: str, given: Sequence[Given]) -> None:
         words = {w.lower() for w in name_words(name)}
         if words & units.kinds["from"]:
             unit = next((g for g in given if g.unit), None)
-            found, place = _role(_FROM, text, filling)
+            found, place = _role(_FROM, text, given, filling)
             if not found and unit is not None:
                 found, place = unit.unit, (0, 0)
         elif words & units.kinds["to"]:
-            found, place = _role(_TO, text, filling)
+            found, place = _role(_TO, text, given, filling)
         elif words & units.kinds["unit"]:
             unit = next((g for g in given if g.unit), None)
             found, place = (unit.unit, (0, 0)) if unit else ("", (0, 0))
@@ -453,15 +487,20 @@ def _take_roles(filling: _Filling, text: str, given: Sequence[Given]) -> None:
         known = units.named(found)
         value = known.name if known and known.measure == "currency" else found
         if parameter.choices:
-            value = next((c for c in parameter.choices if c.lower() in (value.lower(), found.lower())), "")
+            named = [
+                c
+                for c in parameter.choices
+                if c.lower() == value.lower() or _spoken_choice(c, parameter, found, filling.rules.lexicon)
+            ]
+            value = named[0] if len(named) == 1 else ""
         if value:
             filling.take(name, value, *([place] if place[1] else []))
 
 
-def _role(expression: re.Pattern[str], text: str, filling: _Filling) -> tuple[str, Span]:
+def _role(expression: re.Pattern[str], text: str, given: Sequence[Given], filling: _Filling) -> tuple[str, Span]:
     for match in expression.finditer(text):
         group = "value" if match["value"] else "ko"
-        if match[group] and not _overlaps(match.span(group), filling.used):
+        if match[group] and not _overlaps(match.span(group), [*filling.used, *(g.place for g in given)]):
             return match[group], match.span(group)
     return "", (0, 0)
 
@@ -526,39 +565,69 @@ _NOT_AFTER = re.compile(r"(?:은|는|을|를)?\s?(?:없이|말고|빼고|하지\
 
 
 def _take_flags(filling: _Filling, text: str) -> None:
-    """Set what is true or false where the text says its name: as it is said, or denied."""
-    for name in filling.free(frozenset({"boolean"})):
-        spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", name)))
-        match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_])", text, re.IGNORECASE)
-        if match:
-            denied = _NOT.search(text[: match.start()]) or _NOT_AFTER.match(text, match.end())
-            filling.take(name, denied is None, match.span())
+    """Set what is true or false where the text says its name, or what describes it: as it is said, or denied."""
+    for name, parameter in filling.free(frozenset({"boolean"})).items():
+        for said in (name, *re.split(r"[,;()]", parameter.description)):
+            words = [word for word in name_words(said) if filling.rules.lexicon.plain(word)]
+            found = [_mention(word, text, filling.rules) for word in words]
+            places = [place for place in found if place is not None]
+            if words and len(places) == len(words):
+                start, end = min(places)[0], max(places)[1]
+                denied = _NOT.search(text[:start]) or _NOT_AFTER.match(text, end)
+                filling.take(name, denied is None, *places)
+                break
+
+
+def _mention(word: str, text: str, rules: Rules) -> Span | None:
+    """Return where a text has a word."""
+    for match in _WORD.finditer(text):
+        said = rules.lexicon.plain(match.group()) or match.group()
+        if stem(said) == stem(word) or (len(word) > 1 and not word.isascii() and said.startswith(word)):
+            return match.span()
+    return None
 
 
 _REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
 
 
-def _take_leftover(filling: _Filling, text: str, given: Sequence[Given]) -> None:
+_LEADS = re.compile(
+    r"(?<![a-z])(?:for|to|in|of|on|about|at|from|with|by|named|called|is)\s+(?:an?\s+)?$", re.IGNORECASE
+)
+
+
+def _take_leftover(filling: _Filling, text: str) -> None:
     """Give the only text that is still needed the only words that say nothing else."""
-    free = {n: p for n, p in filling.free(frozenset({"string"})).items() if p.needed}
-    if len(free) != 1:
-        return
+    kinds = filling.rules.units.kinds
+    special = kinds["date"] | kinds["clock"] | kinds["email"] | kinds["url"] | kinds["path"]
+    free = [
+        n
+        for n, p in filling.free(frozenset({"string"})).items()
+        if p.needed and not special & {word.lower() for word in name_words(n)}
+    ]
+    runs = _runs(filling, text)
+    proper = [run for run in runs if run[2][0].isupper() and text[: run[0]].strip()]
+    runs = proper or [run for run in runs if not run[2].isascii() or _LEADS.search(text[: run[0]])]
+    if len(free) == 1 and len({said for _, _, said in runs}) == 1:
+        filling.take(free[0], runs[0][2], *((start, end) for start, end, _ in runs))
+
+
+def _runs(filling: _Filling, text: str) -> list[tuple[int, int, str]]:
+    """Return the words, one beside the other, that say nothing of what is called and nothing that was taken."""
     known = filling.rules.lexicon
     said = known.vocabulary(filling.facts)
-    groups: list[list[re.Match[str]]] = [[]]
+    runs: list[tuple[int, int, str]] = []
     for match in _WORD.finditer(text):
-        word = match.group()
+        word = re.sub(r"['’]s$", "", match.group())
         plain = known.plain(word)
-        apart = _overlaps(match.span(), filling.used) or not plain or bool(known.concepts(plain) & said)
-        if apart or known.is_verb(plain) or (not groups[-1] and _REFERS.search(text[: match.start()])):
-            groups.append([])
-        else:
-            groups[-1].append(match)
-    runs = [group for group in groups if group]
-    proper = [run for run in runs if text[run[0].start()].isupper() and run[0].start()]
-    runs = proper if len(proper) == 1 else runs
-    if len(runs) == 1:
-        start, end = runs[0][0].start(), runs[0][-1].end()
-        last = known.plain(runs[0][-1].group())
-        value = text[start : runs[0][-1].start()] + last
-        filling.take(next(iter(free)), value.strip(), (start, end))
+        meant = known.concepts(plain)
+        apart = _overlaps(match.span(), filling.used) or not plain or meant & said or known.is_verb(plain)
+        if apart or filling.rules.commands.told.fullmatch(plain):
+            continue
+        gap = text[runs[-1][1] : match.start()] if runs else "."
+        end = match.start() + len(plain)
+        if gap.strip() in ("", "&") and text[runs[-1][0]].isupper() == word[0].isupper():
+            start = runs.pop()[0]
+            runs.append((start, end, text[start:end]))
+        elif not _REFERS.search(text[: match.start()]):
+            runs.append((match.start(), end, plain))
+    return runs

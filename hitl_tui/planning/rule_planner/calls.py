@@ -127,6 +127,9 @@ def asked_in(
         clause, name, verdict = one.clause, one.name, one.verdict
         if verdict is _Verdict.UNCLEAR:
             unclear.append((clause.text.strip(), name))
+        if calls and verdict is _Verdict.NOTHING and (more := _given_later(calls[-1], clause, text, rules)):
+            calls[-1] = more
+            continue
         if verdict is not _Verdict.CALLED and verdict is not _Verdict.NEGATED and not named_only(clause.text):
             deed = by_deed(clause.text, known, rules)
             if deed and (verdict is _Verdict.NOTHING or (verdict is _Verdict.ASKED_ABOUT and known[deed].own)):
@@ -150,6 +153,23 @@ def calls_of(clause: Clause, facts: CommandFacts, place: Span, rules: Rules) -> 
         yield Call(facts, bound.parameters, clause.start, end, left, bound.unplaced, clause.text.strip())
 
 
+def _given_later(call: Call, clause: Clause, text: str, rules: Rules) -> Call | None:
+    """Return a call with what a clause after it says of it ("고객은 새봄상사"); None where that asks for something."""
+    if rules.words.howto.search(clause.text) or "?" in text[clause.start : clause.start + len(clause.text) + 1]:
+        return None
+    free = {n: p for n, p in call.facts.parameters.items() if n not in call.parameters}
+    if not free or _requested(clause.text, rules):
+        return None
+    bound, *_ = fill(clause.text, replace(call.facts, parameters=free), rules)
+    left = unread(clause.text, [*bound.used, *known_in(clause.text, call.facts, rules)], rules)
+    if not bound.parameters or len(left) > len(bound.parameters):
+        return None
+    given = {**call.parameters, **bound.parameters}
+    parameters = {name: given[name] for name in call.facts.parameters if name in given}
+    end = clause.start + len(clause.text)
+    return replace(call, parameters=parameters, end=end, words=f"{call.words}. {clause.text.strip()}")
+
+
 def _verb_places(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
     """Return where the verb stands that asks for it: it is part of no value."""
     verbs = rules.lexicon.vocabulary(facts) & rules.lexicon.verbs.keys()
@@ -171,6 +191,22 @@ def _without_numbers(text: str) -> str:
         return text
     for m in found:
         text = text[: m.start()] + ";".rjust(len(m.group())) + text[m.end() :]
+    return text
+
+
+_BEFORE = re.compile(r"\s*before\s+(?:(?:you|we|i)\s+)?(?=[a-z])", re.IGNORECASE)
+_BEFORE_KO = re.compile(r"\s*(?P<later>[^.?!\n]{2,400}?)하기\s?전에,?\s+(?P<first>[^.?!\n]{2,400})(?P<end>[.!]?\s*)")
+
+
+def in_order(text: str, rules: Rules) -> str:
+    """Return a text with what is to be done first said first: "before A, B" is B and then A."""
+    korean = _BEFORE_KO.fullmatch(text)
+    if korean is not None:
+        return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
+    english = _BEFORE.match(text)
+    for comma in re.finditer(r",\s+", text) if english else ():
+        if english and _requested(text[comma.end() :], rules):
+            return f"{text[comma.end() :].rstrip(' .')}, then {text[english.end() : comma.start()]}"
     return text
 
 
@@ -387,12 +423,14 @@ def _score(
     asking: bool,
     rules: Rules,
 ) -> float:
+    if any(match["name"] not in facts.parameters for match in PAIR.finditer(clause)):
+        return 0.0
     own = vocabularies[facts.name]
     deeds = requested & own
-    if (asking or not deeds) and not facts.own:
+    if (asking or not deeds) and not facts.own and not any(p.needed for p in facts.parameters.values()):
         return 0.0
     values = [g.place for g in given_in(clause, rules)]
-    bound = fill(clause, facts, rules, _verb_places(clause, facts, rules)) if facts.own or values else [Bound({})]
+    bound = fill(clause, facts, rules, _verb_places(clause, facts, rules))
     used = [*values, *(span for one in bound for span in one.used)]
     matched = total = 0.0
     named = rules.lexicon.meant(facts.name)
@@ -410,7 +448,8 @@ def _score(
         return 0.0
     if deeds and not asking:
         return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + 0.5 * (not bound[0].lacks(facts))
-    complete = facts.own and bool(bound[0].used) and not bound[0].lacks(facts)
+    needs = facts.own or any(p.needed for p in facts.parameters.values())
+    complete = needs and bool(bound[0].used) and not bound[0].lacks(facts) and not bound[0].unplaced
     return matched if matched and complete else 0.0
 
 

@@ -13,7 +13,7 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter
 from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed, SetPriority
 from hitl_tui.planning.rule_planner.broader_search import follow_up_search
-from hitl_tui.planning.rule_planner.calls import asked_in
+from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
 from hitl_tui.planning.rule_planner.plan_edit import Scene
 from hitl_tui.planning.rule_planner.plan_revision import remarks, revise_text
@@ -50,6 +50,7 @@ class RulePlanner:
         """
         rules = await asyncio.to_thread(load_rules)
         reading = read(query, rules)
+        reading = replace(reading, text=in_order(reading.text, rules))
         known = await asyncio.to_thread(self._known, agents)
         asked = asked_in(reading.text, known, rules)
         wanted = decide(query, reading, asked, rules)

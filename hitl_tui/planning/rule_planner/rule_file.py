@@ -323,7 +323,7 @@ def _rules(data: _Table) -> Rules:
         titles=Titles(**{k: _raw(v) for k, v in data["titles"].items()}),
         compare=Compare(**{k: _raw(v) for k, v in data["compare"].items()}),
         lexicon=(lexicon := _lexicon(data)),
-        units=_units(data["units"]),
+        units=_units(data["units"], data["numerals"]),
         commands=_commands(data["commands"], lexicon),
         revise=_revise(data["revise"]),
         broader=_broader(data["broader"]),
@@ -387,7 +387,7 @@ def _lexicon(data: _Table) -> Lexicon:
     )
 
 
-def _units(data: _Table) -> Units:
+def _units(data: _Table, numerals: _Table) -> Units:
     return Units(
         {
             measure: {unit: (float(row[0]), tuple(row[1:])) for unit, row in units.items()}
@@ -395,6 +395,7 @@ def _units(data: _Table) -> Units:
             if measure != "kinds"
         },
         {kind: frozenset(words.split()) for kind, words in data["kinds"].items()},
+        {word: n for said in numerals.values() for n, word in enumerate(said.split(), start=1)},
     )
 
 

@@ -81,12 +81,18 @@ class Units:
     Args:
         measures: measure → unit → its words, and how much of the measure's first unit it is.
         kinds: kind of value, or role → words in the names of parameters that take it.
+        numerals: numbers that are written as words.
     """
 
     def __init__(
-        self, measures: Mapping[str, Mapping[str, tuple[float, Sequence[str]]]], kinds: Mapping[str, frozenset[str]]
+        self,
+        measures: Mapping[str, Mapping[str, tuple[float, Sequence[str]]]],
+        kinds: Mapping[str, frozenset[str]],
+        numerals: Mapping[str, int],
     ) -> None:
         self.kinds = kinds
+        self.numerals = numerals
+        self.counted = re.compile(rf"(?<![\w-])(?:{'|'.join(numerals)})(?=[\s-])", re.IGNORECASE)
         self._factors = {unit: factor for units in measures.values() for unit, (factor, _) in units.items()}
         self._named = {
             word.lower(): Unit(unit, measure)
