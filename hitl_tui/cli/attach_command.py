@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from hitl_tui.cli.console_command import has_screen, open_console
 from hitl_tui.cli.fast_args import Arguments
+from hitl_tui.cli.graph_settings import content_of_file, given_settings
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
@@ -24,8 +24,6 @@ from hitl_tui.config.paths import given_path
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import team_graph
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.json_text import strict_json
-from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
@@ -60,7 +58,7 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
     """
     workspace = workspace_folder(given.workspace)
     declared = team_graph(given.name, workspace) or declared_graph(given.name, workspace)
-    declaration = _with_settings(_with_store(_trusted(declared, data, given.trust), given), given)
+    declaration = given_settings(given).of_one(_with_store(_trusted(declared, data, given.trust), given))
     team = TeamRegistry.from_config(WorkspaceConfig(graphs={declaration.name: declaration})).get(declaration.name)
     assert team.graph is not None
     with contextlib.redirect_stdout(sys.stderr):
@@ -111,48 +109,6 @@ def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDecla
     return replace(declaration, env=named.env)
 
 
-def _with_settings(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
-    """Return a graph with what a command line gives as context and configuration, over what is declared."""
-    from dataclasses import replace
-
-    config, context = given_object("config", given.config), given_object("context", given.context)
-    if config is None and context is None:
-        return declaration
-    values = {**declaration.config.get("configurable", {}), **_configurable(config)}
-    merged = {**declaration.config, **(config or {}), **({"configurable": values} if values else {})}
-    whole = {**(declaration.context or {}), **context} if context is not None else declaration.context
-    return replace(declaration, config=merged, context=whole)
-
-
-def _configurable(config: JsonObject | None) -> Mapping[str, Json]:
-    found = (config or {}).get("configurable", {})
-    if not isinstance(found, Mapping):
-        raise BadInput(Message('"configurable" in --config must be an object.'))
-    return found
-
-
-def given_object(name: str, text: str | None) -> JsonObject | None:
-    """Return the JSON object that an option gives; None where it isn't given.
-
-    Args:
-        name: of the option, without its dashes.
-        text: JSON, or `@file`.
-
-    Raises:
-        BadInput: it is none.
-    """
-    if text is None:
-        return None
-    content = content_of_file(given_path(text[1:])) if text.startswith("@") else text
-    try:
-        found = strict_json(content)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(Message("--{} isn't valid JSON: {}.", name, one_line(str(error), 200))) from error
-    if not isinstance(found, dict):
-        raise BadInput(Message("--{} must be a JSON object.", name))
-    return found
-
-
 def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
     from dataclasses import replace
 
@@ -179,23 +135,6 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
     if text.startswith("@"):
         return content_of_file(given_path(text[1:]))
     return given_text(text, stdin)
-
-
-def content_of_file(path: Path) -> str:
-    """Return the text of a file that a command line names. Raises BadInput: it can't be read, or is too long."""
-    from hitl_tui.supervisor.session_input import LONGEST_QUERY
-
-    most, name = LONGEST_QUERY * 4, one_line(str(path), 200)
-    try:
-        with path.open("rb") as file:
-            content = file.read(most + 1)
-        if len(content) > most:
-            raise BadInput(Message("The input {} is too long: at most {} characters.", name, f"{LONGEST_QUERY:,}"))
-        return content.decode("utf-8-sig").strip()
-    except OSError as error:
-        raise BadInput(Message("The input {} can't be read: {}.", name, error.strerror)) from error
-    except UnicodeDecodeError as error:
-        raise BadInput(Message("The input {} isn't UTF-8 text.", name)) from error
 
 
 async def _attach(job: Job, found: Attachment) -> int:

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from hitl_tui.cli.admin_commands import DONE, FAILURE, looking
+from hitl_tui.cli.graph_settings import given_settings
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.json_documents import do_document, run_document, show_document
 from hitl_tui.cli.settings import operator_name, operator_of, workspace_folder
@@ -61,7 +62,8 @@ async def run(job: Job) -> int:
     async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
         await registry.trust.use_once(workspace, by=by)
         mode = Mode(given.mode) if given.mode else None
-        setup = await registry.create(query, workspace, session_id=given.session, mode=mode)
+        settings = given_settings(given)
+        setup = await registry.create(query, workspace, session_id=given.session, mode=mode, settings=settings)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         if not given.json:

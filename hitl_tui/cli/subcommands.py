@@ -152,6 +152,10 @@ _BEGINNING = (
 _FOLDER = option("workspace", metavar="DIR", nargs="?", help="the folder (default: the current one)")
 _JSON = option("--json", action="store_true", help="print exactly one JSON document, nothing else")
 _LINE = option("--line", action="store_true", help="line mode: plain lines, for any terminal or a pipe")
+_SETTINGS = (
+    option("--context", metavar="JSON", default=None, help="runtime context of graphs: a JSON object, or @file"),
+    option("--config", metavar="JSON", default=None, help="RunnableConfig of graphs: a JSON object, or @file"),
+)
 _NEW_ID = option("--session", metavar="ID", default="", help="id of the new session (default: s1, s2, …)")
 _SESSION = option("session", metavar="SESSION", help="the session's id")
 _TRUST = option(
@@ -183,8 +187,8 @@ _ROWS = (
         "session_jobs:run",
         "QUERY",
         "start a session; run until a decision is needed or it is finished",
-        "QUERY [--session ID] [--workspace DIR] [--mode step|plan|risk] [--trust D] [--data DIR]\n"
-        "                    [--as NAME] [--json]",
+        "QUERY [--context JSON|@FILE] [--config JSON|@FILE] [--session ID] [--workspace DIR]\n"
+        "                    [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME] [--json]",
         "Start a session and run it until a decision is needed or it is finished.",
         (
             option(
@@ -193,6 +197,7 @@ _ROWS = (
                 metavar="QUERY",
                 help="what you want to know or have done; - reads it from stdin",
             ),
+            *_SETTINGS,
             _NEW_ID,
             *_BEGINNING,
             _JSON,
@@ -389,13 +394,7 @@ _ROWS = (
         (
             option("name", metavar="GRAPH", help="the graph: agent.py:graph, package.module:graph, langgraph.json"),
             option("--input", metavar="JSON", default=None, help="its input: JSON, words, @file, or - for stdin"),
-            option("--context", metavar="JSON", default=None, help="its runtime context: a JSON object, or @file"),
-            option(
-                "--config",
-                metavar="JSON",
-                default=None,
-                help="its RunnableConfig: a JSON object, or @file",
-            ),
+            *_SETTINGS,
             _NEW_ID,
             option(
                 "--saver",

@@ -43,6 +43,7 @@ class GraphDeclaration:
         origin: absolute path of the folder whose langgraph.json names it; empty where a person or hitl.toml does.
         pins: patterns of files that an approval of it doesn't bind, the workspace's own among them.
         optional: a failure skips the step instead of blocking what depends on it.
+        offered: context that a person gave to all graphs of a session: this one takes the fields that it has.
         store: what langgraph.json says of the store that its nodes get: `path` of one of its own, or `index` and `ttl`.
     """
 
@@ -61,6 +62,7 @@ class GraphDeclaration:
     origin: str = ""
     pins: tuple[str, ...] = ()
     optional: bool = False
+    offered: Mapping[str, Any] = field(default_factory=dict)
     store: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -73,7 +75,7 @@ class GraphDeclaration:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON, without what environment variables hold: those are read anew."""
         data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "env"}
-        data |= {"config": dict(self.config), "store": dict(self.store)}
+        data |= {"config": dict(self.config), "offered": dict(self.offered), "store": dict(self.store)}
         return {**data, "state_types": list(self.state_types), "pins": list(self.pins)}
 
     @classmethod
@@ -83,6 +85,38 @@ class GraphDeclaration:
         for key in ("state_types", "pins"):
             values[key] = tuple(values.get(key, ()))
         return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """What a person gives to graphs beside their input, over what is declared.
+
+    Args:
+        context: values of the runtime context by name.
+        config: entries of the RunnableConfig; those of `configurable` are put among the declared ones.
+    """
+
+    context: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.context or self.config)
+
+    def of_one(self, graph: GraphDeclaration) -> GraphDeclaration:
+        """Return a graph that they are for: each value has to be one of its own."""
+        context = {**(graph.context or {}), **self.context} if self.context else graph.context
+        return replace(graph, config=self._over(graph.config), context=context)
+
+    def of_all(self, graph: GraphDeclaration) -> GraphDeclaration:
+        """Return one of several graphs that they are for."""
+        return replace(graph, config=self._over(graph.config), offered=self.context) if self else graph
+
+    def _over(self, declared: Mapping[str, Any]) -> dict[str, Any]:
+        values = {**declared.get("configurable", {}), **self.config.get("configurable", {})}
+        return {**declared, **self.config, **({"configurable": values} if values else {})}
+
+    def to_dict(self) -> dict[str, Json]:
+        return {"context": dict(self.context), "config": dict(self.config)}
 
 
 @dataclass(frozen=True, slots=True)

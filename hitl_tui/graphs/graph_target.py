@@ -114,7 +114,7 @@ def _unload(finder: HeldFinder, changed: set[str]) -> None:
         BadInput: a file was loaded by something else.
     """
     ours = finder.files.keys() | finder.others.keys()
-    loaded = {name: path for name, module in list(sys.modules.items()) if (path := _path(module)) in ours}
+    loaded = {name: path for name, module in sys.modules.copy().items() if (path := _path(module)) in ours}
     held = {name: path for name, path in loaded.items() if _is_held(sys.modules.get(name))}
     if stuck := {path for name, path in loaded.items() if name not in held and path in changed}:
         names = one_line(", ".join(sorted(map(os.path.basename, stuck))), 200)

@@ -132,8 +132,8 @@ def _copy_files(source: SessionFolder, folder: Path) -> None:
         _copy_file(path, folder / ARTIFACTS / digest[:2] / digest)
     for path in ancestors(source):
         _copy_file(path, folder / ANCESTORS / path.name)
-    if source.graphs():
-        SessionFolder(folder).write_graphs(source.graphs())
+    if source.graphs() or source.graph_settings():
+        SessionFolder(folder).write_graphs(source.graphs(), source.graph_settings())
 
 
 def _copy_file(source: Path, target: Path) -> None:

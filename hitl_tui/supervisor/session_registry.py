@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
-from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
+from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, GraphSettings, langgraph_file
 from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import utc_now
@@ -20,7 +20,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
-from hitl_tui.core.secret_names import named_in
+from hitl_tui.core.secret_names import check_stored, named_in
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
@@ -145,6 +145,7 @@ class SessionRegistry:
         session_id: str = "",
         mode: Mode | None = None,
         graph: GraphDeclaration | None = None,
+        settings: GraphSettings | None = None,
     ) -> SessionSetup:
         """Begin a session: check everything that can be checked first, so that bad input leaves nothing behind.
 
@@ -154,6 +155,7 @@ class SessionRegistry:
             session_id: its id; empty for a fresh one.
             mode: when it asks; None for the workspace's own.
             graph: the graph that it is for; None for a session of the workspace's teams.
+            settings: what all its graphs are given beside their input; None for nothing.
 
         Raises:
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
@@ -174,7 +176,9 @@ class SessionRegistry:
         text = mask(text, secrets)
         graphs = (graph,) if graph is not None else ()
         await asyncio.to_thread(check_pins, trust.config, real)
-        planner = await asyncio.to_thread(self._planner, trust, graphs)  # it loads its rules
+        if settings:
+            check_stored(Message("The context"), settings.to_dict(), secrets)
+        planner = await asyncio.to_thread(self._planner, trust, graphs, settings)  # it loads its rules
         planned = await planner.create_execution_plan(text)
         beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
         if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
@@ -189,7 +193,7 @@ class SessionRegistry:
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
-        await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs)
+        await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs, settings)
         await self.ledger.record(name, *creation_entry(info), self._now())
         return await self._setup(info)
 
@@ -232,11 +236,12 @@ class SessionRegistry:
     def _set_up(self, info: SessionInfo) -> SessionSetup:
         folder = self.data.session(info.id)
         graphs, unnamed = self._attached(folder.graphs())
+        settings = folder.graph_settings()
         named = {graph.name for graph in graphs} - {team.name for team in unnamed}
         policy = FilePolicy(Path(info.workspace), self.trust, named)
         policy.withheld |= {team.name for team in unnamed}
         opened = policy.trust
-        declared = DeclaredTeams(lambda: self._teams(opened, graphs, unnamed))
+        declared = DeclaredTeams(lambda: self._teams(opened, graphs, unnamed, settings))
         secrets = secrets_of(policy.obeyed_config, self._environ)
         planner = PlanningAgent.later(
             lambda: declared.registry.agents(secrets), lambda: planner_for(opened, graphs), self._now
@@ -252,7 +257,7 @@ class SessionRegistry:
                 if trust.config.secret_names != policy.obeyed_config.secret_names:
                     return Message("It reads other secrets; open this session again to run what needs them.")
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
-                declared.take(await asyncio.to_thread(self._teams, trust, graphs, unnamed))
+                declared.take(await asyncio.to_thread(self._teams, trust, graphs, unnamed, settings))
                 planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))
                 commands.clear()
                 commands.update(trust.config.commands)
@@ -297,14 +302,21 @@ class SessionRegistry:
         return found, untrusted
 
     def _teams(
-        self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], unnamed: Sequence[Team] = ()
+        self,
+        trust: WorkspaceTrust,
+        graphs: Sequence[GraphDeclaration],
+        unnamed: Sequence[Team] = (),
+        settings: GraphSettings | None = None,
     ) -> TeamRegistry:
         withheld = [*withheld_teams(trust, (graph.name for graph in graphs)), *unnamed]
-        return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings, self.data.cache)
+        folder = Path(trust.folder)
+        return registry_of(trust.config, graphs, folder, withheld, self._bindings, self.data.cache, settings)
 
-    def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
+    def _planner(
+        self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], settings: GraphSettings | None = None
+    ) -> PlanningAgent:
         secrets = secrets_of(trust.config, self._environ)
-        return planner_of(self._teams(trust, graphs), trust, graphs, self._now, secrets)
+        return planner_of(self._teams(trust, graphs, (), settings), trust, graphs, self._now, secrets)
 
 
 def _origin_of(graph: GraphDeclaration) -> str:

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_commands import CommandDeclaration
-from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
@@ -137,6 +137,7 @@ def registry_of(
     withheld: Iterable[Team] = (),
     bindings: Bindings | None = None,
     cache: Path | None = None,
+    settings: GraphSettings | None = None,
 ) -> TeamRegistry:
     """Return the workspace's teams, and those of the graphs that are attached to a session.
 
@@ -147,9 +148,12 @@ def registry_of(
         withheld: what stands in the place of teams that nobody trusts.
         bindings: finds what steps may execute; made unless given.
         cache: absolute path of a folder for things that can be rebuilt; None for nowhere.
+        settings: what a person gave to all graphs of the session; None for nothing.
     """
     attached = {graph.name: graph for graph in graphs}
     declared = {**config.graphs, **attached}
+    if settings:
+        declared = {name: settings.of_all(graph) for name, graph in declared.items()}
     pinned = {name: replace(g, pins=tuple(dict.fromkeys((*config.pins, *g.pins)))) for name, g in declared.items()}
     config = replace(config, graphs=pinned, tools={n: t for n, t in config.tools.items() if n not in attached})
     instead = {team.name: team for team in withheld}

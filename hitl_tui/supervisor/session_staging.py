@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from hitl_tui.config.atomic_files import sync_folder
-from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id
@@ -87,7 +87,9 @@ class SessionStaging:
         finally:
             os.close(handle)
 
-    def begin(self, info: SessionInfo, graphs: Sequence[GraphDeclaration] = ()) -> SessionFolder:
+    def begin(
+        self, info: SessionInfo, graphs: Sequence[GraphDeclaration] = (), settings: GraphSettings | None = None
+    ) -> SessionFolder:
         """Make a session's folder, with all that decides what the session is.
 
         Raises:
@@ -98,8 +100,8 @@ class SessionStaging:
             made = SessionFolder(stage / "session")
             with room_for(f"Session {info.id}"):
                 made.path.mkdir(mode=0o700)
-                if graphs:
-                    made.write_graphs(graphs)
+                if graphs or settings:
+                    made.write_graphs(graphs, settings)
                 made.write_info(info)
             return self.settle(made.path, info.id)
 

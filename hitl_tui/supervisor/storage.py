@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from time import sleep
-from typing import cast
+from typing import Any, cast
 
 from hitl_tui.config.atomic_files import make_private, sync_folder, write_atomically
-from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.config.sealed_json import check_sealed, write_sealed
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.json_text import canonical
@@ -254,19 +254,35 @@ class SessionFolder:
         Raises:
             StorageError: what says so can't be read.
         """
+        try:
+            return tuple(GraphDeclaration.from_dict(item) for item in self._graphs_file()["graphs"])
+        except (TypeError, LookupError, AttributeError) as error:
+            raise StorageError(Message("{} can't be read: {}.", self.path / "graphs.json", error)) from error
+
+    def _graphs_file(self) -> dict[str, Any]:
         path = self.path / "graphs.json"
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             check_sealed(path, data)
-            listed = data["graphs"] if isinstance(data, dict) else data  # before there was a checksum
-            return tuple(GraphDeclaration.from_dict(item) for item in listed)
         except FileNotFoundError:
-            return ()
-        except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+            return {"graphs": []}
+        except (OSError, ValueError) as error:
             raise StorageError(Message("{} can't be read: {}.", path, error)) from error
+        return data if isinstance(data, dict) else {"graphs": data}  # before there was a checksum
 
-    def write_graphs(self, graphs: Sequence[GraphDeclaration]) -> None:
-        write_sealed(self.path / "graphs.json", {"graphs": [graph.to_dict() for graph in graphs]})
+    def graph_settings(self) -> GraphSettings:
+        """Return what a person gave to all graphs of the session when it began.
+
+        Raises:
+            StorageError: what says so can't be read.
+        """
+        given = self._graphs_file().get("settings") or {}
+        return GraphSettings(given.get("context") or {}, given.get("config") or {})
+
+    def write_graphs(self, graphs: Sequence[GraphDeclaration], settings: GraphSettings | None = None) -> None:
+        """Write which graphs are attached to the session, and what a person gave to all of its graphs."""
+        more = {"settings": settings.to_dict()} if settings else {}
+        write_sealed(self.path / "graphs.json", {"graphs": [graph.to_dict() for graph in graphs], **more})
 
     @contextmanager
     def own(self) -> Iterator[None]:

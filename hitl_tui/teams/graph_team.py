@@ -235,6 +235,9 @@ class GraphTeam(Team):
             raise BadInput(secret_refused(Message("The context"), min(told)))
         form = self._facts_of(code).context
         configurable = self._mapping("configurable", config.get("configurable"))
+        if "context" not in arguments:
+            offered = self.declaration.offered
+            context = {**context, **{k: v for k, v in offered.items() if k in form.fields or not form.fields}}
         filled = form.filled(form.of_settings(context, configurable), self.name, self._secret_names)
         canonical([filled, config])  # they are JSON
         return {**({"context": filled} if filled else {}), **({"config": dict(config)} if config else {})}

@@ -22,6 +22,8 @@ from hitl_tui.wording.rows import Row, in_line, joined, labelled, short
 from hitl_tui.wording.status_words import number_of, risk_words
 
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters", "programs")
+_BESIDE = ("context", "config")
+"""What a graph gets beside its input."""
 _SHOWN_HASH = 12
 _PATH = re.compile(r"[\w./-]+")
 _ESCAPED = re.compile(r"\\r\\n|\\.")
@@ -62,8 +64,10 @@ def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None
     if not told:  # else the arguments say it, and exactly
         yield labelled(_("task"), safe_text(task), "bold")
     whole = own.get("input")
-    if settings is not None and len(own) == 1 and isinstance(whole, Mapping) and whole:
+    beside = {k: v for k, v in own.items() if k in _BESIDE and "input" in own}
+    if settings is not None and len(own) == 1 + len(beside) and isinstance(whole, Mapping) and whole:
         yield from argument_rows({str(name): value for name, value in whole.items()}, task, own=True)
+        yield from argument_rows(beside)
         return
     yield from argument_rows(own, task)
 
@@ -77,6 +81,8 @@ _ARGUMENTS: Mapping[str, str] = {
     "if_exists": mark("if it exists"),
     "input": mark("input"),
     "thread": mark("thread"),
+    "context": mark("context"),
+    "config": mark("config"),
 }
 """Arguments of the teams that come with the program, in words; others are called as their team calls them."""
 _KEPT_VALUES = frozenset({mark("a number is added")})

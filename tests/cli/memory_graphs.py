@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
-from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_store
@@ -143,5 +142,5 @@ def make_store() -> BaseStore:
 
 
 def embed(texts: list[str]) -> list[list[float]]:
-    model = DeterministicFakeEmbedding(size=4)
-    return model.embed_documents(texts)
+    """Says how long a text is and how often it has three letters: enough to tell texts apart."""
+    return [[1.0 + len(text), *(1.0 + text.count(letter) for letter in "aet")] for text in texts]

@@ -11,6 +11,8 @@ import pytest
 from cli_support import Ran, Shell
 from trusting import trust_workspace
 
+from hitl_tui.wording.subject_rows import runs
+
 GRAPHS = Path(__file__).resolve().with_name("memory_graphs.py")
 
 
@@ -192,3 +194,28 @@ def test_a_team_of_hitl_toml_is_attached_by_its_name(shell: Shell) -> None:
     doubled = shell.run("attach", "double", "--input", '{"n": 21}', "--json")
     assert values(shell, doubled)["result"] == 42
     assert "tool of an MCP server" in shell.run("attach", "far", "--input", "x").err
+
+
+def test_settings_given_to_run_reach_the_graphs_of_the_session(shell: Shell) -> None:
+    shell.declare(f'[teams.jotter]\nkind = "graph"\ngraph = "{GRAPHS}:memory"\ncontext = {{tone = "dry"}}\n')
+    given = ("--context", '{"user_id": "di", "nothing_of_it": 1}', "--config", '{"tags": ["a"]}')
+    begun = shell.run("run", "Find the cap.", *given, "--json")
+    added = shell.run("do", begun.json["session_id"], '/todo add jotter {"text": "x"}', "--json")
+    assert added.json["todo"]["arguments"]["context"] == {"tone": "dry", "user_id": "di"}
+    assert added.json["todo"]["arguments"]["config"] == {"tags": ["a"]}
+    fork = shell.run("fork", begun.json["session_id"], "--json")
+    again = shell.run("do", fork.json["session_id"], '/todo add jotter {"text": "y"}', "--json")
+    assert again.json["todo"]["arguments"]["context"]["user_id"] == "di"
+
+
+def test_a_secret_given_to_run_is_refused(shell: Shell) -> None:
+    shell.declare('[secrets]\nnames = ["PAY_TOKEN"]\n')
+    ran = shell.run("run", "Find the cap.", "--context", '{"a": "geheim-4711"}', "--json", PAY_TOKEN="geheim-4711")
+    assert (ran.code, "holds the secret PAY_TOKEN" in ran.json["error"]) == (2, True)
+    assert shell.run("sessions", "--json").json["sessions"] == []
+
+
+def test_a_question_shows_the_context_beside_the_fields_of_the_input() -> None:
+    arguments = {"input": {"text": "x"}, "context": {"user_id": "di"}, "programs": {"a.py": "0" * 64}}
+    shown = [(row.label, row.text.plain) for row in runs(arguments, "x", ())]
+    assert shown == [("text", "x"), ("context", '{"user_id": "di"}')]
