@@ -236,6 +236,8 @@ class CommandDeclaration:
         risk: its risk class.
         timeout: seconds.
         exit_codes: what counts as success.
+        retries: how often a failure is tried again by itself; only what changes nothing, or may be done twice, has any.
+        optional: a failure skips the step instead of blocking what depends on it.
         description: for a person, and for a planner.
         titles: what its steps are called, by language; where none is given its name.
         folder: absolute path of the workspace it is declared in; empty where that isn't known.
@@ -249,6 +251,8 @@ class CommandDeclaration:
     risk: Risk = Risk.HIGH
     timeout: float = 600.0
     exit_codes: tuple[int, ...] = (0,)
+    retries: int = 0
+    optional: bool = False
     description: str = ""
     folder: str = ""
     pins: tuple[str, ...] = ()

@@ -298,12 +298,18 @@ class _Command(_Section):
     parameters: dict[ParameterName, _Parameter] = {}
     risk: RiskName = "high"
     timeout: Duration = 600.0
+    retries: Annotated[int, Field(ge=0, le=10)] = 0
+    idempotent: bool = False
+    optional: bool = False
     exit_codes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1)] = [0]
     pins: _Pins = _Pins()
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if problems := command_problems(self.run, self.preview, self.parameters):
+        problems = command_problems(self.run, self.preview, self.parameters)
+        if self.retries and self.risk != "low" and not self.idempotent:
+            problems = [*problems, Problem(("retries",), Message('needs risk = "low" or idempotent = true'))]
+        if problems:
             raise wrong(*problems)
         return self
 
@@ -316,6 +322,8 @@ class _Command(_Section):
             risk=Risk(self.risk),
             timeout=self.timeout,
             exit_codes=tuple(self.exit_codes),
+            retries=self.retries,
+            optional=self.optional,
             description=self.description,
             titles={language: title for language, title in self.titles.items() if title.strip()},
             pins=pins.and_those_of(self.pins),

@@ -54,6 +54,7 @@ class Control:
         refused: the last events that could not take effect, newest last.
         held: nothing begins until the workspace's settings are known again.
         limited: the limit of revisions accepted the plan, and no person.
+        sequential: one TODO runs at a time, in the plan's order.
         lineage: random name of the session and its copies, part of the ids of its requests; empty where it began
             before they had one.
     """
@@ -74,6 +75,7 @@ class Control:
     refused: tuple[Refusal, ...] = ()
     held: bool = False
     limited: bool = False
+    sequential: bool = False
     lineage: str = ""
 
     def to_dict(self) -> dict[str, object]:
@@ -375,6 +377,10 @@ def judge(draft: Draft, todo: SupervisorTodo) -> Judgement:
     return replace(judged, ruling=Ruling.ASK) if unseen and judged.ruling is Ruling.ALLOW else judged
 
 
+_UNENDED = frozenset({Status.PENDING, Status.WAITING_APPROVAL, Status.IN_PROGRESS, Status.FAILED})
+"""A TODO in one of these holds up those after it where they run one at a time; a failed one asks what shall be."""
+
+
 def startable(draft: Draft) -> list[SupervisorTodo]:
     """Return the TODOs to start now: approved, dependencies met, by priority and order, within the bound."""
     if draft.control.plan != PLAN_ACCEPTED or draft.control.held:
@@ -390,6 +396,9 @@ def startable(draft: Draft) -> list[SupervisorTodo]:
     if running >= draft.control.concurrency:
         return []
     ready = [draft.get(todo_id) for todo_id in found if dependencies_met(draft, todo_id)]
+    if draft.control.sequential:
+        first = min((draft.get(i) for i in draft if draft.status(i) in _UNENDED), key=lambda t: t.rank, default=None)
+        return [todo for todo in ready if first is not None and todo.id == first.id]
     ready.sort(key=lambda t: (t.priority.weight, t.rank))
     return ready[: draft.control.concurrency - running]
 

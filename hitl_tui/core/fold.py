@@ -90,11 +90,14 @@ def finished(draft: Draft, event: Event) -> None:
 def failed(draft: Draft, event: Event) -> None:
     """A run failed: `todo_id`, `run_id`, `error`, `final` (it isn't tried again by itself).
 
-    Optionally `thread`, which a retry goes on with, `wedged` (the answer it was given is what made it fail), `entered`.
+    Optionally `result` (a reference to what is known of it), `thread`, which a retry goes on with, `wedged` (the answer
+    it was given is what made it fail), `entered`.
     """
     todo = _entering(_ended(draft, event), event)
     if event.data.get("thread"):
         todo = replace(todo, metadata={**todo.metadata, "rewind": {"thread": str(event.data["thread"])}})
+    if event.data.get("result"):  # what it printed before it failed, for the steps that go on without it
+        todo = replace(todo, result={**event.data["result"]})
     error = str(event.data.get("error", ""))[:2000]
     times: dict[str, Any] = {
         "completed_at": event.at,

@@ -159,7 +159,10 @@ def _mark_missing(draft: Draft, todo_id: str) -> bool:
     lost = [
         d
         for d in todo.dependencies
-        if draft.status(d) == "skipped" and d not in todo.missing and draft.get(d).metadata.get("skipped_by") != SYSTEM
+        if draft.status(d) == "skipped"
+        and d not in todo.missing
+        and draft.get(d).metadata.get("skipped_by") != SYSTEM
+        and draft.get(d).result is None  # what it printed before it failed is there
     ]
     if not lost or todo.status is Status.BLOCKED:
         return False

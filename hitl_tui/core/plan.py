@@ -179,6 +179,8 @@ class AgentFacts:
         parameters: what `name=value` may name, and what each is, for a person who writes it.
         schema: the JSON Schema of the arguments that are filled in from what a person says; empty for a team that
             takes the words themselves.
+        retries_of: exact arguments → how often they are tried again; None for the team's own number.
+        optional_for: exact arguments → a failure skips the step; None for the team's own.
     """
 
     name: str
@@ -196,6 +198,8 @@ class AgentFacts:
     takes_question: bool = True
     parameters: Callable[[], Mapping[str, str]] = dict
     schema: Callable[[], JsonSchema] = dict
+    retries_of: Callable[[JsonObject], int] | None = None
+    optional_for: Callable[[JsonObject], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +419,8 @@ class ExecutionPlanConverter:
             metadata["lacks"] = list(lacking.missing)
         if step.unplaced:
             metadata["unplaced"] = list(step.unplaced)
-        retries = facts.max_retries if step.retry_count is None else step.retry_count
+        own = facts.max_retries if facts.retries_of is None else facts.retries_of(arguments)
+        optional = facts.optional if facts.optional_for is None else facts.optional_for(arguments)
         if step.id:
             metadata["step"] = step.id
         if step.input_mapping:
@@ -431,10 +436,10 @@ class ExecutionPlanConverter:
             dependencies=dependencies,
             created_at=self.now,
             metadata=metadata,
-            max_retries=retries,
+            max_retries=own if step.retry_count is None else step.retry_count,
             arguments=arguments,
             risk=facts.risk_of(arguments),
-            optional=step.optional or facts.optional,
+            optional=step.optional or optional,
             timeout=step.timeout or facts.timeout,
         )
 

@@ -33,7 +33,7 @@ from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import Verdict
-from hitl_tui.core.safe_markdown import first_words
+from hitl_tui.core.safe_markdown import fenced, first_words
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
@@ -320,7 +320,9 @@ class LocalDispatcher:
             await self._fail(spec, error.message, final=True, more=more)
         except HitlError as error:
             final = isinstance(error, BadInput | StorageError) or await self._failed_acting(spec)
-            await self._fail(spec, error.message, final=final)
+            known = await self._reference(_as_result(error)) if isinstance(error, TeamFailure) and error.data else None
+            kept: EventData = {"result": known} if known is not None else {}
+            await self._fail(spec, error.message, final=final, more=kept)
         except (Exception, SystemExit) as error:
             log.exception("run %s failed", spec.run_id)
             await self._fail(
@@ -558,16 +560,9 @@ class LocalDispatcher:
         await self._finish(spec, found)
 
     async def _finish(self, spec: RunSpec, found: Mapping[str, object], more: EventData | None = None) -> None:
-        services, todo = self._services, spec.todo
-        result = TeamResult.from_dict(found)
-        digest = await services.artifacts.put(result.to_dict())
-        reference: ResultReference = {
-            "digest": digest,
-            "summary": clip(result.summary or first_words(result.text), 200),
-            "found": result.found,
-            "files": list(result.files),
-        }
-        proposal = await services.follow_up(todo, result)
+        todo, result = spec.todo, TeamResult.from_dict(found)
+        reference = await self._reference(result)
+        proposal = await self._services.follow_up(todo, result)
         data: EventData = {
             "todo_id": todo.id,
             "run_id": spec.run_id,
@@ -576,6 +571,21 @@ class LocalDispatcher:
             **(more or EventData()),
         }
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
+
+    async def _reference(self, result: TeamResult) -> ResultReference:
+        return {
+            "digest": await self._services.artifacts.put(result.to_dict()),
+            "summary": clip(result.summary or first_words(result.text), 200),
+            "found": result.found,
+            "files": list(result.files),
+        }
+
+
+def _as_result(failure: TeamFailure) -> TeamResult:
+    """Return what is known of a failure, for the steps that go on without it: its sentence and what was printed."""
+    printed = "\n".join(str(failure.data.get(name) or "").rstrip() for name in ("stdout", "stderr")).strip()
+    text = f"{failure.message}\n\n{fenced(printed)}\n" if printed else f"{failure.message}\n"
+    return TeamResult(text=text, data=dict(failure.data), summary=failure.message)
 
 
 def _answers(spec: RunSpec, state: StateSnapshot, secrets: Mapping[str, str]) -> dict[str, object]:

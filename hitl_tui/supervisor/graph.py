@@ -31,7 +31,7 @@ from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.json_types import Refusal, ResultReference, TodoMetadata, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent, Strategy
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
@@ -182,9 +182,11 @@ class TeamSupervisor:
             "teams": list(dict.fromkeys(a.team for a in self._planner.agents.values() if a.enabled)),
         }
         todos: list[SupervisorTodo] = []
+        sequential = False
         try:
             planned = await self._planner.create_execution_plan(state["query"], control.feedback)
             todos = await asyncio.to_thread(self._planner.convert_with_strategy, planned.plan, old)  # it binds files
+            sequential = planned.plan.strategy is Strategy.SEQUENTIAL
             planning |= {
                 "intent": planned.intent.to_dict(),
                 "plan": await self._artifacts.put(planned.plan.to_dict()),
@@ -203,6 +205,7 @@ class TeamSupervisor:
             control,
             plan=b.PLAN_DRAFT,
             highest=highest,
+            sequential=sequential,
             revision=control.revision + (control.plan == b.PLAN_REVISE),
         )
         update = {

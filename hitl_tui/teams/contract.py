@@ -382,6 +382,14 @@ class Team(ABC):
         """Return what `name=value` may name, and what each is; nothing where that takes looking first."""
         return {}
 
+    def retries_of(self, arguments: JsonObject) -> int:
+        """Return how often exactly these arguments are tried again by themselves after a failure."""
+        return self.max_retries
+
+    def optional_for(self, arguments: JsonObject) -> bool:
+        """Return whether a failure of exactly these arguments skips the step."""
+        return self.optional
+
     def call_schema(self) -> JsonSchema:
         """Return the JSON Schema of the arguments that words give; empty where the words themselves are the input."""
         return {}

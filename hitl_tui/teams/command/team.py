@@ -221,6 +221,16 @@ class CommandTeam(Team):
         declared = self.commands.get(name) if isinstance(name, str) else None
         return declared.risk if declared else Risk.HIGH
 
+    def retries_of(self, arguments: JsonObject) -> int:
+        """Return how often a command is declared to be tried again."""
+        declared = self.commands.get(str(arguments.get("command")))
+        return declared.retries if declared else 0
+
+    def optional_for(self, arguments: JsonObject) -> bool:
+        """Return whether a command is declared to be optional."""
+        declared = self.commands.get(str(arguments.get("command")))
+        return declared is not None and declared.optional
+
     def changes_nothing(self, arguments: JsonObject) -> bool:
         """Return whether a command is declared to be of low risk."""
         return self.risk_of(arguments) is Risk.LOW
