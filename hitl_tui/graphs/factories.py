@@ -62,5 +62,6 @@ def _called(factory: Any, declaration: GraphDeclaration) -> Any:
         )
     if not needed:
         return factory()
-    config = {"configurable": dict(declaration.config.get("configurable", {}))}
+    values = {**(declaration.context or {}), **declaration.config.get("configurable", {})}
+    config = {"configurable": {"graph_id": declaration.name, **values}}
     return factory(**{needed[0].name: config}) if needed[0].kind is needed[0].KEYWORD_ONLY else factory(config)
