@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,42 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
         index.refresh(folder)
         assert index.query("What is the entire hotel limit for a whole night?").missing == ()
         assert index.query("What is the hotel limit in Paris for the whole night?").missing == ("Paris",)
+
+
+@pytest.mark.parametrize(
+    ("question", "places", "counted"),
+    [
+        ("list the TODO comments in the code", ["app.py:2", "app.py:4"], ("TODO", 2, 1)),
+        ("how many documents mention badgers?", ["a.md:1", "b.md:3"], ("badgers", 3, 2)),
+        ("badger를 언급하는 문서는 몇 개야?", ["a.md:1", "b.md:3"], ("badger", 3, 2)),
+        ("list the TODO comments in a.md", [], None),
+    ],
+)
+def test_what_is_counted_or_listed(
+    folder: Path, question: str, places: list[str], counted: tuple[str, int, int] | None
+) -> None:
+    (folder / "a.md").write_text("Badgers sleep; many badgers snore.\n\nOtters swim.\n")
+    (folder / "b.md").write_text("# Notes\n\nOne badgers' den.\n\nTwo badgers.\n")
+    (folder / "app.py").write_text("x = 1\n# TODO: otters\ny = 2\n# TODO: weasels\n# todos\n")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query(question)
+    assert hits.counted == counted
+    if counted:
+        assert [f"{passage.path}:{passage.line}" for passage in hits.passages] == places
+
+
+def test_a_word_that_is_nearly_there_is_offered(folder: Path) -> None:
+    (folder / "alerts.md").write_text("# Alerts\n\nThe alertmanager listens at port 9093.\n")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query("What port does the alertmanger listen at?")
+    assert hits.nearly == (("alertmanger", "alertmanager"),)
+    assert hits.passages[0].line == 3
+
+
+def test_packed_manual_pages_are_read(folder: Path) -> None:
+    page = ".TH WUMP 6\n.SH OPTIONS\n.TP\n.B \\-a\nSpecifies the number of \\fIarrows\\fR; the default is five.\n"
+    (folder / "wump.6.gz").write_bytes(gzip.compress(page.encode()))
+    best = ask(folder, "How many arrows are the default?")[0]
+    assert (best.path, best.heading) == ("wump.6.gz", "OPTIONS") and "arrows; the default is five" in best.text

@@ -25,8 +25,9 @@ _FINALS = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇ
 _FIRST = 0xAC00
 _CONTRACTED = str.maketrans({"ㅕ": "ㅣㅓ", "ㅘ": "ㅗㅏ", "ㅝ": "ㅜㅓ", "ㅙ": "ㅗㅣㅓ"})
 _INFLECTION = frozenset("ㅓㅏㅆㄴㄹㅁㅂㅇㅡㅣㅅ")
-_UNKNOWN = 5.0
+_UNKNOWN = 3.5
 _SPLIT = 2.2
+_LONE, _PARTICLE = 1.0, 6.0
 _MOST_SYLLABLES = 8
 _MAX_MEANINGS = 12
 _SAYS = 0.3
@@ -111,11 +112,11 @@ def segments(run: str) -> tuple[str, ...]:
             word = run[start:end]
             size = end - start
             if word in common:
-                cost = 8 - common[word]
+                cost = 8 - common[word] + (_LONE if size == 1 and common[word] < _PARTICLE else 0)
             elif size > 1 and word in known:
                 cost = 5.5
             else:
-                cost = _UNKNOWN + 3 * size
+                cost = _UNKNOWN + 3.2 * size
             choices.append((best[start][0] + cost + _SPLIT, start))
         best.append(min(choices))
     cuts, at = [], len(run)

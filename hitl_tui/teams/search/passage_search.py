@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.file_rank import weight_of
 from hitl_tui.teams.search.index_refresh import searched
+from hitl_tui.teams.search.listing import asks_for_lines, counted_word, lines_with
 from hitl_tui.teams.search.meaning import likenesses
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
 from hitl_tui.teams.search.tokens import index_tokens, normalise
 
 MAX_PASSAGE_CHARS = 600
 _POSTINGS = 6_000
+_LISTED = 40
 _CANDIDATES, _COMPARED = 300, 50
 _MEANT = 0.5
 _FEW = 200  # windows: among fewer, how rare a word is says little
@@ -25,6 +27,8 @@ _TITLE, _NAME = 0.5, 0.25
 _ABSENT = 0.18
 """Share of a question in names that stand nowhere from which its answer isn't there either."""
 _NAMED = 0.7
+_SUBJECT = 0.4
+"""How much a word says at least of which there is one in any question about something."""
 _UNLIKE, _UNCOVERED = 0.22, 0.65
 _SURE_COVERED, _SURE_LIKE = 0.55, 0.42
 _SHORT = 60
@@ -65,6 +69,7 @@ class SearchHits:
         missing: those of them that stand nowhere in the documents.
         searched: how many files were searched.
         weak: the passages only come near what was asked.
+        counted: what was counted or listed: the words, how many lines have them, in how many files.
         nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
     """
 
@@ -74,6 +79,7 @@ class SearchHits:
     searched: int
     weak: bool = False
     nearly: tuple[tuple[str, str], ...] = ()
+    counted: tuple[str, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,15 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         named: ids of the files that the question names: only they are searched.
     """
     terms = parse_question(question, lambda word: _sounding(db, word))
+    if (literal := counted_word(question, terms)) and (lines := list(lines_with(db, literal, named))):
+        files = len({path for path, _, _ in lines})
+        shown = (
+            lines
+            if asks_for_lines(question)
+            else list({path: (path, n, t) for path, n, t in reversed(lines)}.values())[::-1]
+        )
+        found = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in shown[:_LISTED]]
+        return SearchHits(tuple(found), (literal,), (), searched(db), counted=(literal, len(lines), files))
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     asked = _Asked(question, terms, _found(db, terms, named), windows)
     absent = [term for term in terms if not asked.stands(term) and term.telling >= _NAMED]
@@ -154,6 +169,8 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
     absent = [term for term in terms if not asked.stands(term) and term.telling >= _NAMED]
     hits = SearchHits((), tuple(t.surface for t in terms), (), searched(db), nearly=tuple(nearly))
     hits = replace(hits, missing=tuple(term.surface for term in absent))
+    if not named and all(term.telling < _SUBJECT for term in terms):
+        return hits
     ranked = _ranked(db, asked)
     if not ranked:
         return hits
@@ -165,7 +182,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
     ):
         return hits
     sure = (covered >= _SURE_COVERED or like >= _SURE_LIKE) and not names
-    passages = [_quote(asked, window) for window in _different(ranked, limit)]
+    passages = [_quote(db, asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=not sure)
 
 
@@ -304,7 +321,7 @@ def _different(ranked: Sequence[_Window], limit: int) -> list[_Window]:
     return chosen
 
 
-def _quote(asked: _Asked, window: _Window) -> Passage:
+def _quote(db: sqlite3.Connection, asked: _Asked, window: _Window) -> Passage:
     """Return the part of a window that says most of what was asked, with what follows it as far as there is room."""
     values = [asked.value(text) / math.sqrt(1 + len(text) / 400) for _, _, text in window.parts]
     first = max(range(len(values)), key=lambda at: (values[at], -at))
@@ -313,11 +330,26 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
     if before[2] and (before[2].rstrip().endswith((":", "：")) or (len(before[2]) < _SHORT and ":" in before[2])):
         # `Default: 180`, or what announces a list.
         line, words = before[0], before[2] + _gap(before[1], line) + words
-    for next_line, next_end, text in window.parts[first + 1 :]:
+    follows = list(window.parts[first + 1 :])
+    if len(words) + sum(len(text) for _, _, text in follows) < MAX_PASSAGE_CHARS:
+        follows += _next(db, window)
+    for next_line, next_end, text in follows:
         if len(words) + len(text) >= MAX_PASSAGE_CHARS:
             break
         words, end = words + _gap(end, next_line) + text, next_end
     return Passage(window.path, line, end, window.page, window.heading, _cut(words, asked), round(window.score, 4))
+
+
+def _next(db: sqlite3.Connection, window: _Window) -> list[tuple[int, int, str]]:
+    """Return what follows a window that ends with an announcement (`The keys are:`)."""
+    if not window.text.rstrip().endswith((":", "：")):
+        return []
+    row = db.execute(
+        "SELECT next.parts FROM windows AS own JOIN windows AS next ON next.id = own.id + 1 AND next.file = own.file"
+        " AND next.page = own.page AND next.heading = own.heading WHERE own.id = ?",
+        (window.id,),
+    ).fetchone()
+    return [] if row is None else [(first, last, text) for first, last, text in json.loads(row[0])]
 
 
 def _sentences(first: int, last: int, text: str) -> list[tuple[int, int, str]]:

@@ -125,7 +125,7 @@ def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
     while at < len(parts):
         for stop in range(min(len(parts), at + 3), at + 1, -1):
             whole = "".join(parts[at:stop])
-            if len(whole) > 2 and (loans := sounding(whole)):
+            if len(whole) > 1 and (loans := sounding(whole)):
                 yield Term(whole, 1.0, _loan_forms(whole, loans), korean=True, name=True)
                 at = stop
                 break

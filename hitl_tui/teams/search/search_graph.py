@@ -35,6 +35,8 @@ class SearchState(TypedDict, total=False):
     passages: list[dict[str, Any]]
     missing: list[str]
     weak: bool
+    nearly: list[list[str]]
+    counted: list[Any]
     result: dict[str, Any]
 
 
@@ -102,7 +104,13 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
 
     hits = await _in_thread(work)
     passages = [asdict(passage) for passage in hits.passages]
-    return {"passages": passages, "missing": list(hits.missing), "weak": hits.weak}
+    return {
+        "passages": passages,
+        "missing": list(hits.missing),
+        "weak": hits.weak,
+        "nearly": [list(pair) for pair in hits.nearly],
+        "counted": list(hits.counted or ()),
+    }
 
 
 async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
@@ -119,6 +127,8 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
             notes=state["notes"],
             asked=runtime.context.task.query,
             weak=state.get("weak", False),
+            nearly=state.get("nearly", []),
+            counted=state.get("counted", []),
         )
     )
     return {"result": result.to_dict()}

@@ -10,6 +10,7 @@ from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, l
 
 _NAMED = 5
 _ANSWER = 600
+_LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
 _QUOTE = 280
 _ENGLISH = {
@@ -23,6 +24,11 @@ _ENGLISH = {
     "skipped": "Not searched ({count}): {names}.",
     "notes": "Remarks: {names}.",
     "more": "and {count} more",
+    "counted": "{lines} in {files} with “{word}”:",
+    "nearly": "“{word}” isn't in these documents; did you mean “{near}”?",
+    "foreign": "Found in documents in another language.",
+    "line": "{count:,} line",
+    "lines": "{count:,} lines",
     "passage": "{count:,} passage",
     "passages": "{count:,} passages",
     "file": "{count:,} file",
@@ -48,6 +54,11 @@ _KOREAN = {
     "skipped": "검색하지 못한 것 ({count}): {names}.",
     "notes": "참고: {names}.",
     "more": "그 밖에 {count}개",
+    "counted": "“{word}”: {files}, {lines}에 있습니다.",
+    "nearly": "“{word}”는 이 문서들에 없습니다. “{near}”를 찾으셨나요?",
+    "foreign": "다른 언어로 쓰인 문서에서 찾았습니다.",
+    "line": "{count:,}줄",
+    "lines": "{count:,}줄",
     "passage": "구절 {count:,}개",
     "passages": "구절 {count:,}개",
     "file": "파일 {count:,}개",
@@ -77,7 +88,9 @@ class Found:
         skipped_count: how many weren't in all.
         notes: path and remark of files that were read otherwise than they should be.
         asked: the session's question, which tells the language where the search is a bare name.
-        weak: the passage only comes nearest.
+        weak: the passages only come near what was asked.
+        nearly: words that stand nowhere, each with one that is written nearly like it.
+        counted: what was counted or listed, how many lines have it, in how many files.
     """
 
     query: str
@@ -89,6 +102,8 @@ class Found:
     notes: Sequence[dict[str, str]]
     asked: str = ""
     weak: bool = False
+    nearly: Sequence[Sequence[str]] = ()
+    counted: Sequence[Any] = ()
 
 
 def make_report(found: Found) -> TeamResult:
@@ -107,7 +122,7 @@ def make_report(found: Found) -> TeamResult:
     if found.notes:
         parts.append(words["notes"].format(names=_names(words, found.notes, len(found.notes))))
     brief = Brief(
-        answer=_answer(words, passages, citations, found.weak),
+        answer=_answer(words, found, citations),
         evidence=tuple(_block(passage, citation) for passage, citation in zip(passages, citations, strict=True)),
         absent=tuple(absent if passages and not found.weak else [headline, *absent]),
         quoted=tuple(citation.label for citation in citations[: _quoted(passages) if passages else 0]),
@@ -192,16 +207,33 @@ def _citation(passage: dict[str, Any]) -> Citation:
     return Citation.from_dict({**passage, "quote": passage["text"]})
 
 
-def _answer(
-    words: Mapping[str, str], passages: Sequence[dict[str, Any]], citations: Sequence[Citation], weak: bool
-) -> str:
+def _answer(words: Mapping[str, str], found: Found, citations: Sequence[Citation]) -> str:
+    passages = found.passages
     if not passages:
         return ""
-    lead = words["nearest" if weak else "best" if len(passages) > 1 else "only"]
-    said = [lead]
+    if found.counted:
+        literal, lines, files = found.counted
+        head = words["counted"].format(
+            word=literal, lines=_count(words, lines, "line"), files=_count(words, files, "file")
+        )
+        shown = [
+            f"- `{c.label}` {' '.join(str(p['text']).split())[:_LINE]}"
+            for p, c in zip(passages, citations, strict=True)
+        ]
+        return "\n".join([head, "", *shown[:_LISTED]])
+    said = [words["nearest" if found.weak else "best" if len(passages) > 1 else "only"]]
+    if found.nearly:
+        said += [words["nearly"].format(word=word, near=near) for word, near in found.nearly]
+    if _foreign(found):
+        said.append(words["foreign"])
     for passage, citation in list(zip(passages, citations, strict=True))[: _quoted(passages)]:
         said.append(f"{_place(passage, citation)}\n\n{quoted(str(passage['text']), _ANSWER)}")
     return "\n\n".join(said)
+
+
+def _foreign(found: Found) -> bool:
+    """Return whether a Korean question is answered from a text in another language."""
+    return "ko" in language_of(found.query) and "ko" not in language_of(str(found.passages[0]["text"]))
 
 
 def _quoted(passages: Sequence[dict[str, Any]]) -> int:
