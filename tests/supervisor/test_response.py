@@ -40,7 +40,8 @@ def passage(line: int, text: str, path: str = "rules.md") -> dict[str, Any]:
 
 
 def searched(query: str, *passages: dict[str, Any], missing: tuple[str, ...] = ()) -> dict[str, Any]:
-    return make_report(Found(query, list(passages), list(missing), 4, [], 0, [])).to_dict()
+    standing_out = [{**one, "score": 0.5 if number else 1.0} for number, one in enumerate(passages)]
+    return make_report(Found(query, standing_out, list(missing), 4, [], 0, [])).to_dict()
 
 
 def analysed(query: str, *passages: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def test_a_second_search_that_finds_something_takes_back_that_there_is_nothing()
 def test_headings_are_in_the_language_of_the_question() -> None:
     text = compose("q", "ko", [todo(1)], {"todo_001": searched("저장 한도는?", RULE, OTHERS[0])}).text
     assert headings(text) == ["## 답변", "## 근거"]
-    assert "가장 잘 맞는 구절: `rules.md:3`" in text
+    assert "찾았습니다. 가장 잘 맞는 구절부터:\n\n`rules.md:3`" in text
 
 
 def test_a_report_that_was_written_leaves_the_answer_to_what_it_puts_together() -> None:
@@ -134,7 +135,7 @@ def test_a_report_that_was_written_leaves_the_answer_to_what_it_puts_together() 
     written = TeamResult("Wrote it.", data, (), ("reports/a.md",), "Wrote it.").to_dict()
     results = {"todo_001": searched("storage?", RULE), "todo_002": written}
     response = compose("q", "en", [todo(1), todo(2, 1)], results)
-    assert response.text.startswith("## Answer\n\nThe one passage that fits: `rules.md:3`")
+    assert response.text.startswith("## Answer\n\nFound in one passage:\n\n`rules.md:3`")
     assert response.text.endswith("## Files written\n\n- reports/a.md\n")
 
 
