@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from uuid import UUID, uuid5
 
-import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.pregel import Pregel
 from langgraph.store.base import BaseStore
 from langgraph.types import StateSnapshot
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id, storable
 from hitl_tui.core.json_types import EffectResolution, Json, JsonObject
@@ -55,6 +49,8 @@ from hitl_tui.supervisor.attached_graphs.run_segments import (
     questions,
     stops_of,
 )
+from hitl_tui.supervisor.attached_graphs.run_settings import configuration, context_of, runtime_context
+from hitl_tui.supervisor.attached_graphs.savers import open_saver
 from hitl_tui.supervisor.attached_graphs.waiting_points import (
     asked_in,
     bounded,
@@ -66,13 +62,10 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import (
     torn_in,
     vanished,
 )
-from hitl_tui.supervisor.checkpoint_file import is_ours
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
-from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, make_durable
-from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.checkpoint_saver import make_durable
 from hitl_tui.supervisor.record_check import related_sessions
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
-from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, TeamFailure, TeamResult
 
 if TYPE_CHECKING:
@@ -80,67 +73,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-
-@asynccontextmanager
-async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Open the saver of a store that an application of the user's writes, too.
-
-    Args:
-        uri: path of a SQLite file (`sqlite:///…` too), or a `postgresql://` URI.
-
-    Raises:
-        StorageError: it can't be opened, or its driver isn't installed.
-    """
-    if uri.startswith(("postgresql://", "postgres://")):
-        async with _postgres(uri) as saver:
-            yield saver
-        return
-    path = await asyncio.to_thread(_file, uri)
-    if await asyncio.to_thread(is_ours, path):
-        async with create_checkpointer(path) as ours:
-            yield ours
-        return
-    try:
-        connection = await aiosqlite.connect(path, timeout=10)
-    except sqlite3.Error as error:
-        raise StorageError(Message("{} can't be opened: {}.", path, error)) from error
-    try:
-        saver = AsyncSqliteSaver(connection, serde=serializer())
-        try:
-            await saver.setup()
-        except sqlite3.Error as error:
-            raise StorageError(Message("{} can't be used as a checkpoint database: {}.", path, error)) from error
-        yield saver
-    finally:
-        await connection.close()
-
-
-def _file(uri: str) -> Path:
-    path = Path(uri.removeprefix("sqlite:///")).expanduser()
-    if not path.is_file():
-        raise StorageError(Message("No checkpoint database at {}.", path))
-    return path
-
-
-@asynccontextmanager
-async def _postgres(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    try:
-        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-        from psycopg import OperationalError
-    except ImportError as error:
-        raise StorageError(
-            Message("PostgreSQL stores need an extra; to install it: uv pip install 'hitl-tui[postgres]'.")
-        ) from error
-    try:
-        async with AsyncPostgresSaver.from_conn_string(uri, serde=serializer()) as saver:
-            yield saver
-    except OperationalError as error:
-        # What the driver says may repeat the URI with its password.
-        raise StorageError(Message("The PostgreSQL store can't be reached ({}).", type(error).__name__)) from error
-
-
-_ASSISTANTS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
-"""The namespace from which the LangGraph server makes the id of a graph's default assistant."""
 
 RESUME = "__resume__"
 """The channel in which LangGraph keeps answers beside a checkpoint."""
@@ -263,18 +195,7 @@ class GraphRunner:
 
     def place(self, spec: RunSpec, team: GraphSpec) -> RunnableConfig:
         """Return the configuration of a run: its thread, what was approved, and what the LangGraph server adds."""
-        declared = dict(_setting(spec, "config", team.declaration.config))
-        given = {**(_context(spec, team) or {}), **declared.pop("configurable", {})}
-        configurable = {
-            "user_id": None,
-            **given,
-            "graph_id": team.name,
-            "assistant_id": str(uuid5(_ASSISTANTS, team.name)),
-            "thread_id": self.thread(spec, team),
-            STRICT_RESUME: True,
-        }
-        metadata = {**declared.pop("metadata", {}), RUN: spec.run_id}
-        return {**declared, "configurable": configurable, "metadata": metadata}  # type: ignore[typeddict-item]
+        return configuration(spec, team, self.thread(spec, team))
 
     @staticmethod
     def thread(spec: RunSpec, team: GraphSpec) -> str:
@@ -528,7 +449,7 @@ class GraphRunner:
     async def _failure(self, leg: _Leg, error: BaseException) -> GraphFailure:
         thread = str(leg.config["configurable"]["thread_id"])
         wedged = await self._wedged(leg.graph, leg.config)
-        absent = leg.team.facts.context.absent(error, _runtime_context(leg) or {})
+        absent = leg.team.facts.context.absent(error, context_of(leg.spec, leg.team) or {})
         text = failure_text(error)
         if absent:
             text = Message('{} ran without "{}" in its context, which nobody gave: {}', leg.team.name, absent, text)
@@ -563,7 +484,7 @@ class GraphRunner:
             async for part in leg.graph.astream(
                 leg.stretch.value,
                 leg.config,
-                context=_runtime_context(leg),
+                context=runtime_context(leg.spec, leg.team, leg.graph),
                 stream_mode=["updates", "custom", "tasks", "values"],
                 subgraphs=True,
                 durability="sync",
@@ -605,23 +526,6 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
     shown = plain(values)
     data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": Message("too large to keep here")}
     return Ended(TeamResult(text=answer_of(shown, plain(leg.spec.todo.arguments.get("input"))), data=data), entered)
-
-
-def _setting(spec: RunSpec, name: str, declared: Any) -> Any:
-    """Return what was approved as a graph's context or configuration; of old sessions what is declared."""
-    approved = spec.todo.arguments.get(name)
-    return approved if isinstance(approved, Mapping) and "input" in spec.todo.arguments else declared
-
-
-def _context(spec: RunSpec, team: GraphSpec) -> JsonObject | None:
-    found: JsonObject | None = _setting(spec, "context", team.declaration.context)
-    return found
-
-
-def _runtime_context(leg: _Leg) -> JsonObject | None:
-    """Return the context that a run's nodes get: one with a schema is made also where nothing is in it."""
-    found = _context(leg.spec, leg.team)
-    return dict(found) if found is not None else {} if leg.graph.context_schema is not None else None
 
 
 def _differing(team: GraphSpec, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
