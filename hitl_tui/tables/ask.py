@@ -19,7 +19,7 @@ _NAMED = re.compile(
     re.I,
 )
 _MAX_TABLES = 60
-ENOUGH = 0.7
+ENOUGH = 0.55
 NEAR = 1.0
 """Score from which a question that isn't understood is told what the nearest table has."""
 """Score from which a question is about a table that it doesn't name."""

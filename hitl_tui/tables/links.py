@@ -228,6 +228,8 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
     names |= {w: ("name", "") for w in (*words_of(made.table.stem), *words_of(made.table.sheet)) if w not in names}
     if not token.text.isascii():
         for form in token.forms:
+            if _verb(form):
+                continue
             sounded = next((w for w in islice(index.words, 40_000) if len(form) > 2 and sounds_like(form, w)), "")
             if sounded:
                 made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]
@@ -250,6 +252,11 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
         made.values += [
             ValueLink(n, n, column, (str(value[0]),), False) for column in sorted(index.words[str(value[0])])
         ]
+
+
+def _verb(word: str) -> bool:
+    """Whether a Korean word is a verb of the past: a syllable ends as only those do."""
+    return any((ord(letter) - 0xAC00) % 28 == 20 for letter in word if "가" <= letter <= "힣")
 
 
 def label_of(table: Table) -> Column | None:

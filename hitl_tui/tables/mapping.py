@@ -175,6 +175,10 @@ class Reader:
             fits = {name for n in places for name, likely in self.links.columns[n].items() if likely >= 0.95}
             if any(name != link.column and self._coverage(name) >= 1.8 for name in fits) and len(places) == 1:
                 return True
+            said = {key_of(form) for n in places for form in self.tokens[n].forms}
+            names = fits - {link.column} or self.links.named.get(link.first, 0) >= 0.9
+            if len(places) == 1 and names and not said & {key_of(value) for value in link.values}:
+                return True
             return column >= 0.95 and any(
                 key_of(name) == key_of(self.tokens[n].text)
                 or (len(places) == 1 and words_of(name) == (self.tokens[n].forms[-1],))
@@ -233,7 +237,9 @@ class Reader:
                     and (again or n not in self.used or value >= 0.95)
                 ):
                     scores[name] = max(scores.get(name, 0.0), value)
-        ranked = sorted(scores, key=lambda name: (self._coverage(name), scores[name], -len(name)), reverse=True)
+        ranked = sorted(
+            scores, key=lambda c: (not self._column(c).years, self._coverage(c), scores[c], -len(c)), reverse=True
+        )
         return ranked[0] if ranked and scores[ranked[0]] >= 0.5 else ""
 
     def use_column(self, name: str) -> None:
@@ -870,7 +876,8 @@ class Reader:
             best = max(columns.values(), default=0.0)
             if n in self.used:
                 strong = 1.2 if best >= 0.75 or n in whole else 0.6
-                weights[n] = max(strong if token.kind == "word" else 0.6, self.links.named.get(n, 0.0))
+                named = self.links.named.get(n, 0.0) * (3.0 if self._descriptive(n) else 1.0)
+                weights[n] = max(strong if token.kind == "word" else 0.6, named)
                 own = own or not token.filler
             elif n in self.links.named:
                 weights[n] = self.links.named[n] * (3.0 if self._descriptive(n) else 1.3)
@@ -878,7 +885,7 @@ class Reader:
                 continue
             elif best >= 0.75:
                 weights[n] = 0.3
-            elif n == noun or self._descriptive(n) or self._glossed(n):
+            elif n == noun or self._descriptive(n) or self._glossed(n) or self._of_superlative(token):
                 continue
             elif set(token.forms) & lexicon().places and not self._has_places():
                 assumed.append(token.text)
@@ -903,6 +910,10 @@ class Reader:
             tuple(assumed),
             bool(self.operations),
         )
+
+    def _of_superlative(self, token: Token) -> bool:
+        """Whether a word only says of what kind a superlative is, as "expensive" does."""
+        return self._superlative() and any(lexicon().loosely.get(form) for form in token.forms)
 
     def _has_places(self) -> bool:
         """Whether the table says which places its rows are of."""

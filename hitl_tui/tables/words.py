@@ -26,6 +26,8 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+")
+SOUND = 80.0
+"""How much alike, of 100, a Korean word and a name have to sound."""
 _KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "천": 1000, "백": 100, "만": 10000}
 
 
@@ -156,10 +158,8 @@ def tokens(question: str) -> list[Token]:
     made: list[Token] = []
     for match in _TOKEN.finditer(question):
         token = _token(match)
-        # A particle that hangs on to a name of other letters is no word.
-        if ((made and token.start == made[-1].end) or question[token.start - 1 : token.start] == BLANK) and _particle(
-            token.text
-        ):
+        # A particle that hangs on to a name of other letters, or to a bracket, is no word.
+        if token.start and not question[token.start - 1].isspace() and _particle(token.text):
             continue
         made.append(token)
     return made
@@ -196,6 +196,9 @@ def _token(match: re.Match[str]) -> Token:
         year = plain and 1000 <= value <= 2200 and unit in ("", "년")
         return Token(said, start, end, (bare,), value, unit, "year" if year else "number")
     if match["latin"]:
+        month = lexicon().months.get(said.lower())
+        if month and (len(said) > 3 or said[0].isupper()):
+            return Token(said, start, end, (said.lower(),), float(month), "", "month")
         return Token(said, start, end, latin_forms(said))
     return Token(said, start, end, hangul_forms(said))
 
@@ -205,7 +208,11 @@ def latin_forms(word: str) -> tuple[str, ...]:
     """Return an English word in lower case, and its singular."""
     lower = word.lower()
     lower = re.sub(r"['’]s?$", "", lower)
-    return tuple(dict.fromkeys((lower, lemma(lower))))
+    forms = [lower, lemma(lower)]
+    if lower.endswith("y") and len(lower) > 4:
+        bare = lower[:-1]
+        forms.append(bare[:-1] if bare[-1:] == bare[-2:-1] else bare)
+    return tuple(dict.fromkeys(forms))
 
 
 @lru_cache(65536)
@@ -259,6 +266,8 @@ def likeness(form: str, word: str) -> float:
         return 1.0
     known = lexicon()
     singular = lemma(form)
+    if form in known.months and known.months[form] == known.months.get(word):
+        return 1.0
     if word in known.alike.get(form, ()) or word in known.alike.get(singular, ()):
         return 0.95
     for term in known.alike.get(form, ()):
@@ -279,6 +288,9 @@ def likeness(form: str, word: str) -> float:
             return 0.75
         if sounds_like(form, word):
             return 0.75
+    terms = (singular, *known.alike.get(form, ()))
+    if len(word) >= 7 and any(term.isascii() and len(term) > 4 and word.endswith(term) for term in terms):
+        return 0.75
     if word in known.loosely.get(form, ()) or word in known.loosely.get(singular, ()):
         return 0.5
     return 0.0
@@ -311,9 +323,10 @@ def sounds_like(hangul: str, latin: str) -> bool:
     """Whether a Korean word is a name of other letters by its sound: `펭귄`, `penguin`."""
     if len(hangul) < 2 or len(latin) < 4 or not latin.isascii():
         return False
-    spoken = _consonants(romanised(hangul))
-    written = _consonants(re.sub("ph", "p", re.sub("th", "s", re.sub(r"x", "ks", latin))))
-    return len(spoken) >= 2 and spoken == written and abs(len(romanised(hangul)) - len(latin)) <= 3
+    from rapidfuzz import fuzz
+
+    spoken, written = _sound(romanised(hangul)), _sound(latin)
+    return spoken[:1] == written[:1] and fuzz.ratio(spoken, written) >= SOUND
 
 
 @lru_cache(65536)
@@ -326,10 +339,21 @@ def romanised(hangul: str) -> str:
     return "".join(initials[code // 588] + vowels[code // 28 % 21] + finals[code % 28] for code in codes)
 
 
-def _consonants(word: str) -> str:
-    word = re.sub(r"ck|kk|cc", "k", word).replace("ch", "s").replace("sh", "s").replace("tt", "t").replace("ng", "n")
-    plain = re.sub(r"[aeiouwyh]+", "", word.translate(_SOUND))
-    return re.sub(r"(.)\1+", r"\1", plain)
+def _sound(word: str) -> str:
+    """Return letters as they sound, those that Korean doesn't tell apart as one."""
+    for letters, sound in (
+        ("ph", "p"),
+        ("th", "s"),
+        ("x", "ks"),
+        ("ck", "k"),
+        ("ch", "s"),
+        ("sh", "s"),
+        ("ge", "se"),
+        ("gi", "si"),
+    ):
+        word = word.replace(letters, sound)
+    word = re.sub("eo|eu", "e", word.translate(_SOUND).replace("y", "i").replace("w", "u"))
+    return re.sub(r"(.)\1+", r"\1", word)
 
 
 def found(expressions: Mapping[str, re.Pattern[str]], question: str) -> dict[str, list[tuple[int, int]]]:
