@@ -223,6 +223,10 @@ class Reader:
                     forms = (*forms, str(numeral))
                 best = max(best, *(likeness(form, word) for form in forms), 0.0)
             said += best
+            begins = (
+                term for t in self.tokens for f in t.forms for term in (f, *lexicon().alike.get(f, ())) if len(term) > 4
+            )
+            said += 0.5 * (len(word) >= 7 and best == 0.75 and any(word.startswith(term) for term in begins))
             free += not best and len(word) > 2
         return said - 0.2 * free
 

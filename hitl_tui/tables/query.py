@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -114,7 +115,8 @@ class TableQuery:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is set as JSON values."""
-        return {name: value for name, value in asdict(self).items() if value}
+        kept: dict[str, Any] = json.loads(json.dumps({name: value for name, value in asdict(self).items() if value}))
+        return kept
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TableQuery:

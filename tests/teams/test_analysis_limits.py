@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hitl_tui.teams.analysis.analysis_graph import limit_lines
 from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
 from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
@@ -169,3 +171,13 @@ def test_long_passages_are_cut_and_the_limits_in_them_counted_out() -> None:
 def test_any_passages_and_question_give_an_analysis_that_survives_json(texts: list[str], query: str) -> None:
     analysis = analyse(query, [passage(text) for text in texts])
     assert Analysis.from_dict(analysis.to_dict()) == analysis
+
+
+def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
+    (tmp_path / "law.md").write_text(
+        "# 증액\n\n- 제7조에 관한 글이다.\n- 증액은 5%를 초과하지 못한다.\n", encoding="utf-8"
+    )
+    (line,) = limit_lines(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")])
+    assert (line.line, line.heading) == (4, "증액")
+    assert limit_lines(tmp_path, [Passage("law.md", 3, 4, "…")]) == ()
+    assert limit_lines(tmp_path, [Passage("../gone.md", 1, 1, "…")]) == ()

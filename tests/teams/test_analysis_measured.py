@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.teams.analysis.table_steps import measured_steps
+from hitl_tui.teams.analysis.computation_steps import measured_steps
 from hitl_tui.teams.printed_figures import Run, amount, deleted, differences, figures, run_of
 
 

@@ -144,7 +144,6 @@ async def test_prices_of_a_district_come_from_the_table_and_are_called_sample() 
     result, _ = await run("강남구 아파트 시세 조회", found, text="검색만으로 부족할 것 같아. 분석도 추가해줘.")
     assert "평균 23억 1,250만 원" in result.text
     assert "표본" in result.text
-    assert result.data["change_percent"] is None
     assert result.citations[0].path == "sample-apartment-prices.csv"
 
 
@@ -182,4 +181,3 @@ async def test_malformed_results_of_earlier_todos_are_passed_over(tmp_path: Path
     ]
     result, _ = await run(RISE_KO, broken, workspace=tmp_path)
     assert result.data["change_percent"] == 233.3
-    assert any("z.csv" in insight["text"] for insight in result.data["insights"])

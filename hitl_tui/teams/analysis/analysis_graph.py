@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterable
-from pathlib import Path
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path, PurePosixPath
 from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -16,18 +17,15 @@ from langgraph.runtime import Runtime
 
 from hitl_tui.core.messages import Message
 from hitl_tui.tables.ask import ask
-from hitl_tui.tables.files import table_files
+from hitl_tui.tables.files import SUFFIXES, table_files
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
 from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render, summary
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, with_insights
-from hitl_tui.teams.analysis.computation_steps import say
-from hitl_tui.teams.analysis.csv_tables import Table, TableSummary, parse_table
+from hitl_tui.teams.analysis.computation_steps import measured_steps, say
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
 from hitl_tui.teams.analysis.table_answer import brief, cited, plain
-from hitl_tui.teams.analysis.table_steps import measured_steps
-from hitl_tui.teams.analysis.table_summary import summarise
 from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
 from hitl_tui.teams.number_format import rounded
 from hitl_tui.teams.printed_figures import Run, run_of
@@ -70,18 +68,6 @@ def read_text(workspace: Path, path: str) -> str:
     raise Unreadable(Message("{} is neither UTF-8 nor CP949 text.", path))
 
 
-def read_tables(workspace: Path, paths: Iterable[str]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the CSV tables among the paths, each once, and why others couldn't be used."""
-    tables, notes = [], []
-    wanted = [path for path in dict.fromkeys(paths) if path.lower().endswith(".csv")]
-    for path in wanted[:MAX_FILES]:
-        try:
-            tables.append(parse_table(read_text(workspace, path), path))
-        except (Unreadable, ValueError) as error:
-            notes.append(str(error))
-    return tuple(tables), tuple(notes)
-
-
 def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
     """Return the lines of the passages' own files that state limits and that no passage holds already.
 
@@ -107,6 +93,9 @@ def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, 
 
 
 MAX_PASSAGES = 60
+_SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
+"""Words for the search that came before; a table isn't asked for them."""
+_NONE = {"query": "", "analysis_type": "tables", "language": "en"}
 
 
 class AnalysisState(TypedDict, total=False):
@@ -122,8 +111,6 @@ class AnalysisState(TypedDict, total=False):
     passages: list[dict[str, Any]]
     measured: list[dict[str, Any]]
     nearby: list[dict[str, Any]]
-    tables: list[dict[str, Any]]
-    notes: list[str]
     analysis: dict[str, Any]
     report: str
     table: dict[str, Any]
@@ -214,9 +201,12 @@ def _earlier_query(task: TeamTask) -> TableQuery | None:
     return found
 
 
-def _ask_table(workspace: Path, query: str, before: TableQuery | None, language: str) -> dict[str, Any]:
-    """Return what the tables of the workspace answer, as plain values."""
-    answer = ask(query, table_files(workspace), before)
+def _ask_table(
+    workspace: Path, query: str, before: TableQuery | None, language: str, paths: Collection[str] | None = None
+) -> dict[str, Any]:
+    """Return what the tables of the workspace answer, as plain values; of some files where paths are given."""
+    files = [file for file in table_files(workspace) if paths is None or file.path in paths]
+    answer = ask(query, files, before)
     told = brief(answer, language)
     found = bool(told.answer)
     kept: dict[str, Any] = {"found": found, "brief": told.to_dict(), "sql": answer.sql, "why": answer.why}
@@ -231,54 +221,40 @@ def _ask_table(workspace: Path, query: str, before: TableQuery | None, language:
 
 
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
-    """Read the tables that passages name, and the lines near them that state limits; or ask the workspace's tables."""
+    """Read the lines near passages that state limits; or ask the tables of the workspace."""
     if state["analysis_type"] == "tables":
         task = runtime.context.task
         query = str(task.arguments.get("query", "")).strip() or state["query"]
         table = await asyncio.to_thread(
             _ask_table, runtime.context.workspace, query, _earlier_query(task), language_of(query)
         )
-        return {"table": table, "nearby": [], "tables": [], "notes": []}
+        return {"table": table, "nearby": []}
     passages = [Passage.from_dict(item) for item in state["passages"]]
-    nearby, tables, notes = await asyncio.to_thread(_read, runtime.context.workspace, passages, state["query"])
-    runtime.context.progress(
-        say(
-            state["language"],
-            f"표 {len(tables)}개, 제한을 말하는 줄 {len(nearby)}개 더",
-            f"{_count(len(tables), 'table')}, {_count(len(nearby), 'further line')} near a limit",
-        )
-    )
-    return {
-        "nearby": [passage.to_dict() for passage in nearby],
-        "tables": [table.to_dict() for table in tables],
-        "notes": list(notes),
-    }
-
-
-def _read(
-    workspace: Path, passages: list[Passage], query: str
-) -> tuple[tuple[Passage, ...], list[TableSummary], tuple[str, ...]]:
-    tables, notes = read_tables(workspace, (passage.path for passage in passages))
-    return limit_lines(workspace, passages), [summarise(table, query) for table in tables], notes
+    nearby = await asyncio.to_thread(limit_lines, runtime.context.workspace, passages)
+    lines = _count(len(nearby), "further line")
+    told: dict[str, Any] = {}
+    paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
+    if paths:
+        said = _SEARCHING.sub(" ", str(runtime.context.task.query or state["query"]).split("\n")[0])
+        asked = (runtime.context.workspace, said, None, state["language"], paths)
+        told = await asyncio.to_thread(_ask_table, *asked)
+    said = say(state["language"], f"제한을 말하는 줄 {len(nearby)}개 더", f"{lines} near a limit")
+    runtime.context.progress(said)
+    return {"nearby": [passage.to_dict() for passage in nearby], "table": told if told.get("found") else {}}
 
 
 def _passages(state: AnalysisState) -> list[Passage]:
     return [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
 
 
-def _tables(state: AnalysisState) -> list[TableSummary]:
-    return [TableSummary.from_dict(item) for item in state["tables"]]
-
-
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Do the arithmetic."""
-    if state.get("table"):
+    if state["analysis_type"] == "tables":
         return {}
     analysis = await asyncio.to_thread(
         compute,
         state["query"],
         _passages(state),
-        _tables(state),
         state["analysis_type"],
         state["language"],
         [Step.from_dict(item) for item in state.get("measured", ())],
@@ -295,18 +271,23 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
 
 async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Add what is worth noticing besides the figures."""
-    if state.get("table"):
+    if state["analysis_type"] == "tables":
         return {}
     analysis = Analysis.from_dict(state["analysis"])
-    noticed = await asyncio.to_thread(with_insights, analysis, _passages(state), _tables(state), state["notes"])
+    noticed = await asyncio.to_thread(with_insights, analysis, _passages(state))
     count = len(noticed.insights)
     runtime.context.progress(say(state["language"], f"참고할 점 {count}개", f"{_count(count, 'point')} worth noticing"))
     return {"analysis": noticed.to_dict()}
 
 
+def _tables_alone(state: AnalysisState) -> bool:
+    """Whether a table answers and nothing else was computed."""
+    return bool(state.get("table")) and not Analysis.from_dict(state.get("analysis") or _NONE).found
+
+
 async def create_report(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Write the report."""
-    if state.get("table"):
+    if _tables_alone(state):
         told = state["table"]["brief"]
         parts = [told["answer"], *(block["text"] for block in told["evidence"]), *told["absent"]]
         return {"report": "\n\n".join(part for part in parts if part) + "\n"}
@@ -316,14 +297,13 @@ async def create_report(state: AnalysisState, runtime: Runtime[TeamContext]) -> 
 
 async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Hand the result back."""
-    if state.get("table"):
+    if _tables_alone(state):
         return {"result": _table_result(state["table"], state["report"]).to_dict()}
     analysis = Analysis.from_dict(state["analysis"])
     data = analysis.to_dict()
     percent = analysis.change_percent
     data["change_percent"] = None if percent is None else float(rounded(percent, 1))
     data["change_percent_exact"] = None if percent is None else str(percent)
-    data["tables"] = state["tables"]
     data[BRIEF] = analysis_brief(analysis).to_dict()
     result = TeamResult(
         text=state["report"],

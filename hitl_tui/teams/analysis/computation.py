@@ -11,12 +11,9 @@ from hitl_tui.teams.analysis.amount_changes import FALL, RISE, SUBJECTS, Change,
 from hitl_tui.teams.analysis.amounts import parse_amounts, shown_amount
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.computation_steps import change_steps, compare, say
-from hitl_tui.teams.analysis.csv_tables import Table, TableSummary
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
 from hitl_tui.teams.analysis.question_computations import answer, hold
 from hitl_tui.teams.analysis.stated_changes import Stated, stated_change, stated_shift
-from hitl_tui.teams.analysis.table_steps import not_compared, table_steps
-from hitl_tui.teams.analysis.table_summary import summarise
 from hitl_tui.teams.contract import Citation
 from hitl_tui.teams.number_format import number
 
@@ -27,7 +24,6 @@ MAX_NOTES = 4
 def analyse(
     query: str,
     passages: Sequence[Passage | Mapping[str, Any]] = (),
-    tables: Sequence[Table] = (),
     analysis_type: str = "comprehensive",
     language: str = "",
 ) -> Analysis:
@@ -36,19 +32,16 @@ def analyse(
     Args:
         query: the question; of a very long one the first 20,000 characters count.
         passages: passages found for it, as `Passage` or as the search team's dictionaries.
-        tables: tables among the documents.
         analysis_type: `comprehensive`, or one part: `change`, `limits`, `tables`.
         language: `ko` or `en`; the question's own when empty.
     """
     read = [item if isinstance(item, Passage) else Passage.from_dict(item) for item in passages]
-    summaries = [summarise(table, query) for table in tables]
-    return with_insights(compute(query, read, summaries, analysis_type, language), read, summaries)
+    return with_insights(compute(query, read, analysis_type, language), read)
 
 
 def compute(
     query: str,
     passages: Sequence[Passage],
-    summaries: Sequence[TableSummary],
     analysis_type: str = "comprehensive",
     language: str = "",
     measured: Sequence[Step] = (),
@@ -56,12 +49,12 @@ def compute(
     """Return steps, limits and findings, without insights; arguments as in `analyse`.
 
     Args:
-        query, passages, summaries, analysis_type, language: as in `analyse`.
+        query, passages, analysis_type, language: as in `analyse`.
         measured: what commands measured before and after, as steps.
     """
     query = query[:MAX_QUERY]
     language = language or language_of(query)
-    wanted = {"comprehensive": {"change", "limits", "tables", "other"}, "limits": {"change", "limits"}}.get(
+    wanted = {"comprehensive": {"change", "limits", "other"}, "limits": {"change", "limits"}}.get(
         analysis_type, {analysis_type, "other"}
     )
     amounts = parse_amounts(query)
@@ -82,8 +75,6 @@ def compute(
         steps.extend(stated.steps)
     if "other" in wanted:
         steps.extend(measured)
-    if "tables" in wanted:
-        steps.extend(step for summary in summaries for step in table_steps(summary, language))
     analysis = Analysis(
         query=query,
         analysis_type=analysis_type,
@@ -92,11 +83,11 @@ def compute(
         limits=_merged([verdict.limits for verdict in verdicts]),
         findings=(*stated.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
         change_percent=changes[0].percent if changes else None,
-        unanswered=(*stated.unanswered, *(not_compared(summaries, language) if "tables" in wanted else ())),
-        documents=len({p.path for p in passages} | {s.path for s in summaries}),
+        unanswered=stated.unanswered,
+        documents=len({p.path for p in passages}),
     )
     summary = next((verdict.summary for verdict in verdicts if verdict.summary), "")
-    summary = stated.summary or summary or _summary(analysis, changes, summaries)
+    summary = stated.summary or summary or _summary(analysis, changes)
     reason = "" if analysis.found else _nothing(amounts=bool(amounts), analysis=analysis)
     if not analysis.found and analysis.unanswered:
         # That there was a table is known, and why it gave nothing.
@@ -115,7 +106,7 @@ def _merged(groups: Sequence[Sequence[LimitUse]]) -> tuple[LimitUse, ...]:
     return tuple(ordered[:MAX_LIMITS])
 
 
-def _summary(analysis: Analysis, changes: Sequence[Change], summaries: Sequence[TableSummary]) -> str:
+def _summary(analysis: Analysis, changes: Sequence[Change]) -> str:
     if not analysis.steps:
         return ""
     language = analysis.language
@@ -132,8 +123,7 @@ def _summary(analysis: Analysis, changes: Sequence[Change], summaries: Sequence[
     rest = say(language, f" (계산 {more}건 더)", f" (and {more} more)") if more else ""
     if analysis.unanswered:
         rest += say(language, "; 계산하지 못한 것 있음", "; not all of it could be computed")
-    place = f" ({summaries[0].path})" if summaries and isinstance(first.sources[0], Citation) else ""
-    return f"{first.what}: {first.value}{place}{rest}"
+    return f"{first.what}: {first.value}{rest}"
 
 
 def _nothing(*, amounts: bool, analysis: Analysis) -> str:
@@ -141,21 +131,19 @@ def _nothing(*, amounts: bool, analysis: Analysis) -> str:
     if amounts:
         return say(
             language,
-            "질문에 숫자는 있으나 무엇을 계산할지(변동, 합계, 차이, 비율, 기간)가 없고 표도 없어 계산하지 않았습니다.",
-            "Nothing was computed: the question has figures but asks for no change, sum, difference, share or span, "
-            "and there is no table.",
+            "질문에 숫자는 있으나 무엇을 계산할지(변동, 합계, 차이, 비율, 기간)가 없어 계산하지 않았습니다.",
+            "Nothing was computed: the question has figures but asks for no change, sum, difference, share or span.",
         )
     return say(
         language,
-        "질문에 계산할 금액, 비율, 날짜가 없고 찾은 문서에 표도 없어 계산하지 않았습니다.",
-        "Nothing was computed: the question has no amounts, rates or dates, and no table was found.",
+        "질문에 계산할 금액, 비율, 날짜가 없어 계산하지 않았습니다.",
+        "Nothing was computed: the question has no amounts, rates or dates.",
     )
 
 
 def with_insights(
     analysis: Analysis,
     passages: Sequence[Passage],
-    summaries: Sequence[TableSummary],
     unreadable: Sequence[str] = (),
 ) -> Analysis:
     """Return the analysis with what is worth noticing besides the figures.
@@ -163,7 +151,6 @@ def with_insights(
     Args:
         analysis: what `compute` returned.
         passages: the same passages.
-        summaries: the same tables.
         unreadable: why documents couldn't be used, one sentence each.
     """
     language = analysis.language
@@ -174,15 +161,6 @@ def with_insights(
         *_waiting(analysis),
         *_missing_limit(analysis),
     ]
-    for summary in summaries:
-        if summary.sample:
-            text = f"{summary.path}: "
-            text += say(
-                language,
-                "파일 스스로 표본(SAMPLE) 자료라고 밝히고 있습니다. 실제 시세가 아닙니다.",
-                "the file says that it is sample data, not real figures.",
-            )
-            insights.append(Finding(text, (Citation(summary.path, 1, 1, ""),)))
     insights += [Finding(note) for note in unreadable]
     if not analysis.documents and all(source == QUERY for step in analysis.steps for source in step.sources):
         text = say(

@@ -11,6 +11,7 @@ from hitl_tui.teams.analysis.amounts import Amount, shown_amount
 from hitl_tui.teams.analysis.analysis_model import QUERY, Finding, LimitUse, Source, Step
 from hitl_tui.teams.analysis.limits import APPLIES_FROM, Limit, relevance
 from hitl_tui.teams.number_format import exact, number, percent, shown
+from hitl_tui.teams.printed_figures import Run, differences
 
 
 def say(language: str, korean: str, english: str) -> str:
@@ -208,3 +209,30 @@ def _unused(limit: Limit, change: Change | None, language: str) -> LimitUse:
     return LimitUse(
         amount.text.strip(), limit.bound, exact(amount.value), amount.unit, limit.citation, False, "", reason
     )
+
+
+_MEASURED = 12
+"""Figures measured before and after that an analysis shows."""
+
+
+def measured_steps(runs: Sequence[Run], language: str) -> list[Step]:
+    """Return one step for each figure that commands printed before and after, and that is another now.
+
+    Args:
+        runs: in the order of the plan.
+        language: `ko` or `en`.
+    """
+    steps: list[Step] = []
+    for found in differences(runs):
+        if not found.changed or len(steps) == _MEASURED:
+            continue
+        low, high = sorted((found.before, found.after), key=lambda figure: figure.value)
+        about = say(language, "약 ", "about ") if found.before.sized else ""
+        less = found.after.value < found.before.value
+        side = say(language, "감소", "less") if less else say(language, "증가", "more")
+        what = say(language, f"{found.after.label}, 전후 차이", f"{found.after.label}, before and after")
+        formula = f"{high.text} − {low.text} = {about}{found.apart}"
+        value = f"{about}{found.apart} {side} ({found.before.text} → {found.after.text})"
+        sources = (found.earlier, found.later)
+        steps.append(Step(what, formula, value, exact(found.after.value - found.before.value), sources))
+    return steps

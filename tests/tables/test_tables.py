@@ -1,0 +1,134 @@
+"""Questions about tables: which table, which query, what it gives, and when there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.tables.ask import Answer, about_table, ask, continues
+from hitl_tui.tables.engine import TableError, engine
+from hitl_tui.tables.files import table_files
+from hitl_tui.tables.query import TableQuery
+from hitl_tui.teams.analysis.table_answer import brief
+
+SALES = """date,region,product,units,price
+2023-01-05,North,tea,10,2.5
+2023-02-06,South,tea,20,2.5
+2023-02-07,South,coffee,5,4
+2024-01-08,North,coffee,8,4
+2024-03-09,North,tea,,2.5
+"""
+CITIES = "city\tcountry\tpopulation\nSeoul\tSouth Korea\t9400000\nBusan\tSouth Korea\t3300000\nLyon\tFrance\t520000\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sales.csv").write_text(SALES, encoding="utf-8")
+    (tmp_path / "cities.tsv").write_text(CITIES, encoding="utf-8")
+    return tmp_path
+
+
+def asked(folder: Path, question: str, before: TableQuery | None = None) -> Answer:
+    return ask(question, table_files(folder), before)
+
+
+def first(answer: Answer) -> object:
+    assert answer.result is not None, answer
+    return answer.result.rows[0][0]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("average price of tea in sales.csv", 2.5),
+        ("sales.csv에서 차(tea)의 평균 가격은?", 2.5),
+        ("total units in sales.csv for the north region", 18),
+        ("how many rows of sales.csv have units over 8?", 2),
+        ("sales.csv에서 units가 10 이상인 건 몇 건?", 2),
+        ("which region has the most units in sales.csv?", "South"),
+        ("total units in 2023 in sales.csv", 35),
+        ("sales.csv 2023년 2월 units 합계", 25),
+        ("how many rows have empty units in sales.csv", 1),
+        ("which city has the largest population?", "Seoul"),
+        ("인구가 가장 적은 도시는?", "Lyon"),
+        ("average population of cities in South Korea", 6_350_000),
+        ("한국 도시 평균 인구는?", 6_350_000),
+    ],
+)
+def test_a_question_is_answered_from_its_table(folder: Path, question: str, expected: object) -> None:
+    assert first(asked(folder, question)) == expected
+
+
+def test_shares_and_changes(folder: Path) -> None:
+    share = brief(asked(folder, "what share of rows in sales.csv are tea?"), "en")
+    assert "**60%**" in share.answer
+    change = brief(asked(folder, "how did total units change from 2023 to 2024 in sales.csv?"), "en")
+    assert "**27 less**" in change.answer
+
+
+@pytest.mark.parametrize(
+    "question", ["average salary in sales.csv", "average price of juice in sales.csv", "sales.csv에서 커피콩 등급은?"]
+)
+def test_what_the_table_doesn_t_have_is_said_and_never_dropped(folder: Path, question: str) -> None:
+    answer = asked(folder, question)
+    assert answer.result is None
+    told = brief(answer, "en")
+    assert not told.answer
+    assert any("product (tea, coffee)" in line for line in told.absent)
+
+
+def test_a_file_that_isn_t_there_is_never_replaced_by_another(folder: Path) -> None:
+    answer = asked(folder, "average price in diamonds.csv")
+    assert (answer.why, answer.named) == ("absent", "diamonds.csv")
+
+
+def test_a_year_without_rows_gives_no_figure(folder: Path) -> None:
+    told = brief(asked(folder, "total units in 1960 in sales.csv"), "en")
+    assert not told.answer
+    assert "2023–2024" in told.absent[0]
+
+
+def test_a_further_question_goes_on_from_the_last(folder: Path) -> None:
+    start = asked(folder, "total units in 2023 in sales.csv")
+    assert start.mapped is not None
+    before = TableQuery.from_dict(start.mapped.query.to_dict())
+    assert before == start.mapped.query
+    assert first(asked(folder, "and for 2024?", before)) == 8
+    assert first(asked(folder, "그럼 South는?", before)) == 25
+    assert continues("and for 2024?", ["total units in 2023 in sales.csv"], folder)
+    assert not continues("how do I install it?", ["total units in 2023 in sales.csv"], folder)
+
+
+def test_questions_that_aren_t_about_tables_are_left_alone(folder: Path) -> None:
+    assert not about_table("how do I restart the mail server?", folder)
+    assert not about_table("전세금 인상 상한은 몇 퍼센트인가요?", folder)
+    assert about_table("what is the average price in sales.csv?", folder)
+
+
+def test_nothing_but_the_files_can_be_read_and_nothing_be_set(folder: Path) -> None:
+    (folder / "secret.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    files = [file for file in table_files(folder) if file.path == "sales.csv"]
+    with engine(files) as opened:
+        for sql in (
+            f"SELECT * FROM read_csv('{folder / 'secret.csv'}')",
+            f"COPY (SELECT 1) TO '{folder / 'out.csv'}'",
+            "INSTALL httpfs",
+            "SET memory_limit = '4GB'",
+        ):
+            with pytest.raises(TableError):
+                opened.ask(sql)
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_query_that_takes_too_long_is_interrupted(folder: Path) -> None:
+    with engine(table_files(folder), 0.2) as opened, pytest.raises(TableError, match="longer than"):
+        opened.ask("SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3")
+
+
+def test_korean_encodings_and_codes(tmp_path: Path) -> None:
+    (tmp_path / "직원.csv").write_bytes(
+        "이름,우편번호,급여(만원)\n김하나,01234,300\n이두리,05678,400\n".encode("cp949")
+    )
+    told = brief(asked(tmp_path, "직원.csv 평균 급여는?"), "ko")
+    assert "350만 원" in told.answer
