@@ -15,8 +15,7 @@ _MOST_QUOTED, _NEARLY = 3, 0.75
 _QUOTE = 280
 _ENGLISH = {
     "found": "{passages} in {files} for “{query}”, best first.",
-    "weak": "No passage in the {searched} searched clearly answers “{query}”. "
-    "This one, in a file that the question names, comes nearest; at most some of the words fit.",
+    "weak": "No passage in the {searched} searched clearly answers “{query}”. What comes nearest:",
     "nearest": "Found something near, not a sure answer:",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
     "no_files": "Nothing found: there is no document to search.",
@@ -45,8 +44,7 @@ _ENGLISH = {
 }
 _KOREAN = {
     "found": "“{query}”에 대해 {files}에서 {passages}를 찾았습니다. 관련도가 높은 순서입니다.",
-    "weak": "검색한 {searched} 어디에도 “{query}”에 분명히 답하는 구절이 없습니다. "
-    "질문에서 말한 파일에서 가장 가까운 구절입니다. 일부 낱말만 맞습니다.",
+    "weak": "검색한 {searched} 어디에도 “{query}”에 분명히 답하는 구절이 없습니다. 가장 가까운 내용입니다:",
     "nearest": "가까운 내용을 찾았습니다. 확실한 답은 아닙니다:",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
     "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
@@ -221,11 +219,10 @@ def _answer(words: Mapping[str, str], found: Found, citations: Sequence[Citation
             for p, c in zip(passages, citations, strict=True)
         ]
         return "\n".join([head, "", *shown[:_LISTED]])
-    said = [words["nearest" if found.weak else "best" if len(passages) > 1 else "only"]]
-    if found.nearly:
-        said += [words["nearly"].format(word=word, near=near) for word, near in found.nearly]
+    said = [words["nearly"].format(word=word, near=near) for word, near in found.nearly]
     if _foreign(found):
         said.append(words["foreign"])
+    said.append(words["nearest" if found.weak else "best" if len(passages) > 1 else "only"])
     for passage, citation in list(zip(passages, citations, strict=True))[: _quoted(passages)]:
         said.append(f"{_place(passage, citation)}\n\n{quoted(str(passage['text']), _ANSWER)}")
     return "\n\n".join(said)
