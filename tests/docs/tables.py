@@ -51,6 +51,11 @@ SETTINGS = {
     "teams.command_team.commands.NAME.titles": 'what its steps are called: `titles.ko = "…"`; else its name',
     "teams.command_team.commands.NAME.risk": "`low` (it changes nothing), `medium` or `high`",
     "teams.command_team.commands.NAME.timeout": "a duration such as `10m`, or seconds; at most 365 days",
+    "teams.command_team.commands.NAME.retries": (
+        "how often a failure is tried again by itself, 0 to 10; only at low risk or where `idempotent`"
+    ),
+    "teams.command_team.commands.NAME.idempotent": "running it twice does no more than running it once",
+    "teams.command_team.commands.NAME.optional": "true: a failure skips the step, and what depends on it goes on",
     "teams.command_team.commands.NAME.exit_codes": "exit codes that count as success",
     "teams.command_team.commands.NAME.pins.exclude": "as `pins.exclude`, for this command alone",
     "teams.NAME.kind": "`function`, `tool` (LangChain), `mcp` or `graph` (LangGraph)",

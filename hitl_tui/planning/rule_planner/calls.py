@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -375,15 +375,6 @@ def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts], rules: Co
 
 
 # By what it does -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """What a clause says: what is asked to be done, and the other words with content."""
-
-    verbs: frozenset[str]
-    asked: bool
-    others: tuple[frozenset[str], ...] = field(default=())
 
 
 def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.messages import Message
@@ -309,31 +309,59 @@ def parse_rules(text: str, name: str = "rules.toml") -> Rules:
 
 
 def _rules(data: _Table) -> Rules:
-    change = data["change"]
+    lexicon = _lexicon(data)
+    verbs = [word for words in lexicon.verbs.values() for word in words]
+    english = "|".join([*(v for v in verbs if v.isascii()), *data["commands"].pop("asked").split()]).replace("_", " ?")
+    korean = "".join(f"|(?<={v})" for v in verbs if not v.isascii() and v[-1] != "$")
+    data["commands"]["clause"] = data["commands"]["clause"].replace("{verbs}", english).replace("{korean}", korean)
+    data["commands"]["unknown"] = [data["commands"]["unknown"], data["commands"].pop("unknown_ko")]
+    data["commands"]["paths"] = list(data["commands"]["paths"].values())
+    revise = {**data["revise"], "actions": [_action(a) for a in data["revise"]["actions"]]}
     return Rules(
-        limits=Limits(**data["limits"]),
-        needs={Need(k): tuple(Cue(_both(c), float(c["weight"])) for c in cues) for k, cues in data["needs"].items()},
+        limits=_built(Limits, data["limits"]),
+        needs={
+            Need(k): tuple(Cue(_value(Expression, c), float(c["weight"])) for c in cues)
+            for k, cues in data["needs"].items()
+        },
         threshold={Need(k): float(v) for k, v in data["threshold"].items()},
-        change=ChangeRule(
-            _raw(change["between"]), _raw(change["marks"]), float(change["weight"]), float(change["amounts"])
-        ),
-        entities={kind: tuple(_raw(e) for e in found) for kind, found in data["entities"].items()},
-        words=_words(data["words"]),
-        strategy={k: _raw(v) for k, v in data["strategy"].items()},
-        titles=Titles(**{k: _raw(v) for k, v in data["titles"].items()}),
-        compare=Compare(**{k: _raw(v) for k, v in data["compare"].items()}),
-        lexicon=(lexicon := _lexicon(data)),
+        change=_built(ChangeRule, data["change"]),
+        entities=_value(Mapping[str, tuple[Expression, ...]], data["entities"]),
+        words=_built(Words, data["words"]),
+        strategy=_value(Mapping[str, Expression], data["strategy"]),
+        titles=_built(Titles, data["titles"]),
+        compare=_built(Compare, data["compare"]),
+        lexicon=lexicon,
         units=_units(data["units"], data["numerals"]),
-        commands=_commands(data["commands"], lexicon),
-        revise=_revise(data["revise"]),
-        broader=_broader(data["broader"]),
+        commands=_built(CommandRules, data["commands"]),
+        revise=_built(ReviseRules, revise),
+        broader=_built(Broader, data["broader"]),
         steps={Need(k): _step(v) for k, v in data["steps"].items()},
         sentences={k: dict(data["sentences"][k]) for k in LANGUAGES},
     )
 
 
-def _raw(pattern: str) -> Expression:
-    return re.compile(pattern, re.IGNORECASE)
+def _built(kind: type[Any], data: _Table) -> Any:
+    """Return a table as a dataclass, each of its values as the field's type says."""
+    types = get_type_hints(kind)
+    if strange := data.keys() - types.keys():
+        raise TypeError(f"{kind.__name__} has no {min(strange)}")
+    return kind(**{name: _value(hint, data[name]) for name, hint in types.items()})
+
+
+def _value(hint: Any, raw: Any) -> Any:
+    """Return a value as a type says; a table of `ko` and `en` is one expression for both."""
+    of, inner = get_origin(hint), get_args(hint)
+    if hint == Expression:
+        return _both(raw) if isinstance(raw, Mapping) else re.compile(raw, re.IGNORECASE)
+    if of is Mapping:
+        return {inner[0](key): _value(inner[1], value) for key, value in raw.items()}
+    if of is frozenset:
+        return frozenset(raw)
+    if of is tuple:
+        return tuple(_value(inner[0], value) for value in raw)
+    if hint is float:
+        return float(raw)
+    return _built(hint, raw) if isinstance(raw, Mapping) and isinstance(hint, type) else raw
 
 
 def _bounded(pattern: str) -> str:
@@ -348,32 +376,7 @@ def _both(data: _Table) -> Expression:
         if words.endswith(r"|\?"):
             words, signs = words.removesuffix(r"|\?"), r"|\?"
         parts.append(_bounded(words) + signs)
-    return _raw("|".join(f"(?:{p})" for p in parts))
-
-
-def _words(data: _Table) -> Words:
-    return Words(
-        english=frozenset(data["english"]),
-        stop=frozenset(data["stop"]),
-        requests=frozenset(data["requests"]),
-        particles=tuple(sorted(data["particles"], key=len, reverse=True)),
-        whole=frozenset(data["whole"]),
-        verbs=_raw(data["verbs"]),
-        chatter=frozenset(data["chatter"]),
-        howto=_raw(data["howto"]),
-        sums=_raw(data["sums"]),
-        counts=_raw(data["counts"]),
-        order_cue=_raw(data["order_cue"]),
-        topics=tuple(Topic(_raw(t["pattern"]), str(t["noun"])) for t in data["topics"]),
-    )
-
-
-def _broader(data: _Table) -> Broader:
-    return Broader(
-        asking=_raw(data["asking"]),
-        frequent=frozenset(data["frequent"]),
-        synonyms=tuple(tuple(group) for group in data["synonyms"]),
-    )
+    return re.compile("|".join(f"(?:{p})" for p in parts), re.IGNORECASE)
 
 
 def _lexicon(data: _Table) -> Lexicon:
@@ -399,43 +402,6 @@ def _units(data: _Table, numerals: _Table) -> Units:
     )
 
 
-def _commands(data: _Table, lexicon: Lexicon) -> CommandRules:
-    verbs = [word for words in lexicon.verbs.values() for word in words if word.isascii()]
-    korean = "".join(
-        f"|(?<={w})" for words in lexicon.verbs.values() for w in words if not w.isascii() and w[-1] != "$"
-    )
-    asked = [*verbs, "run", "execute", "write", "tell", "explain", "back ?up", "let", "use", "report", "ask", "have"]
-    return CommandRules(
-        run_before=_raw(data["run_before"]),
-        run_after=_raw(data["run_after"]),
-        negated_before=_raw(data["negated_before"]),
-        negated_after=_raw(data["negated_after"]),
-        negated_deed=_raw(data["negated_deed"]),
-        unknown=(_raw(data["unknown"]), _raw(data["unknown_ko"])),
-        clause=_raw(data["clause"].replace("{verbs}", "|".join(asked)).replace("{korean}", korean)),
-        joint=_raw(data["joint"]),
-        listing=_raw(data["listing"]),
-        statement=_raw(data["statement"]),
-        told=_raw(data["told"]),
-        apart=_raw(data["apart"]),
-        request=_raw(data["request"]),
-        lead=_raw(data["lead"]),
-        with_team=_raw(data["with_team"]),
-        modifiers=_raw(data["modifiers"]),
-        paths=tuple(_raw(v) for v in data["paths"].values()),
-    )
-
-
-def _revise(data: _Table) -> ReviseRules:
-    other = ("targets", "actions")
-    expressions = {field.name: _raw(data[field.name]) for field in fields(ReviseRules) if field.name not in other}
-    return ReviseRules(
-        targets={Need(k): _both(v) for k, v in data["targets"].items()},
-        actions=tuple(_action(a) for a in data["actions"]),
-        **expressions,
-    )
-
-
 def _action(data: _Table) -> Action:
     after = [f"(?:{data['ko']})"] if "ko" in data else []
     if "after" in data:
@@ -443,16 +409,13 @@ def _action(data: _Table) -> Action:
     return Action(
         kind=str(data["kind"]),
         level=str(data.get("level", "")),
-        before=_raw(_bounded(data["before"])) if "before" in data else None,
-        after=_raw("|".join(after)) if after else None,
+        before=re.compile(_bounded(data["before"]), re.IGNORECASE) if "before" in data else None,
+        after=re.compile("|".join(after), re.IGNORECASE) if after else None,
     )
 
 
 def _step(data: _Table) -> StepRule:
+    wording = {language: _built(Wording, data[language]) for language in LANGUAGES}
     return StepRule(
-        agent=str(data["agent"]),
-        priority=int(data["priority"]),
-        timeout=float(data["timeout"]),
-        seconds=float(data["seconds"]),
-        wording={k: Wording(**data[k]) for k in LANGUAGES},
+        str(data["agent"]), int(data["priority"]), float(data["timeout"]), float(data["seconds"]), wording
     )
