@@ -115,7 +115,7 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         scene: the session's plan; its text is the query.
         todo: the TODO that ended.
         result: its `TeamResult` as a dict; `data.hits` (or `data.passages`, or `found`) says how many
-            passages there are, `data.missing` which words no document has.
+            passages there are, `data.weak` whether they only come near, `data.missing` which words no document has.
     """
     facts = scene.agents.get(scene.rules.steps[Need.FIND].agent)
     if facts is None or not facts.enabled or todo.agent_name != facts.team:
@@ -123,10 +123,11 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     if FOLLOW_UP_OF in todo.metadata or any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos):
         return None
     hits = hits_of(result)
-    if hits is None or hits >= scene.rules.limits.few_hits:
+    data = result.get("data")
+    sure = isinstance(data, Mapping) and data.get("weak") is False
+    if hits is None or hits >= scene.rules.limits.few_hits or (hits and sure):
         return None
     asked = str(todo.arguments.get("query") or scene.query)
-    data = result.get("data")
     missing = data.get("missing") if isinstance(data, Mapping) else None
     absent = [w for w in missing if isinstance(w, str)] if isinstance(missing, list) else []
     if lacks_the_point(asked, absent, scene.rules) or has_it_all(asked, _passages(data), scene.rules):
