@@ -103,7 +103,7 @@ class Emulator:
         return Sight(
             found[1] if found else "",
             rows[top].lstrip()[:1] == "┏",
-            "more below" in rows[bottom] or "waits for its preview" in rows[bottom],
+            "to the end" in rows[bottom] or "waits for its preview" in rows[bottom],
             tuple(inner),
             tuple(places),
             (left + 2, top + 1),

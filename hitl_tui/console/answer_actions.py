@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.language import _, mark, translate
+from hitl_tui.policy.standing_rules import objection
 
 if TYPE_CHECKING:
     from hitl_tui.core.interrupts.shape import Shape
@@ -117,7 +118,7 @@ def answers(question: Question) -> tuple[Answer, ...]:
             found.append(Answer(number, _(name), why_not=why_not))
         else:
             found.append(Answer(number, _(label), verdict, ask))
-    why_not = "" if question.kind is Kind.TODO else _("Only the question whether a step may run can be always allowed.")
+    why_not = translate(objection(question.view.request))
     return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
 
 

@@ -174,6 +174,8 @@ KEYS: tuple[KeySpec, ...] = (
         "PgDn",
     ),
     KeySpec("question.page_up", QUESTION, "pageup", "scroll(-1)", "back", "Read back", "PgUp", line=False),
+    KeySpec("question.first", QUESTION, "home", "edge(False)", "first", "To the first line", "Home", line=False),
+    KeySpec("question.last", QUESTION, "end", "edge(True)", "last", "To the last line", "End", line=False),
     KeySpec("question.undo", QUESTION, "0,u", "undo", "undo", "Undo your last decision if it hasn't started", "0 u"),
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the step in full, with its result", "Enter"),
@@ -346,8 +348,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("viewer.up", VIEWER, "k,up", "move(-1)", "up", "One line up", "k ↑"),
     KeySpec("viewer.page_down", VIEWER, "space,pagedown", "page(1)", "read on", "Read on", "Space PgDn"),
     KeySpec("viewer.page_up", VIEWER, "pageup", "page(-1)", "back", "Read back", "PgUp"),
-    KeySpec("viewer.first", VIEWER, "home,g", "end(False)", "first", "To the first line", "Home g"),
-    KeySpec("viewer.last", VIEWER, "end,G", "end(True)", "last", "To the last line", "End G"),
+    KeySpec("viewer.first", VIEWER, "home,g", "edge(False)", "first", "To the first line", "Home g"),
+    KeySpec("viewer.last", VIEWER, "end,G", "edge(True)", "last", "To the last line", "End G"),
     KeySpec(
         "help.find", HELP, "slash", "find", "find", "Show only what has these words; {finding.forget} shows all", "/"
     ),
@@ -372,6 +374,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("reading.up", READING, "k,up", "move(-1)", "up", "One line up", "k ↑"),
     KeySpec("reading.page_down", READING, "space,pagedown", "page(1)", "read on", "Read on", "Space PgDn"),
     KeySpec("reading.page_up", READING, "pageup", "page(-1)", "back", "Read back", "PgUp"),
+    KeySpec("reading.first", READING, "home", "edge(False)", "first", "To the first line", "Home"),
+    KeySpec("reading.last", READING, "end", "edge(True)", "last", "To the last line", "End"),
     KeySpec("reading.close", READING, "escape,q", "close", "close", "Close; nothing is decided", "Esc q"),
     KeySpec("review.first", REVIEW, "2", "first", "keep", "Keep only the risk class to take first", "2"),
     KeySpec("always.no", ALWAYS, "2,n,enter", "close", "no", "Cancel", "2 n Enter", True),

@@ -25,7 +25,7 @@ def way(reason: str, keymap: Keymap, asked: Question | None) -> str:
     """
     if reason == "no_change":
         said = _("To start another session, write /new before it; {prompt.older} brings it back.")
-        return f"{keymap.named(said)} {_('No change to the plan found.')}"
+        return f"{_('No change to the plan found.')} {keymap.named(said)}"
     if reason != "no_decision" or asked is None:
         return ""
     if Verdict.APPROVE in asked.commands:

@@ -266,7 +266,11 @@ class SessionActions:
 
     async def _set_mode(self, handle: SessionHandle, mode: str) -> None:
         result = await handle.handler.handle_command(f"/mode {mode}")
-        said = translate(result.message) if result.failed else mode_words(mode).capitalize() + "."
+        said = (
+            translate(result.message)
+            if result.failed
+            else _("{mode}, in this session.").format(mode=mode_words(mode).capitalize())
+        )
         self._display.say(said, error=result.failed)
 
     # Undo, cancel, restore -------------------------------------------------------------------------------------
@@ -287,6 +291,16 @@ class SessionActions:
         elif await self._undo(handle, decided[-1]):
             decided.pop()
 
+    def undoable(self, handle: SessionHandle) -> bool:
+        """Return whether the last decision made here can still be taken back."""
+        decided = self.decisions.decided(handle)
+        todo = handle.session.snapshot.todo(decided[-1]) if decided and decided[-1] else None
+        if todo is None:
+            return False
+        rejected = todo.status is Status.FAILED and bool(todo.metadata.get("rejected"))
+        approved = todo.status is Status.PENDING and todo.approval is not None
+        return approved or rejected or todo.status in (Status.IN_PROGRESS, Status.SKIPPED)
+
     async def _undo(self, handle: SessionHandle, todo_id: str) -> bool:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
         todo = handle.session.snapshot.todo(todo_id)
@@ -303,8 +317,12 @@ class SessionActions:
             return await self._cancel(handle, todo)
         elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
             result = await handle.handler.handle_command(f"/todo update {todo.id} pending")
-            self._report(result)
-            return not result.failed
+            if result.failed:
+                self._report(result)
+                return False
+            skipped = todo.status is Status.SKIPPED
+            said = _("{id}: the skip is undone.") if skipped else _("{id}: the rejection is undone.")
+            self._display.say(said.format(id=number_of(todo.id)))
         elif todo.status is Status.COMPLETED:
             said = _("{id} has run; restore a checkpoint to go back before it (its effects stay).")
             self._display.say(said.format(id=number_of(todo.id)))

@@ -251,6 +251,12 @@ class Draft:
         found: Sequence[str] = self.board.todos[todo_id].get("dependencies", ()) if todo is None else todo.dependencies
         return found
 
+    def missing(self, todo_id: str) -> Sequence[str]:
+        """Return the ids of the skipped TODOs whose results a TODO lacks; KeyError for one that isn't there."""
+        todo = self.changed.get(todo_id)
+        found: Sequence[str] = self.board.todos[todo_id].get("missing", ()) if todo is None else todo.missing
+        return found
+
     def rank(self, todo_id: str) -> float:
         """Return a TODO's place in the order; KeyError for one that isn't there."""
         todo = self.changed.get(todo_id)

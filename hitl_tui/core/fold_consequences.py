@@ -138,7 +138,7 @@ def _follow(draft: Draft, todo_id: str) -> None:
         todo = draft.get(todo_id)
         if not todo.metadata.get("held"):
             draft.put(todo.with_status(Status.PENDING))
-    elif "skipped" in states and _mark_missing(draft, todo_id):
+    elif ("skipped" in states or draft.missing(todo_id)) and _mark_missing(draft, todo_id):
         return
     elif status == "waiting_approval" and not _still_given(draft, todo_id):
         todo = draft.get(todo_id)
@@ -154,21 +154,23 @@ def _still_given(draft: Draft, todo_id: str) -> bool:
 
 
 def _mark_missing(draft: Draft, todo_id: str) -> bool:
-    """A dependency the operator skipped leaves its dependants without input: they ask (again), and say so."""
+    """A dependency the operator skipped leaves its dependants without input: they ask (again), and say so.
+
+    Once the skip is taken back they ask again without that.
+    """
     todo = draft.get(todo_id)
     lost = [
         d
         for d in todo.dependencies
         if draft.status(d) == "skipped"
-        and d not in todo.missing
         and draft.get(d).metadata.get("skipped_by") != SYSTEM
         and draft.get(d).result is None  # what it printed before it failed is there
     ]
-    if not lost or todo.status is Status.BLOCKED:
+    if set(lost) == set(todo.missing) or todo.status is Status.BLOCKED:
         return False
     if todo.status is Status.WAITING_APPROVAL:
         todo = todo.with_status(Status.PENDING, question=None)
-    draft.put(replace(todo, missing=(*todo.missing, *lost), approval=None, asked=todo.asked + 1))
+    draft.put(replace(todo, missing=tuple(lost), approval=None, asked=todo.asked + 1))
     return True
 
 

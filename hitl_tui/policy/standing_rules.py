@@ -150,7 +150,7 @@ def objection(request: Request) -> str:
     if about.get("missing"):
         return Message("A part of its input is missing this time, so it is no example for a rule.")
     if about.get("ran_before"):
-        return Message("It ran before on a branch that was left, so a person must decide whether it may run again.")
+        return Message("It ran already before the restore, so a person must decide each time.")
     if about.get("ahead"):
         return Message("Its input isn't known yet, so no rule can name it.")
     if "from_step" in request.subject:

@@ -336,7 +336,8 @@ def _evidence(told: Sequence[_Told], answering: Sequence[_Told], words: Mapping[
             parts.append((one.todo.name, "\n\n".join(texts)))
     if len(parts) == 1:
         return parts[0][1]
-    return "\n\n".join(f"### {name}\n\n{text}" for name, text in parts)
+    # A text with a heading of its own needs no other above it.
+    return "\n\n".join(text if text.startswith("#") else f"### {name}\n\n{text}" for name, text in parts)
 
 
 def _quote(text: str) -> str:

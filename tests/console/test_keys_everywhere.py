@@ -179,7 +179,9 @@ async def test_remapped_keys_are_named_wherever_the_console_speaks_of_them(tmp_p
         await c.asked()
         await c.until(lambda: c.panel.read or "F9" in str(c.panel.border_subtitle), "the panel")
         panel = c.session.query_one(QuestionPanel)
-        assert "Ctrl+T to answer" in str(panel.border_subtitle) or "more below: F9" in str(panel.border_subtitle)
+        assert "Ctrl+T to answer" in str(panel.border_subtitle) or "read to the end to decide: F9" in str(
+            panel.border_subtitle
+        )
         assert str(c.session.query_one("#place-1").render()) == "y Approve"
         titles = [row.text.plain for row in help_rows(c.app.keymap)]
         assert "Question (Ctrl+T)" in titles

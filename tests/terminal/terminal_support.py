@@ -139,11 +139,11 @@ class Terminal:
     def ready(self) -> None:
         """Read the question to its end, and wait until the panel says that a key decides."""
         while True:
-            self.see_one("ready ━", "more below")
+            self.see_one("ready ━", "read to the end")
             if "ready ━" in self.text:
                 return
             self.keys(PAGE_DOWN)
-            self.see(without="more below")
+            self.see(without="read to the end")
 
     def scribble(self, text: str) -> None:
         """Write to the terminal as another program would."""

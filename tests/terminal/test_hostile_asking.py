@@ -27,8 +27,8 @@ F5, DOWN = "\x1b[15~", "\x1b[B"
 def read(terminal: Watched) -> None:
     """Read the question to its end, however many pages that takes, and wait until keys decide."""
     while "· ready " not in terminal.text:
-        terminal.see_one("· ready ", "more below")
-        if "more below" in terminal.text:
+        terminal.see_one("· ready ", "read to the end")
+        if "read to the end" in terminal.text:
             terminal.keys(PAGE_DOWN)
             terminal.rest()
 

@@ -238,7 +238,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         if self._pending or (self._end and remaining > 0):
             state = "…"
         elif not self._end:
-            state = self._named(_("more below: {reading.page_down}"))
+            state = self._named(_("read to the end first: {reading.page_down}"))
         return told if told and not self._end else f"{told} · {state}".removeprefix(" · ")
 
     def _named(self, text: str) -> str:

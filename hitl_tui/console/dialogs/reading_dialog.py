@@ -74,6 +74,9 @@ class ReadToEnd(Modal[Answered], Generic[Answered]):
     def action_page(self, by: int) -> None:
         self.text.page(by)
 
+    def action_edge(self, last: bool) -> None:
+        self.text.edge(last)
+
 
 class ReadingDialog(GuardedDialog[Answered], ReadToEnd[Answered], Generic[Answered]):
     """A dialog with a text: `1` counts once that was read to its end and the keyboard rested; Enter decides nothing.
@@ -116,10 +119,11 @@ class ReadingDialog(GuardedDialog[Answered], ReadToEnd[Answered], Generic[Answer
         self.show_state()
 
     def end_seen(self) -> None:
+        self._told = ""
         self.guard.drawn()  # a key that was pressed before the end could be seen decides nothing
 
     def state_words(self, remaining: float) -> str:
-        more = keymap_of(self.app).named(_("more below: {reading.page_down}"))
+        more = keymap_of(self.app).named(_("read to the end first: {reading.page_down}, {reading.last}"))
         state = super().state_words(remaining) if self._end else more
         return f"{self._told} · {state}" if self._told else state
 

@@ -79,9 +79,6 @@ class TextViewer(ReadToEnd[bool]):
         if not self.left:
             self.query_one(ViewerText).border_title = Content(f"{self._heading} · {words}")
 
-    def action_end(self, last: bool) -> None:
-        self.text.scroll_to(y=self.text.max_scroll_y if last else 0, animate=False)
-
     def action_close(self) -> None:
         self.dismiss(self._end)
 

@@ -495,8 +495,8 @@ class SessionScreen(PromptScreen):
         where = focus if focus in panes else keys.PROMPT
         own = list(keys.of(where, line=True))
         if where == keys.QUESTION:
-            decided = self.handle is not None and self.operator.decisions.decided(self.handle)
-            idle = panel.idle_keys if decided else panel.idle_keys | {"question.undo"}
+            undoable = self.handle is not None and self.operator.undoable(self.handle)
+            idle = panel.idle_keys if undoable else panel.idle_keys | {"question.undo"}
             own = [k for k in own if k.id not in idle and not k.id[-1].isdigit()]
         elif self.maximized is not None:
             own = [k._replace(label=mark("smaller")) if k.id.endswith(".maximise") else k for k in own]

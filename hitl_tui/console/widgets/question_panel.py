@@ -482,6 +482,9 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def action_scroll(self, by: int) -> None:
         self.query_one(QuestionBody).page(by)
 
+    def action_edge(self, last: bool) -> None:
+        self.query_one(QuestionBody).edge(last)
+
     def action_undo(self) -> None:
         if (why := self._answering.judge_undo()) is not None:
             self._say_why(why)
@@ -522,7 +525,11 @@ def state_words(
     """
     shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
     if not read:
-        waits = _("more below: {question.page_down}") if complete else _("waits for its preview")
+        waits = (
+            _("read to the end to decide: {question.page_down}, {question.last}")
+            if complete
+            else _("waits for its preview")
+        )
         return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))
     said = keymap.named(_("{session.question} to answer")) if quiet is None else "…" if quiet > 0 else _("ready")
     return Content.styled(shown + said, "$text-muted")

@@ -259,6 +259,10 @@ class Readable(VerticalScroll):
         """Scroll by so many lines."""
         self.scroll_relative(y=by, animate=False)
 
+    def edge(self, last: bool) -> None:
+        """Scroll to the last line, or to the first."""
+        self.scroll_to(y=self.max_scroll_y if last else 0, animate=False)
+
     def page(self, by: int) -> None:
         """Scroll by so many pages, of which a line stays in sight where a page has many."""
         rows = self.size.height

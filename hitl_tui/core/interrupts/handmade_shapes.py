@@ -226,7 +226,9 @@ def action_shape(value: object) -> ActionShape | None:
         Action(
             RESPOND,
             Message("Other action"),
-            Wants(Form.TEXT, required=True, hint=Message('The name of another action; it is sent as {"action": …}.')),
+            Wants(
+                Form.TEXT, required=True, hint=Message("The name of an action; which ones the graph knows isn't said.")
+            ),
             Message("Sends another action than approve or reject."),
         ),
     )
