@@ -269,7 +269,10 @@ async def test_a_key_decides_nothing_that_the_terminal_did_not_show_for_half_a_s
 
 LOOKS = frozenset(
     {
-        *(f"question.{name}" for name in ("mark", "next", "previous", "page_down", "page_up", "leave")),
+        *(
+            f"question.{name}"
+            for name in ("mark", "next", "previous", "page_down", "page_up", "first", "last", "leave")
+        ),
         *(f"plan.{name}" for name in ("show", "find", "choose", "steps", "filter", "first", "last", "leave")),
         *("plan.move_up", "plan.move_down", "plan.maximise"),
     }
