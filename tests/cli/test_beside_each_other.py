@@ -16,7 +16,7 @@ from cli_support import Shell
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
-QUESTION = "강남구 아파트 시세 조회"
+QUESTION = "차임 증액의 상한"
 PIPE = subprocess.PIPE
 ENDS = {"skipped": "skipped", "rejected": "failed", "approved": "completed", "set to completed": "completed"}
 """What a TODO has to be in the end, by what was said first."""

@@ -13,7 +13,7 @@ import pytest
 from cli_support import Shell, read_until
 
 FULL = Path("/dev/full")
-QUESTION = "강남구 아파트 시세 조회"
+QUESTION = "차임 증액의 상한"
 
 SESSION_KEYS = {
     "session_id",
