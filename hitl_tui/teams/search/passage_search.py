@@ -15,7 +15,7 @@ from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import asks_for_lines, counted_word, lines_with
 from hitl_tui.teams.search.meaning import likenesses
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
-from hitl_tui.teams.search.tokens import index_tokens, normalise
+from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise
 
 MAX_PASSAGE_CHARS = 600
 _POSTINGS = 6_000
@@ -34,6 +34,10 @@ _SURE_COVERED, _SURE_LIKE = 0.55, 0.42
 _SHORT = 60
 _LONG_QUESTION, _REPEATED = 30, 0.4
 """A passage that has a whole question, word for word, asks it, too."""
+_ROWS = (".csv", ".tsv")
+"""Files whose rows are no sentences, so that a question is like none of them."""
+_FOREIGN = 0.7
+"""A passage in another language than the question's stands behind one that says as much in its own."""
 _SENTENCE_END = (".", "!", "?", "。", ".`", ":")
 
 
@@ -176,7 +180,8 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         return hits
     names = sum(term.telling for term in absent if not term.korean and not term.surface[0].isdigit())
     best = ranked[:3]
-    covered, like = max(asked.covered(w.tokens) for w in best), max(w.like for w in best)
+    covered = max(asked.covered(w.tokens) for w in best)
+    like = max(_UNLIKE if w.path.endswith(_ROWS) else w.like for w in best)
     if not named and (
         (names > _ABSENT * sum(term.telling for term in terms) or like < _UNLIKE) and covered < _UNCOVERED
     ):
@@ -284,7 +289,8 @@ def _ranked(db: sqlite3.Connection, asked: _Asked) -> list[_Window]:
 
 def _weight(window: _Window, question: str) -> float:
     repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
-    return weight_of(window.path, question) * (_REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0)
+    weight = weight_of(window.path, question) * (_REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0)
+    return weight * (1.0 if has_korean(question) == has_korean(window.text) else _FOREIGN)
 
 
 def _score(asked: _Asked, body: str, title: str, name: str) -> float:

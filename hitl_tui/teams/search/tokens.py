@@ -285,3 +285,8 @@ def _residue(word: str) -> str:
     if word.endswith("ion") and word[-4:-3] in ("s", "t") and _measure(word[:-3]) > 1:
         return word[:-3]
     return word
+
+
+def has_korean(text: str) -> bool:
+    """Return whether something in a text is Korean."""
+    return re.search(f"[{_HANGUL}]", text) is not None
