@@ -53,7 +53,7 @@ async def test_both_are_said_in_korean(tmp_path: Path) -> None:
             await c.until(lambda: "Ctrl+G 키로 질문에 간 뒤 1 키로 승인" in c.message, "where it is decided")
             assert c.status("todo_001") == Status.WAITING_APPROVAL
             await c.send("호텔 숙박비 한도가 얼마야?")
-            await c.until(lambda: c.message.startswith("앞에 /new를 붙이면 새 세션이 시작됩니다."), "the way out")
+            await c.until(lambda: "앞에 /new를 붙이면 새 세션이 시작됩니다." in c.message, "the way out")
 
 
 async def test_what_is_no_change_of_the_plan_is_told_the_way_out_and_not_lost(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_what_is_no_change_of_the_plan_is_told_the_way_out_and_not_lost(tm
         await c.send(question)
         await c.until(lambda: c.message, "an answer")
         line = c.session.query_one(MessageLine)
-        assert str(line.render()).lstrip().startswith("error: To start another session, write /new before it")
+        assert str(line.render()).lstrip().startswith("error: No change to the plan found. To start another session")
         assert not any("가" <= letter <= "힣" for letter in c.message)
         assert c.prompt.text == ""
         await c.press("up")

@@ -17,7 +17,7 @@ from hitl_tui.language import _, using
 
 pytestmark = pytest.mark.long
 
-QUERY = "상한은 몇 퍼센트인가"
+QUERY = "cap은 몇 percent인가"
 
 KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", "End", "Shift", "Ctrl", "Del"})
 TYPED = frozenset(word for spec in SPECS for word in spec.usage.replace("-", " ").split() for word in word.split("|"))

@@ -416,6 +416,4 @@ def _action(data: _Table) -> Action:
 
 def _step(data: _Table) -> StepRule:
     wording = {language: _built(Wording, data[language]) for language in LANGUAGES}
-    return StepRule(
-        str(data["agent"]), int(data["priority"]), float(data["timeout"]), float(data["seconds"]), wording
-    )
+    return StepRule(str(data["agent"]), int(data["priority"]), float(data["timeout"]), float(data["seconds"]), wording)

@@ -117,6 +117,11 @@ class _Asked:
             for term in self.terms
         )
 
+    def has_all(self, tokens: str) -> bool:
+        """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
+        telling = [term for term in self.terms if term.telling >= _SUBJECT]
+        return bool(telling) and all(any(f" {form.phrase} " in tokens for form in t.forms) for t in telling)
+
     def covered(self, tokens: str) -> float:
         """Return which share of the question stands in some index tokens, 0 to 1."""
         has = whole = 0.0
@@ -182,8 +187,11 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
     best = ranked[:3]
     covered = max(asked.covered(w.tokens) for w in best)
     like = max(_UNLIKE if w.path.endswith(_ROWS) else w.like for w in best)
-    if not named and (
-        (names > _ABSENT * sum(term.telling for term in terms) or like < _UNLIKE) and covered < _UNCOVERED
+    if (
+        not named
+        and not any(asked.has_all(window.tokens) for window in best)
+        and (names > _ABSENT * sum(term.telling for term in terms) or like < _UNLIKE)
+        and covered < _UNCOVERED
     ):
         return hits
     sure = (covered >= _SURE_COVERED or like >= _SURE_LIKE) and not names

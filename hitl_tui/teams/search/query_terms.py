@@ -43,6 +43,7 @@ _MEASURE = re.compile(
 )
 """What a number written right before it counts, with a particle: by itself it says nothing."""
 
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """One way a term can stand in a document: index tokens side by side, and how well that is the term, 0 to 1."""
