@@ -18,6 +18,7 @@ from hitl_tui.language import _, using
 pytestmark = pytest.mark.long
 
 QUERY = "cap은 몇 percent인가"
+TWO_STEPS = "cap 상한은 몇 퍼센트 percent인가"
 
 KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", "End", "Shift", "Ctrl", "Del"})
 TYPED = frozenset(word for spec in SPECS for word in spec.usage.replace("-", " ").split() for word in word.split("|"))
@@ -80,7 +81,7 @@ async def test_the_first_screen_help_palette_and_inbox(tmp_path: Path, size: tup
 @SIZES
 async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int]) -> None:
     with using("ko"):
-        async with console(tmp_path / "d", place(tmp_path / "w"), query=QUERY, mode="step", size=size) as c:
+        async with console(tmp_path / "d", place(tmp_path / "w"), query=TWO_STEPS, mode="step", size=size) as c:
             await c.asked(1)
             actions = [line for line in await seen(c, "a question") if "1 승인 " in line]
             assert "1 승인 2 편집 3 거부 4 건너뛰기 – 응답 6 세부 정보" in " ".join(actions[0].split())

@@ -22,7 +22,7 @@ from hitl_tui.teams.search.tokens import stem
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 _FINALS = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ")
-_FIRST = 0xAC00
+_FIRST, _SYLLABLES = 0xAC00, 11_172
 _CONTRACTED = str.maketrans({"ㅕ": "ㅣㅓ", "ㅘ": "ㅗㅏ", "ㅝ": "ㅜㅓ", "ㅙ": "ㅗㅣㅓ"})
 _INFLECTION = frozenset("ㅓㅏㅆㄴㄹㅁㅂㅇㅡㅣㅅ")
 _UNKNOWN = 3.5
@@ -193,10 +193,11 @@ _TWICE = re.compile(r"(.)\1+")
 
 
 def korean_sound(word: str) -> str:
-    """Return how a Korean word sounds, in few letters."""
+    """Return how the whole syllables of a Korean word sound, in few letters."""
     said = []
-    for char in word:
-        number = ord(char) - _FIRST
+    for number in (ord(char) - _FIRST for char in word):
+        if not 0 <= number < _SYLLABLES:
+            continue
         said.append(_SOUND[_INITIALS[number // 588]] + _SOUND[_VOWELS[number // 28 % 21]])
         said.append(_FINAL_SOUND.get(_FINALS[number % 28], ""))
     return _TWICE.sub(r"\1", "".join(said).replace("ing", "in"))
