@@ -10,6 +10,8 @@ What counts is the headline, the first section of the answer:
     wrong      it says something else, or something where the folder has no answer
     nothing    it says that nothing was found although there is an answer
     honest     it says so, and there is none
+
+A second table sets what an answer says of itself (found, something near, nothing) beside what it is worth.
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.teams.search.search_report import NEARBY
 
 RIGHT, PARTLY, WRONG, NOTHING, HONEST = "right", "partly", "wrong", "nothing", "honest"
+FOUND, NEAR, NOT_FOUND = "found", "near", "not here"
 _APPROVALS = 8
 _PLACE = re.compile(r"([^\s`(]+?)(?: p\.\d+)?:(\d+)")
 _CITED = ("passage", "followup")
@@ -52,6 +56,7 @@ class Graded:
     kind: str
     question: str
     grade: str
+    said: str
     seconds: float
     answer: str
     plan: tuple[str, ...]
@@ -82,6 +87,13 @@ def grade(question: Question, text: str, *, found: bool) -> str:
     if not found:
         return NOTHING
     return PARTLY if all(holds(text, group) for group in question.any) else WRONG
+
+
+def said(text: str, *, found: bool) -> str:
+    """Return what an answer says of itself: found, something near, or not in these documents."""
+    if not found:
+        return NOT_FOUND
+    return NEAR if any(words in headline(text) for words in NEARBY) else FOUND
 
 
 def _is_source(question: Question, path: str, line: int) -> bool:
@@ -128,6 +140,7 @@ async def ask(registry: SessionRegistry, folder: Path, first: Question, more: Se
                     question.kind,
                     question.text,
                     grade(question, new, found=found),
+                    said(new, found=found),
                     round(time.perf_counter() - began, 2),
                     new,
                     plan,
@@ -163,7 +176,11 @@ def show(graded: Sequence[Graded]) -> None:
     rows = [_row("all", graded)]
     for key in ("kind", "language", "folder"):
         rows += [_row(f"{key}: {name}", [g for g in graded if getattr(g, key) == name]) for name in _names(graded, key)]
+    saying = [_row(name, [g for g in graded if g.said == name]) for name in (FOUND, NEAR, NOT_FOUND)]
     common.show("Answers", ["", "questions", RIGHT, HONEST, PARTLY, WRONG, NOTHING, "right %", "wrong %"], rows)
+    common.show(
+        "What they say", ["says", "answers", RIGHT, HONEST, PARTLY, WRONG, NOTHING, "right %", "wrong %"], saying
+    )
 
 
 def _names(graded: Sequence[Graded], key: str) -> list[str]:
@@ -173,7 +190,7 @@ def _names(graded: Sequence[Graded], key: str) -> list[str]:
 def _row(name: str, graded: Sequence[Graded]) -> list[str]:
     count: Mapping[str, int] = Counter(g.grade for g in graded)
     good = count[RIGHT] + count[HONEST]
-    shares = (f"{100 * n / len(graded):.0f}" for n in (good, count[WRONG]))
+    shares = (f"{100 * n / max(1, len(graded)):.0f}" for n in (good, count[WRONG]))
     return [name, str(len(graded)), *(str(count[g]) for g in (RIGHT, HONEST, PARTLY, WRONG, NOTHING)), *shares]
 
 

@@ -1,17 +1,15 @@
-"""What is known of words in general: how common they are, what Korean ones mean in English, and how words sound.
+"""What is known of words in general: how common they are, which stand for one another, and how Korean ones sound.
 
-Frequencies come from wordfreq and meanings from the learners' dictionary within namehint: their data files are read,
-their code isn't imported.
+Frequencies come from wordfreq, whose data files are read; its code isn't imported.
 """
 
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from importlib.util import find_spec
@@ -23,13 +21,11 @@ _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 _FINALS = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ")
 _FIRST, _SYLLABLES = 0xAC00, 11_172
-_CONTRACTED = str.maketrans({"ㅕ": "ㅣㅓ", "ㅘ": "ㅗㅏ", "ㅝ": "ㅜㅓ", "ㅙ": "ㅗㅣㅓ"})
-_INFLECTION = frozenset("ㅓㅏㅆㄴㄹㅁㅂㅇㅡㅣㅅ")
 _UNKNOWN = 3.5
+_LISTED = 5.5
 _SPLIT = 2.2
 _LONE, _PARTICLE = 1.0, 6.0
 _MOST_SYLLABLES = 8
-_MAX_MEANINGS = 12
 _SAYS = 0.3
 _COMMON, _TELLING = 6.6, 3.6
 """Frequencies (Zipf's scale) from which a word says nothing, and below which it says all it can."""
@@ -51,50 +47,6 @@ def frequencies(language: str) -> Mapping[str, float]:
     return {word: 9 - at / 100 for at, words in enumerate(bins) for word in words}
 
 
-@cache
-def _meanings() -> Mapping[str, tuple[str, ...]]:
-    entries = json.loads(_data("namehint", "dictionary.json")).values()
-    return {entry["word"]: tuple(_short(entry["meaning"])) for entry in entries if not entry["word"].startswith("-")}
-
-
-def _short(meaning: str) -> Iterator[str]:
-    for part in meaning.casefold().split("; "):
-        words = part.removeprefix("be ").removeprefix("become ").removeprefix("the ")
-        if words.isascii() and words.count(" ") <= 1:
-            yield words
-
-
-@cache
-def _korean_for() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for word, meanings in _meanings().items():
-        for meaning in meanings:
-            found[stem(meaning)].append(word)
-    common = frequencies("ko")
-    return {
-        meaning: tuple(sorted(words, key=lambda w: -common.get(w.removesuffix("다"), 0.0))[:_MAX_MEANINGS])
-        for meaning, words in found.items()
-    }
-
-
-@cache
-def _stems() -> Mapping[str, str]:
-    """The dictionary form of verbs and adjectives, by the letters of their stems."""
-    return {letters(word[:-1]): word for word in _meanings() if word.endswith("다") and len(word) > 1}
-
-
-def letters(text: str) -> str:
-    """Return Korean syllables as their letters."""
-    out = []
-    for char in text:
-        if "가" <= char <= "힣":
-            number = ord(char) - _FIRST
-            out.append(_INITIALS[number // 588] + _VOWELS[number // 28 % 21] + _FINALS[number % 28])
-        else:
-            out.append(char)
-    return "".join(out)
-
-
 def telling(word: str, language: str) -> float:
     """Return how much a word says, 0 to 1: an ending or a question word next to nothing, a rare name all."""
     common = frequencies(language).get(word, 0.0)
@@ -104,7 +56,7 @@ def telling(word: str, language: str) -> float:
 @lru_cache(maxsize=4096)
 def segments(run: str) -> tuple[str, ...]:
     """Return the words, particles and endings that a run of Korean syllables most likely consists of."""
-    common, known = frequencies("ko"), _meanings()
+    common, known = frequencies("ko"), _groups()
     best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(run) + 1):
         choices = []
@@ -114,7 +66,7 @@ def segments(run: str) -> tuple[str, ...]:
             if word in common:
                 cost = 8 - common[word] + (_LONE if size == 1 and common[word] < _PARTICLE else 0)
             elif size > 1 and word in known:
-                cost = 5.5
+                cost = _LISTED
             else:
                 cost = _UNKNOWN + 3.2 * size
             choices.append((best[start][0] + cost + _SPLIT, start))
@@ -124,19 +76,6 @@ def segments(run: str) -> tuple[str, ...]:
         cuts.append((best[at][1], at))
         at = best[at][1]
     return tuple(run[start:end] for start, end in reversed(cuts))
-
-
-@lru_cache(maxsize=4096)
-def lemma(word: str) -> str:
-    """Return the dictionary form of an inflected Korean verb or adjective (`잠겼` is `잠기다`); empty if none."""
-    stems = _stems()
-    for written in (letters(word), letters(word).translate(_CONTRACTED), letters(word).replace("ㅎㅐ", "ㅎㅏ")):
-        for end in range(len(written), 1, -1):
-            if not set(written[end:]) <= _INFLECTION:
-                break
-            if written[:end] in stems:
-                return stems[written[:end]]
-    return ""
 
 
 @cache
@@ -152,24 +91,6 @@ def _groups() -> Mapping[str, tuple[str, ...]]:
 def alike(word: str) -> tuple[str, ...]:
     """Return words that stand for a word, in either language, by a list of words of law, offices and computing."""
     return _groups().get(stem(word.casefold()), ())
-
-
-def in_english(word: str) -> tuple[str, ...]:
-    """Return what a Korean word means, in a word or two of English each."""
-    known = _meanings()
-    found = [*known.get(word, ()), *known.get(f"{word}하다", ())]
-    if not found and (verb := lemma(word)):
-        found = [*known[verb]]
-    return tuple(dict.fromkeys(found))[:_MAX_MEANINGS]
-
-
-def in_korean(word: str) -> tuple[str, ...]:
-    """Return the Korean words that mean an English one, common ones first; verbs without 다 and 하다."""
-    return tuple(
-        dict.fromkeys(
-            w.removesuffix("다").removesuffix("하") or w for w in _korean_for().get(stem(word.casefold()), ())
-        )
-    )
 
 
 _SOUND = dict(zip("ㄱㄲㅋㄴㄷㄸㅌㄹㅁㅂㅃㅍㅅㅆㅈㅉㅊㅎㅇ", (*"kkkntttlmpppssjjjh", ""), strict=True)) | {

@@ -218,7 +218,7 @@ def _sounding(db: sqlite3.Connection, word: str) -> list[tuple[str, float]]:
     if not sound:
         return []
     rows = db.execute("SELECT word FROM spellings WHERE sound = ?", (sound,))
-    least = 75 if language.in_english(word) else (85, 65, 55)[min(len(sound), 3) - 1]
+    least = (85, 65, 55)[min(len(sound), 3) - 1]
     return language.best_sounding(word, [row[0] for row in rows], least=least)
 
 

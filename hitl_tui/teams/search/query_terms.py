@@ -24,9 +24,8 @@ MAX_TERMS = 24
 MAX_QUESTION = 20_000
 _SAYS = 0.12
 """Words that say less than this of what is asked aren't looked for, unless there are no others."""
-_MEANING, _ALIKE, _INFLECTED, _SYLLABLE, _NEAR = 0.6, 0.7, 0.8, 0.35, 0.6
+_ALIKE, _SYLLABLE, _NEAR = 0.7, 0.35, 0.6
 _NUMBER, _NAME = 0.3, 0.75
-_ENDINGS = ("고", "는", "다", "기", "지", "은", "을", "어", "아", "면", "도", "게", "으")
 _TASKS = frozenset(
     {"summarise", "summarize", "summary", "report", "briefly", "overview", "draft", "explain", "describe", "search"}
     | {"요약", "정리", "보고서", "리포트", "설명", "작성", "검색", "알려", "알려줘", "보여", "써줘"}
@@ -61,14 +60,12 @@ class Term:
         telling: how much it says of what is asked, 0 to 1.
         forms: the ways it can stand, the word itself first.
         korean: written in Hangul.
-        name: written in Latin letters, or a foreign word: nothing else stands for it.
     """
 
     surface: str
     telling: float
     forms: tuple[Form, ...]
     korean: bool = False
-    name: bool = False
 
 
 def parse_question(text: str, sounding: Sounding = lambda word: ()) -> tuple[Term, ...]:
@@ -97,7 +94,7 @@ def _terms(text: str, sounding: Sounding) -> Iterator[Term]:
             case Kind.NUMBER:
                 yield Term(unit.surface, _NUMBER, (Form(" ".join(number_tokens(unit.surface))),))
             case Kind.ARTICLE:
-                yield Term(unit.surface, 1.0, (Form(article_tokens(unit.surface)[0]),), name=True)
+                yield Term(unit.surface, 1.0, (Form(article_tokens(unit.surface)[0]),))
             case Kind.CJK:
                 yield Term(unit.surface, 1.0, (Form(" ".join(run_tokens(unit.surface))),))
             case Kind.HANGUL:
@@ -122,11 +119,8 @@ def _word(surface: str, *, named: bool) -> Term:
     if len(tokens) > 1:
         forms.append(Form(" ".join(tokens[:-1])))
     telling = max(language.telling(surface.casefold(), "en"), _NAME if named else 0.0)
-    if telling >= _SAYS and surface.islower():
-        meant = (_run(word) for word in language.in_korean(surface) if len(word) > 1)
-        forms += [Form(phrase, _MEANING) for phrase in meant]
     forms += [Form(_phrase(word), _ALIKE) for word in language.alike(surface)]
-    return Term(surface, telling, _distinct(forms), name=surface.casefold() not in language.frequencies("en"))
+    return Term(surface, telling, _distinct(forms))
 
 
 def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
@@ -136,7 +130,7 @@ def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
         for stop in range(min(len(parts), at + 3), at + 1, -1):
             whole = "".join(parts[at:stop])
             if len(whole) > 1 and (loans := sounding(whole)):
-                yield Term(whole, 1.0, _loan_forms(whole, loans), korean=True, name=True)
+                yield Term(whole, 1.0, _loan_forms(whole, loans), korean=True)
                 at = stop
                 break
         else:
@@ -151,24 +145,9 @@ def _segment(word: str, sounding: Sounding) -> Term | None:
         return None
     loans = sounding(word) if len(word) > 1 or telling > 0.25 else ()
     forms = [Form(_run(word), 1.0 if len(word) > 1 else _SYLLABLE)]
-    verb = language.lemma(word)
-    if verb and len(verb) > 2:
-        forms += [Form(phrase, _INFLECTED) for phrase in _inflected(verb.removesuffix("다"))]
     forms += [Form(_phrase(one), weight) for one, weight in loans]
-    forms += [Form(_phrase(one), _MEANING) for one in language.in_english(word)]
     forms += [Form(_phrase(one), _ALIKE) for one in language.alike(word)]
-    return Term(word, telling, _distinct(forms), korean=True, name=bool(loans) and not language.in_english(word))
-
-
-def _inflected(stem: str) -> Iterator[str]:
-    yield _run(stem)
-    last = ord(stem[-1]) - 0xAC00
-    if last % 28 == 0:
-        for final in (4, 8, 16, 20):  # ㄴ, ㄹ, ㅁ, ㅆ
-            yield _run(stem[:-1] + chr(0xAC00 + last + final))
-        if last // 28 % 21 == 20:  # ㅣ and ㅓ become ㅕ
-            for final in (0, 20):
-                yield _run(stem[:-1] + chr(0xAC00 + last // 588 * 588 + 6 * 28 + final))
+    return Term(word, telling, _distinct(forms), korean=True)
 
 
 def _loan_forms(word: str, loans: Sequence[tuple[str, float]]) -> tuple[Form, ...]:

@@ -71,6 +71,8 @@ _KOREAN = {
     "unchanged": ", 그대로 {count:,}개",
     "removed": ", 없어진 것 {count:,}개",
 }
+NEARBY = (_ENGLISH["nearest"], _KOREAN["nearest"])
+"""With what an answer begins that isn't sure."""
 
 
 @dataclass(frozen=True, slots=True)
