@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
@@ -23,6 +23,8 @@ _TASK = {
     "ko": ("표 조회", "작업 폴더의 표에 묻습니다: {}", "표의 행에서 답을 구하고 질의를 함께 보입니다."),
 }
 _SHOWN = 300
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class TablePlanner:
         """Return intent and plan of a query; see `Planner.plan`."""
         planned = await self.planner.plan(query, agents, feedback)
         asked = [step for step in planned.plan.steps if step.agent in (SEARCH, ANALYSIS)]
-        if feedback or not asked or not _usable(agents) or not await asyncio.to_thread(self._about_table, query):
+        if feedback or not asked or not _usable(agents) or not await _asked(self._about_table, query):
             return planned
         step = _table_step(query, planned.intent.language)
         return replace(planned, plan=_instead(planned.plan, asked, step))
@@ -53,12 +55,12 @@ class TablePlanner:
         try:
             proposed = await self.planner.revise(text, query, todos, agents)
         except BadInput:
-            if not _usable(agents) or not (step := await asyncio.to_thread(self._further, text, todos)):
+            if not _usable(agents) or not (step := await _asked(self._further, text, todos)):
                 raise
             return Proposed(Message("A further question about a table."), (AddStep(step),))
         added = [change.step.agent for change in proposed.changes if isinstance(change, AddStep)]
         only = len(added) == len(proposed.changes) and set(added) <= {SEARCH, ANALYSIS}
-        if not only or not _usable(agents) or not (step := await asyncio.to_thread(self._further, text, todos)):
+        if not only or not _usable(agents) or not (step := await _asked(self._further, text, todos)):
             return proposed
         return Proposed(proposed.reason, (AddStep(step),))
 
@@ -88,6 +90,13 @@ class TablePlanner:
         if said and continues(text, said, self.workspace):
             return replace(step, dependencies=(asked[-1].id,))
         return step if about_table(text, self.workspace) else None
+
+
+async def _asked(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Call what asks tables in a thread; DuckDB's module is imported no earlier."""
+    from hitl_tui.tables.engine import in_thread
+
+    return await in_thread(function, *args, **kwargs)
 
 
 def _usable(agents: Mapping[str, AgentFacts]) -> bool:

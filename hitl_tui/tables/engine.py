@@ -5,13 +5,15 @@ DuckDB and the reader of Excel files are imported when the first table is opened
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.messages import Message
@@ -56,12 +58,62 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+class Stop:
+    """Ends what one call asks of DuckDB: the engines that are open, and those that it would open later."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: set[Engine] = set()
+        self._stopped = False
+
+    def __call__(self) -> None:
+        """Stop, from any thread."""
+        with self._lock:
+            self._stopped = True
+            for one in self._open:
+                one.stop()
+
+    @contextmanager
+    def watched(self, opened: Engine) -> Iterator[None]:
+        """Stop an engine when this is called while it is open.
+
+        Raises:
+            TableError: it was called already.
+        """
+        with self._lock:
+            if self._stopped:
+                raise TableError(Message("The query was stopped."))
+            self._open.add(opened)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open.discard(opened)
+
+
+_stop: ContextVar[Stop] = ContextVar("stop")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Call a function that asks tables in a thread; its queries end when the waiting is cancelled."""
+    stop = Stop()
+    _stop.set(stop)  # the thread gets a copy of this context
+    try:
+        return await asyncio.to_thread(function, *args, **kwargs)
+    except asyncio.CancelledError:
+        stop()
+        raise
+
+
 class Engine:
     """One connection that sees the given files alone, as views or small tables of texts."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, seconds: float) -> None:
         self._connection = connection
         self._seconds = seconds
+        self._stopped = False
 
     def ask(self, sql: str, limit: int = 200) -> Result:
         """Return the first rows of a query.
@@ -78,6 +130,8 @@ class Engine:
             rows = cursor.fetchmany(limit + 1)
             names = tuple(str(column[0]) for column in cursor.description or ())
         except duckdb.InterruptException as error:
+            if self._stopped:
+                raise TableError(Message("The query was stopped.")) from error
             raise TableError(Message("The query took longer than {} seconds.", int(self._seconds))) from error
         except duckdb.Error as error:
             raise TableError(Message("The table can't be read: {}.", str(error).split("\n")[0][:200])) from error
@@ -87,6 +141,7 @@ class Engine:
 
     def stop(self) -> None:
         """End what is being asked, from another thread."""
+        self._stopped = True
         self._connection.interrupt()
 
     def load(self, view: str, file: TableFile, sheet: str = "") -> None:
@@ -141,7 +196,9 @@ def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Eng
         connection.execute("SET temp_directory = ''")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
-        yield Engine(connection, seconds)
+        opened = Engine(connection, seconds)
+        with _stop.get(Stop()).watched(opened):
+            yield opened
     finally:
         connection.close()
 

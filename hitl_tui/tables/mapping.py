@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 from hitl_tui.tables.links import Links, ValueLink, label_of, links
 from hitl_tui.tables.profile import Column, Table
@@ -13,6 +15,7 @@ from hitl_tui.tables.words import BLANK, Token, found, key_of, lexicon, likeness
 
 SUPERLATIVE = ("top", "bottom")
 _RANGE = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to|through|until|till|and the year)\s?(?:the year\s)?$", re.I)
+_SAME = re.compile(r"^(?:of|in|,|에|의)?$", re.I)
 _SINCE = re.compile(r"(?:since|from|이후|부터)", re.I)
 _UNTIL = re.compile(r"(?:until|till|up to|이전|까지)", re.I)
 _TIME_WORDS = {"year", "date", "day", "time", "month", "yr"}
@@ -40,6 +43,39 @@ _TABLE_NOUN = re.compile(
 _PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
 _WHEN = re.compile(r"^(?:when|언제)", re.I)
 _TOTALS = ("annual", "total", "all", "overall", "mean", "average", "value", "합계", "전체", "계")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A year, a month, a month of a year, or a day, as a question names it; 0 for what it doesn't say."""
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+
+    @classmethod
+    def of(cls, token: Token) -> Moment:
+        if token.kind == "day":  # one that the calendar doesn't have is none
+            year, month, day = map(int, token.forms[0].split("-"))
+            return cls(year, month, day) if 0 < month < 13 and 0 < day <= monthrange(year, month)[1] else cls()
+        number = int(token.number or 0)
+        return cls(year=number) if token.kind == "year" else cls(month=number)
+
+    def joined(self, other: Moment) -> Moment | None:
+        """Return a month and a year as one; None where they are something else."""
+        if bool(self.year) == bool(other.year) or bool(self.month) == bool(other.month):
+            return None
+        return Moment(self.year or other.year, self.month or other.month)
+
+    def until(self, last: Moment, column: str, said: str) -> Filter:
+        """Return what lies between this and another; each takes from the other the year, or month, it doesn't say."""
+        first_year, last_year = self.year or last.year, last.year or self.year
+        months = (float(self.month or 1), float(last.month or 12))
+        if not first_year:
+            return Filter(column, "months", months, said)
+        end = last.day or monthrange(last_year, int(months[1]))[1]
+        days = (date(first_year, int(months[0]), self.day or 1), date(last_year, int(months[1]), end))
+        return Filter(column, "dates", tuple(day.isoformat() for day in days), said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +309,7 @@ class Reader:
 
     def number_filters(self, measure: str) -> list[Filter]:
         """Return the filters that numbers, years, months and dates make."""
-        made: list[Filter] = []
+        made = self._periods()
         for n, token in enumerate(self.tokens):
             if n in self.used or token.kind == "word":
                 continue
@@ -283,13 +319,51 @@ class Reader:
                 made.append(one)
         return made
 
+    def _periods(self) -> list[Filter]:
+        """Return the filters that months and days make, alone, side by side, or from one to another."""
+        time = self.time_column()
+        if time is None or time.kind != "date":
+            return []
+        moments: list[tuple[list[int], Moment]] = []
+        for n, token in enumerate(self.tokens):
+            if token.kind not in ("year", "month", "day") or n in self.used:
+                continue
+            said = Moment.of(token)
+            if moments and (joined := moments[-1][1].joined(said)):
+                last = moments[-1][0][-1]
+                if last == n - 1 and _SAME.match(self.question_between(self.tokens[last], token)):
+                    moments[-1] = ([*moments[-1][0], n], joined)
+                    continue
+            moments.append(([n], said))
+        made: list[Filter] = []
+        alone: list[tuple[Moment, str]] = []
+        while moments:
+            places, one = moments.pop(0)
+            words = self.tokens[places[0]].text
+            if moments and (one.month or moments[0][1].month):
+                after, other = moments[0]
+                between = self.question_between(self.tokens[places[-1]], self.tokens[after[0]])
+                both = between == "and" and "between" not in self.comparisons
+                if _RANGE.match(between) and not both:
+                    moments.pop(0)
+                    self.used |= {*places, *after}
+                    made.append(one.until(other, time.name, f"{words}–{self.tokens[after[-1]].text}"))
+                    continue
+            if one.month:
+                self.used |= set(places)
+                alone.append((one, " ".join(self.tokens[n].text for n in places)))
+        years = {one.year for one, _ in alone} - {0}
+        if (len(alone) == 1 and years) or any(one.day for one, _ in alone):
+            return made + [one.until(one, time.name, said) for one, said in alone]
+        if alone:
+            words = " ".join(said for _, said in alone)
+            made.append(Filter(time.name, "month", tuple(float(one.month) for one, _ in alone), words))
+            made += [Filter(time.name, "year", (float(year),), words) for year in years]
+        return made
+
     def _number_filter(self, n: int, token: Token, measure: str) -> Filter | None:
         time = self.time_column()
         value = float(token.number or 0)
-        if token.kind == "day" and time and time.kind == "date":
-            return Filter(time.name, "day", (token.forms[0],), token.text)
-        if token.kind == "month" and time and time.kind == "date":
-            return Filter(time.name, "month", (value,), token.text)
         if token.kind == "decade" and time:
             op = "years" if time.kind == "date" else "between"
             return Filter(time.name, op, (value, value + 9), token.text)

@@ -24,8 +24,9 @@ class Filter:
 
     Args:
         column: its name.
-        op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`; of dates `day`,
-            `month`, `year`, `years` (from, to), and `year_lt` and so on.
+        op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`; of dates
+            `dates` (from, to), `month` (any of them), `months` (from, to), `year`, `years` (from, to), and `year_lt`
+            and so on.
         values: what it is compared with; of `is` and `not` any of them.
         said: the words of the question.
     """
@@ -60,9 +61,11 @@ class Filter:
             case "year_ge" | "year_gt" | "year_le" | "year_lt":
                 return f"year({cell}) {_SIGNS[self.op[5:]]} {values[0]}"
             case "month":
-                return f"month({cell}) = {values[0]}"
-            case "day":
-                return f"{cell}::DATE = DATE {values[0]}"
+                return f"month({cell}) IN ({', '.join(values)})"
+            case "months":
+                return f"month({cell}) BETWEEN {values[0]} AND {values[1]}"
+            case "dates":
+                return f"{cell}::DATE BETWEEN DATE {values[0]} AND DATE {values[1]}"
             case "empty":
                 return f"{cell} IS NULL"
             case "full":

@@ -46,9 +46,11 @@ def place_label(path: str, line: int, page: int = 0) -> str:
 
     Args:
         path: relative to the workspace.
-        line: counted from 1.
+        line: counted from 1; 0 for a table as a whole.
         page: of a PDF, counted from 1; 0 for other files.
     """
+    if not line:
+        return shown_name(path)
     return f"{shown_name(path)} p.{page}:{line}" if page else f"{shown_name(path)}:{line}"
 
 
@@ -58,7 +60,7 @@ class Citation:
 
     Args:
         path: the file, relative to the workspace, with forward slashes.
-        line: first line, counted from 1 (for a PDF the page, see `page`).
+        line: first line, counted from 1 (for a PDF the page, see `page`); 0 for rows of a table, quoted as a query.
         end_line: last line, inclusive.
         quote: the words themselves, at most a few hundred characters.
         page: page of a PDF, counted from 1; 0 for other files.

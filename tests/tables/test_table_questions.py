@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
 
 import pytest
 
 from hitl_tui.tables.ask import Answer, about_table, ask, continues
-from hitl_tui.tables.engine import TableError, engine
+from hitl_tui.tables.engine import TableError, engine, in_thread
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.table_answer import brief
@@ -132,3 +134,42 @@ def test_korean_encodings_and_codes(tmp_path: Path) -> None:
     )
     told = brief(asked(tmp_path, "직원.csv 평균 급여는?"), "ko")
     assert "350만 원" in told.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("sales.csv 1월부터 2월까지 units 합계", 43),
+        ("total units from January to March 2023 in sales.csv", 35),
+        ("sales.csv 2023년 2월부터 2024년 1월까지 units 합계", 33),
+        ("total units in January and February 2023 in sales.csv", 35),
+        ("total units in sales.csv on 2023-01-05", 10),
+        ("total units in sales.csv from 2023-02-06 to 2023-02-07", 25),
+    ],
+)
+def test_a_period_is_all_of_it(folder: Path, question: str, expected: int) -> None:
+    assert first(asked(folder, question)) == expected
+
+
+def test_a_day_that_no_calendar_has_is_not_answered(folder: Path) -> None:
+    assert asked(folder, "total units in sales.csv on 2023-02-31").why == "unsure"
+
+
+async def test_a_query_ends_with_the_waiting_for_it(folder: Path) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def count() -> None:
+        try:
+            with engine(table_files(folder)) as opened:
+                began.set()
+                opened.ask("SELECT count(*) FROM range(100000000000) a, range(1000) b")
+        except TableError as error:
+            assert "stopped" in str(error)
+            ended.set()
+
+    waiting = asyncio.create_task(in_thread(count))
+    await asyncio.to_thread(began.wait)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await asyncio.to_thread(ended.wait, 30)

@@ -141,7 +141,7 @@ async def test_every_citation_is_a_line_of_the_example_that_holds_its_quote() ->
 
 async def test_prices_of_a_district_come_from_the_table_and_are_called_sample() -> None:
     found = passages("sample-apartment-prices.csv", "샘플은행나무")
-    result, _ = await run("강남구 아파트 시세 조회", found, text="검색만으로 부족할 것 같아. 분석도 추가해줘.")
+    result, _ = await run("강남구 아파트 시세 조회", found)
     assert "평균 23억 1,250만 원" in result.text
     assert "표본" in result.text
     assert result.citations[0].path == "sample-apartment-prices.csv"
@@ -181,3 +181,10 @@ async def test_malformed_results_of_earlier_todos_are_passed_over(tmp_path: Path
     ]
     result, _ = await run(RISE_KO, broken, workspace=tmp_path)
     assert result.data["change_percent"] == 233.3
+
+
+async def test_an_edited_question_is_the_only_one_that_is_answered() -> None:
+    law = passages("housing-lease-act.md", "20분의 1")
+    result, _ = await run(RISE_KO, law, text="전세금 2억을 3억으로 올리면 상한을 얼마나 넘어?")
+    assert result.data["change_percent"] == 50
+    assert "10억" not in result.text and "233" not in result.text

@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime
 
 from hitl_tui.core.messages import Message
 from hitl_tui.tables.ask import ask
+from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
@@ -133,12 +134,8 @@ def graph() -> TeamGraph:
 
 
 def question(task: TeamTask) -> str:
-    """Return what to compute on: the approved query, and the session's question where it says something else."""
-    query = str(task.arguments.get("query", "")).strip()
-    whole = task.query.strip()
-    if not query or query in whole:
-        return whole or query or task.task.strip()
-    return query if whole in query else f"{query}\n{whole}"
+    """Return what to compute on: the query as it was approved; the session's question where the step has none."""
+    return str(task.arguments.get("query", "")).strip() or task.query.strip() or task.task.strip()
 
 
 def collect(task: TeamTask) -> list[Passage]:
@@ -171,7 +168,7 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     task = runtime.context.task
     query = question(task)[:MAX_QUERY]
     passages = collect(task)
-    language = language_of(task.query or query)
+    language = language_of(query)
     runtime.context.progress(
         say(
             language,
@@ -212,7 +209,7 @@ def _ask_table(
     kept: dict[str, Any] = {"found": found, "brief": told.to_dict(), "sql": answer.sql, "why": answer.why}
     kept["choices"] = [one.query.to_dict() for one in answer.choices]
     if answer.mapped is not None:
-        kept["source"] = cited(answer.mapped.table).to_dict()
+        kept["source"] = cited(answer.mapped.table, answer.sql).to_dict()
         if found:
             kept["query"] = answer.mapped.query.to_dict()
             kept["columns"] = list(answer.result.names) if answer.result else []
@@ -224,10 +221,8 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     """Read the lines near passages that state limits; or ask the tables of the workspace."""
     if state["analysis_type"] == "tables":
         task = runtime.context.task
-        query = str(task.arguments.get("query", "")).strip() or state["query"]
-        table = await asyncio.to_thread(
-            _ask_table, runtime.context.workspace, query, _earlier_query(task), language_of(query)
-        )
+        query = state["query"]
+        table = await in_thread(_ask_table, runtime.context.workspace, query, _earlier_query(task), language_of(query))
         return {"table": table, "nearby": []}
     passages = [Passage.from_dict(item) for item in state["passages"]]
     nearby = await asyncio.to_thread(limit_lines, runtime.context.workspace, passages)
@@ -235,9 +230,8 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     told: dict[str, Any] = {}
     paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
     if paths:
-        said = _SEARCHING.sub(" ", str(runtime.context.task.query or state["query"]).split("\n")[0])
-        asked = (runtime.context.workspace, said, None, state["language"], paths)
-        told = await asyncio.to_thread(_ask_table, *asked)
+        said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
+        told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
     said = say(state["language"], f"제한을 말하는 줄 {len(nearby)}개 더", f"{lines} near a limit")
     runtime.context.progress(said)
     return {"nearby": [passage.to_dict() for passage in nearby], "table": told if told.get("found") else {}}

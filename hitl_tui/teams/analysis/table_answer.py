@@ -27,20 +27,14 @@ _AGGREGATES = {
     "deviation": ("표준편차", "standard deviation"),
 }
 _OPS = {
-    "is": "=", "not": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "year": "=", "month": "=", "day": "=",
+    "is": "=", "not": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "year": "=", "month": "=",
     "has": "∋", "year_lt": "<", "year_le": "≤", "year_gt": ">", "year_ge": "≥",
 }  # fmt: skip
 
 
-def cited(table: Table) -> Citation:
-    """Return the whole table as a citation."""
-    columns = ", ".join(column.name for column in table.columns[:12])
-    return Citation(
-        table.file.path,
-        1,
-        table.rows + 1 if table.file.kind == "csv" else 1,
-        f"{table.sheet}: {columns}" if table.sheet else columns,
-    )
+def cited(table: Table, sql: str) -> Citation:
+    """Return the rows of a table that a query took as a citation."""
+    return Citation(table.file.path, 0, 0, f"{table.sheet}: {sql}" if table.sheet else sql)
 
 
 def brief(answer: Answer, language: str) -> Brief:
@@ -49,9 +43,9 @@ def brief(answer: Answer, language: str) -> Brief:
     if not told or answer.mapped is None:
         return Brief(absent=tuple(refusal(answer, language)))
     mapped = answer.mapped
-    label = cited(mapped.table).label
     first, *rest = told
-    lines = [f"{first} [`{label}`]", *rest, *notes(mapped, language)]
+    counted = say(language, f"{mapped.table.rows:,}행에 대한 질의", f"query over {mapped.table.rows:,} rows")
+    lines = [f"{first} [`{mapped.table.name}`, {counted}]", *rest, *notes(mapped, language)]
     read = say(language, "이렇게 읽었습니다", "Read as")
     words = f"{read}: {described(mapped.query, mapped.table, language)}"
     return Brief(
@@ -254,8 +248,10 @@ def where(filters: Sequence[Filter], language: str) -> str:
 
 def _condition(one: Filter, language: str) -> str:
     values = [plain(value).rstrip("*") for value in one.values]
-    name = f"month({one.column})" if one.op == "month" else one.column
-    if one.op in ("between", "years"):
+    name = f"month({one.column})" if one.op in ("month", "months") else one.column
+    if one.op == "dates" and values[0] == values[1]:
+        return f"{name} = {values[0]}"
+    if one.op in ("between", "years", "months", "dates"):
         return f"{name} {values[0]}–{values[1]}"
     if one.op == "empty":
         return say(language, f"{name} 비어 있음", f"{name} is empty")
