@@ -95,8 +95,6 @@ def test_a_change_from_nothing_has_no_percentage() -> None:
         ("5%와 3.5%의 차이", "1.5%p", "3/2"),
         ("전세금 3억의 5%는 얼마야?", "1,500만 원", "15000000"),
         ("What is 5% of 300 million won?", "KRW 15 million", "15000000"),
-        ("100평은 몇 제곱미터?", "330.58 m²", "40000/121"),
-        ("convert 1.5 GiB to MB", "1,610,612,736 bytes", "1610612736"),
         ("How long is it from 2024-03-01 to 2026-02-28?", "729 days", "729"),
         ("2024-03-01부터 2026-02-28까지 며칠이야?", "729일", "729"),
         ("2024-03-01부터 2년 후는?", "2026-03-01", ""),
@@ -108,17 +106,6 @@ def test_a_question_that_asks_for_arithmetic_gets_it(query: str, value: str, exa
     assert value in f"{step.what} {step.value}"
     assert step.exact == exact
     assert step.sources == ("query",)
-
-
-def test_a_period_before_the_end_becomes_dates_with_the_passage_as_source() -> None:
-    passage = {
-        "path": "act.md",
-        "line": 7,
-        "text": "계약이 끝나기 6개월 전부터 2개월 전까지 갱신을 요구할 수 있다.",
-    }
-    (step,) = analyse("계약이 2026-11-21에 끝나는데 갱신 요구는 언제까지?", [passage]).steps
-    assert step.value == "2026-05-21 – 2026-09-21"
-    assert [getattr(source, "label", source) for source in step.sources] == ["query", "act.md:7"]
 
 
 @pytest.mark.parametrize("query", ["안녕하세요", "hello there", "", "제7조가 뭐야?", "3억", "\0\ud800"])

@@ -58,6 +58,21 @@ def test_how_far_a_date_was_moved_is_counted_in_days(query: str, text: str, told
     assert f": {told}. " in found.findings[0].text
 
 
+@pytest.mark.parametrize(
+    ("query", "text", "told"),
+    [
+        ("How much is the commission on 50,000 won?", "The commission is 3% of the price.", "KRW 1,500"),
+        ("거래액 500만원이면 중개보수는 얼마야?", "중개보수는 거래액의 0.4%이다.", "2만 원"),
+    ],
+)
+def test_a_rate_that_a_passage_states_is_applied_to_the_amount_of_the_question(
+    query: str, text: str, told: str
+) -> None:
+    (step,) = analysed(query, text).steps
+    assert step.value == told
+    assert [getattr(source, "label", source) for source in step.sources] == ["query", "0.md:1"]
+
+
 def test_several_that_fit_alike_are_listed_and_none_is_chosen() -> None:
     found = analysed("By how much did the budget rise?", BUDGET, TRAVEL)
     assert not found.found and found.change_percent is None

@@ -8,12 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from hitl_tui.teams.analysis.amount_changes import FALL, RISE, SUBJECTS, Change, concepts, find_changes, language_of
-from hitl_tui.teams.analysis.amounts import parse_amounts, shown_amount
+from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.computation_steps import change_steps, compare, say
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
-from hitl_tui.teams.analysis.question_computations import answer, hold
-from hitl_tui.teams.analysis.stated_changes import Stated, stated_change, stated_shift
+from hitl_tui.teams.analysis.operations import Stated, hold, operate, stated
 from hitl_tui.teams.contract import Citation
 from hitl_tui.teams.number_format import number
 
@@ -68,11 +67,11 @@ def compute(
             verdicts.insert(0, hold(query, amounts, limits, language))
         steps.extend(step for verdict in verdicts for step in verdict.steps)
     if "other" in wanted and not changes:
-        steps.extend(answer(query, amounts, passages, language))
-    stated = Stated()
-    if "change" in wanted and not changes:
-        stated = stated_shift(query, passages, language) or stated_change(query, amounts, passages, language)
-        steps.extend(stated.steps)
+        steps.extend(operate(query, amounts, language))
+    given = Stated()
+    if "change" in wanted and not steps:
+        given = stated(query, amounts, passages, language)
+        steps.extend(given.steps)
     if "other" in wanted:
         steps.extend(measured)
     analysis = Analysis(
@@ -81,13 +80,13 @@ def compute(
         language=language,
         steps=tuple(steps),
         limits=_merged([verdict.limits for verdict in verdicts]),
-        findings=(*stated.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
+        findings=(*given.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
         change_percent=changes[0].percent if changes else None,
-        unanswered=stated.unanswered,
+        unanswered=given.unanswered,
         documents=len({p.path for p in passages}),
     )
     summary = next((verdict.summary for verdict in verdicts if verdict.summary), "")
-    summary = stated.summary or summary or _summary(analysis, changes)
+    summary = given.summary or summary or _summary(analysis, changes)
     reason = "" if analysis.found else _nothing(amounts=bool(amounts), analysis=analysis)
     if not analysis.found and analysis.unanswered:
         # That there was a table is known, and why it gave nothing.
@@ -156,7 +155,6 @@ def with_insights(
     language = analysis.language
     insights = [
         *_how_far_beyond(analysis),
-        *_read_as(analysis),
         *_scope(analysis, passages),
         *_waiting(analysis),
         *_missing_limit(analysis),
@@ -189,22 +187,6 @@ def _how_far_beyond(analysis: Analysis) -> list[Finding]:
     )
     sources: tuple[Source, ...] = (QUERY, limit.citation)
     return [Finding(text, sources)]
-
-
-def _read_as(analysis: Analysis) -> list[Finding]:
-    language = analysis.language
-    found = []
-    for change in find_changes(analysis.query, parse_amounts(analysis.query)):
-        if not change.inherited or change.before is None or change.after is None:
-            continue
-        pair = f"{shown_amount(change.before, language)} → {shown_amount(change.after, language)}"
-        text = say(
-            language,
-            f"한쪽에만 적힌 단위를 양쪽에 적용해 읽었습니다: {pair}.",
-            f"A unit written for one amount was taken for both: read as {pair}.",
-        )
-        found.append(Finding(text, (QUERY,)))
-    return found
 
 
 def _scope(analysis: Analysis, passages: Sequence[Passage]) -> list[Finding]:
