@@ -2,7 +2,8 @@
 
     python benchmarks/answers.py benchmarks/questions/a.json FOLDER [--only a01,a02] [--save FILE]
 
-Each question is asked in a session of its own, a follow-up in that of the one before it; whatever asks is approved.
+Each question is asked in a session of its own, a follow-up in that of the one before it; whatever asks is
+approved, and where a choice is offered what it proposes is taken: none of it.
 What counts is the headline, the first section of the answer:
 
     right      it says what is expected; of a passage it is enough that the first place it names is one of the sources
@@ -32,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks import common
 from benchmarks.question_sets import Question, QuestionSet, build, holds
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.core.interrupts.shape import APPROVE
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.open_session import open_session
@@ -126,7 +128,12 @@ async def ask(registry: SessionRegistry, folder: Path, first: Question, more: Se
             for _ in range(_APPROVALS):
                 if not snapshot.questions:
                     break
-                await handler.decide(snapshot.questions[0], Verdict.APPROVE)
+                asks = snapshot.questions[0]
+                proposed = asks.shape and asks.shape.action(APPROVE)
+                if proposed:
+                    await handler.answer(asks, proposed.wants.present, APPROVE)
+                else:
+                    await handler.decide(asks, Verdict.APPROVE)
                 snapshot = await session.settled()
             text = str((snapshot.response or {}).get("text", ""))
             new = text if not question.after else text.replace(before, "") if text != before else ""

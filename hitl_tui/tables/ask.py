@@ -10,9 +10,10 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.tables.engine import Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
-from hitl_tui.tables.mapping import Mapped, Reader
+from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun
 from hitl_tui.tables.profile import Profiles, Table, profiles
 from hitl_tui.tables.query import TableQuery
+from hitl_tui.tables.words import words_of
 
 _NAMED = re.compile(
     r"[\w가-힣][\w가-힣.()-]*\.(?:" + "|".join(s[1:] for s in sorted(SUFFIXES, key=len, reverse=True)) + r")(?![a-z])",
@@ -113,6 +114,19 @@ def run(answer: Answer) -> Answer:
     return replace(answer, result=result, sql=sql)
 
 
+def again(query: TableQuery, files: Sequence[TableFile]) -> Answer:
+    """Return what a query that is known already gives.
+
+    Raises:
+        TableError: it can't be run.
+    """
+    known = profiles([file for file in files if file.path == query.source])
+    table = next((table for table in known.tables if table.sheet == query.sheet), None)
+    if table is None:
+        return Answer(why="absent", named=query.source, unread=known.unread)
+    return run(Answer(Mapped(query, table, 0.0), unread=known.unread, tables=known.tables))
+
+
 def about_table(question: str, workspace: Path) -> bool:
     """Return whether a question is about a table of a folder: it names one, or reads as a query of one."""
     files = table_files(workspace)
@@ -172,6 +186,9 @@ def _named(question: str, known: Profiles, files: Sequence[TableFile]) -> tuple[
     missing = _NAMED.search(question)
     if missing:
         return (), missing.group()
+    listed = [f for f in files if any(noun in words_of(_stem(f)) for noun in before_table_noun(question))]
+    if len(listed) == 1:
+        return tuple(t for t in known.tables if t.file == listed[0]), ""
     parts = [word for word in re.findall(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-z]+\d\w*", said) if len(word) >= 5]
     within = [f for f in files if any(_stem(f).startswith(part) for part in parts)]
     if len(within) == 1:

@@ -112,7 +112,14 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int]) -> Lin
         ):
             made.values += _within(token, n, index, made)
     for n, token in enumerate(question):
-        known = token.filler or n in taken or made.columns[n] or n in made.named or n in covered
+        known = (
+            token.filler
+            or n in taken
+            or set(token.forms) & lexicon().rows
+            or made.columns[n]
+            or n in made.named
+            or n in covered
+        )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
             _guess(token, n, index, made)
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)

@@ -36,7 +36,7 @@ _IDS = {
     "rank",
     "lng",
 }
-_TABLE_NOUN = re.compile(
+TABLE_NOUN = re.compile(
     r"\s?\S{0,12}\s?(?:표|목록|엑셀|파일|시트|데이터|자료|csv|tsv|list|table|file|data|spreadsheet|sheet|workbook|excel|parquet)",
     re.I,
 )
@@ -707,7 +707,9 @@ class Reader:
             of = re.search(r"\bof\b", text)
             first = [f for f in chosen if of and at(f) < of.start()]
             within = (after or first or [within])[0]
-        summed = measure if measure and self._additive(measure) and measure != within.column else ""
+        said = max((likely.get(measure, 0.0) for likely in self.links.columns), default=0.0)
+        sums = self._additive(measure) or said >= 0.95
+        summed = measure if measure and sums and measure not in {one.column for one in filters} else ""
         rest = tuple(f for f in filters if f is not within)
         return replace(base, shape="share", measure=summed, filters=rest, within=(within,))
 
@@ -871,17 +873,12 @@ class Reader:
     def _count(self, base: TableQuery, measure: str, taken: set[str]) -> TableQuery:
         """Return how many rows, or the sum of a column that counts already."""
         counted = list(base.filters)
-        if (
-            measure
-            and self._additive(measure)
-            and not any(f.column == measure for f in counted)
-            and (
-                self.has("sum")
-                or set(words_of(measure)) & {"quantity", "count", "number", "passenger", "death", "case", "birth"}
-            )
-        ):
+        if measure and self._additive(measure) and not any(f.column == measure for f in counted):
             self.use_column(measure)
             return replace(base, aggregate="sum", measure=measure)
+        flag = self._flag(taken)
+        if flag is not None:
+            return replace(base, aggregate="count", filters=(*base.filters, flag))
         named = [c for c in self._said_columns() if c not in taken]
         for name in named:
             column = self._column(name)
@@ -1013,7 +1010,13 @@ class Reader:
         """Whether a word describes the file that is named beside it: "the 1033 procurement workbook"."""
         if not (self.named or self.links.named):
             return False
-        return _TABLE_NOUN.match(self.text[self.tokens[n].end :]) is not None
+        return TABLE_NOUN.match(self.text[self.tokens[n].end :]) is not None
+
+
+def before_table_noun(question: str) -> list[str]:
+    """Return the words that stand before a word for a table: "the towny list"."""
+    said = tokens(question)
+    return [form for one in said if not one.filler and TABLE_NOUN.match(question[one.end :]) for form in one.forms]
 
 
 def _without_files(question: str, table: Table) -> str:
@@ -1024,6 +1027,7 @@ def _without_files(question: str, table: Table) -> str:
         for w in re.findall(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-z]+\d\w*", question.casefold())
         if len(w) >= 5 and stem.startswith(w)
     ]
+    parts += [word for word in before_table_noun(question) if word in words_of(stem)]
     for name in (table.file.path, table.file.path.split("/")[-1], table.stem, *parts):
         at = question.casefold().find(name.casefold())
         if at >= 0 and len(name) > 2:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
@@ -188,3 +190,25 @@ async def test_an_edited_question_is_the_only_one_that_is_answered() -> None:
     result, _ = await run(RISE_KO, law, text="전세금 2억을 3억으로 올리면 상한을 얼마나 넘어?")
     assert result.data["change_percent"] == 50
     assert "10억" not in result.text and "233" not in result.text
+
+
+@pytest.mark.parametrize(("answer", "told"), [(0, "tea"), (None, "Nearest queries")])
+async def test_what_cannot_be_mapped_offers_the_nearest_queries_as_choices(
+    tmp_path: Path, answer: int | None, told: str
+) -> None:
+    (tmp_path / "sales.csv").write_text("product,units\ntea,10\ncoffee,5\ntea,3\n", encoding="utf-8")
+    team = AnalysisTeam()
+    query = "how many wholesale rows of sales.csv are tea?"
+    task = TeamTask("todo_001", query, "ask", team.bind(query, {"analysis_type": "tables"}), {})
+    context = TeamContext(task, tmp_path, tmp_path, "key", NoEffects(), lambda *_, **__: None)
+    graph = team.build().compile(checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "one"}}
+    state: Any = await graph.ainvoke({"task": query}, thread, context=context)
+    (asked,) = state["__interrupt__"]
+    options = [option["value"] for option in asked.value["options"]]
+    assert options[-1] == asked.value["default"] and "product = tea" in options[0]
+    chosen = options[-1] if answer is None else options[answer]
+    state = await graph.ainvoke(Command(resume=chosen), thread, context=context)
+    result = TeamResult.from_dict(state["result"])
+    assert result.found == (answer is not None) and told in result.text
+    assert answer is None or "**2**" in result.text

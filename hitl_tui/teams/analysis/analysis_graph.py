@@ -14,9 +14,10 @@ from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import interrupt
 
 from hitl_tui.core.messages import Message
-from hitl_tui.tables.ask import ask
+from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
 from hitl_tui.tables.query import TableQuery
@@ -26,7 +27,7 @@ from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, with_insights
 from hitl_tui.teams.analysis.computation_steps import measured_steps, say
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
-from hitl_tui.teams.analysis.table_answer import brief, cited, plain
+from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
 from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
 from hitl_tui.teams.number_format import rounded
 from hitl_tui.teams.printed_figures import Run, run_of
@@ -203,11 +204,19 @@ def _ask_table(
 ) -> dict[str, Any]:
     """Return what the tables of the workspace answer, as plain values; of some files where paths are given."""
     files = [file for file in table_files(workspace) if paths is None or file.path in paths]
-    answer = ask(query, files, before)
+    return _told(ask(query, files, before), language)
+
+
+def _ask_again(workspace: Path, query: TableQuery, language: str) -> dict[str, Any]:
+    """Return what a query of a table gives that a person chose, as plain values."""
+    return _told(again(query, table_files(workspace)), language)
+
+
+def _told(answer: Answer, language: str) -> dict[str, Any]:
     told = brief(answer, language)
     found = bool(told.answer)
     kept: dict[str, Any] = {"found": found, "brief": told.to_dict(), "sql": answer.sql, "why": answer.why}
-    kept["choices"] = [one.query.to_dict() for one in answer.choices]
+    kept["choices"] = {words: query.to_dict() for words, query in nearest(answer, language).items()}
     if answer.mapped is not None:
         kept["source"] = cited(answer.mapped.table, answer.sql).to_dict()
         if found:
@@ -242,9 +251,14 @@ def _passages(state: AnalysisState) -> list[Passage]:
 
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
-    """Do the arithmetic."""
+    """Do the arithmetic; where a table wasn't asked, let a person choose among the nearest queries."""
     if state["analysis_type"] == "tables":
-        return {}
+        near, language = state["table"]["choices"], language_of(state["query"])
+        chosen = interrupt(which(list(near), language)) if near else ""
+        if chosen not in near:
+            return {}
+        query = TableQuery.from_dict(near[chosen])
+        return {"table": await in_thread(_ask_again, runtime.context.workspace, query, language)}
     analysis = await asyncio.to_thread(
         compute,
         state["query"],

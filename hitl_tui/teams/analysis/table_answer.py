@@ -17,6 +17,8 @@ from hitl_tui.teams.contract import Block, Brief, Citation
 from hitl_tui.teams.number_format import korean_places, money, number, percent
 
 SHOWN_ROWS = 15
+NONE = "none"
+"""The answer that leaves a question unanswered."""
 _NAMES = 30
 _VALUES = 6
 _AGGREGATES = {
@@ -331,11 +333,29 @@ def refusal(answer: Answer, language: str) -> list[str]:
         )
     columns = "; ".join(_column(column) for column in table.columns[:_NAMES])
     lines.append(say(language, f"열({table.name}): {columns}", f"Columns of {table.name}: {columns}"))
-    near = [one for one in answer.choices if not one.missing][:3]
+    near = nearest(answer, language)
     if near:
-        told = "; ".join(described(one.query, one.table, language) for one in near)
+        told = "; ".join(near)
         lines.append(say(language, f"가까운 질의: {told}", f"Nearest queries: {told}"))
     return lines
+
+
+def nearest(answer: Answer, language: str) -> dict[str, TableQuery]:
+    """Return the queries that come nearest to a question that wasn't answered, by their words."""
+    near = (one for one in answer.choices if not one.missing)
+    return {described(one.query, one.table, language): one.query for one in near} if answer.why == "unsure" else {}
+
+
+def which(near: Sequence[str], language: str) -> dict[str, object]:
+    """Return the question which of some queries is meant; the answer is the words of one, or `NONE`."""
+    none = say(language, "이 중에 없음: 답하지 않고 끝냄", "None of these: leave it unanswered")
+    options = [{"label": words, "value": words} for words in near]
+    return {
+        "type": "option_selector",
+        "question": say(language, "어느 질의를 실행할까요?", "Which of these queries shall run?"),
+        "options": [*options, {"label": none, "value": NONE}],
+        "default": NONE,
+    }
 
 
 def _column(column: Column) -> str:
