@@ -17,8 +17,6 @@ from hitl_tui.teams.contract import Block, Brief, Citation
 from hitl_tui.teams.number_format import korean_places, money, number, percent
 
 SHOWN_ROWS = 15
-NONE = "none"
-"""The answer that leaves a question unanswered."""
 _NAMES = 30
 _VALUES = 6
 _AGGREGATES = {
@@ -347,15 +345,10 @@ def nearest(answer: Answer, language: str) -> dict[str, TableQuery]:
 
 
 def which(near: Sequence[str], language: str) -> dict[str, object]:
-    """Return the question which of some queries is meant; the answer is the words of one, or `NONE`."""
-    none = say(language, "이 중에 없음: 답하지 않고 끝냄", "None of these: leave it unanswered")
-    options = [{"label": words, "value": words} for words in near]
-    return {
-        "type": "option_selector",
-        "question": say(language, "어느 질의를 실행할까요?", "Which of these queries shall run?"),
-        "options": [*options, {"label": none, "value": NONE}],
-        "default": NONE,
-    }
+    """Return the question which of some queries is meant; the answer is the words of one, or those for none."""
+    none = say(language, "없음: 답하지 않음", "None: leave it unanswered")
+    asked = say(language, "어느 질의를 실행할까요?", "Which of these queries shall run?")
+    return {"type": "option_selector", "question": asked, "options": [*near, none], "default": none}
 
 
 def _column(column: Column) -> str:
