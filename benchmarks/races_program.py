@@ -30,7 +30,7 @@ from hitl_tui.cli import main
 with digests_shown():
     sys.exit(main())
 """
-EMPTY = "Describe a change, or / for commands"
+EMPTY = ("Describe a change, or / for commands", "Ask on, or /new to begin something else")
 IDLE_LOOKS = 4
 """How often in a row a program has to be seen waiting."""
 
@@ -127,7 +127,7 @@ class Program:
         first = next((y for y, row in enumerate(rows) if row.startswith(PROMPT)), len(rows))
         last = next((y for y in range(first, len(rows)) if rows[y].startswith(("╰", "┗"))), len(rows))
         text = "\n".join(row[len(PROMPT) :] for row in rows[first:last])
-        return "" if text.startswith(EMPTY[:40]) else text.rstrip()
+        return "" if text.startswith(EMPTY) else text.rstrip()
 
     @property
     def dialog(self) -> bool:

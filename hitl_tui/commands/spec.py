@@ -282,7 +282,12 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("approver", Takes.TEXT), Argument("command", Takes.TEXT, many=True)),
         local=True,
     ),
-    CommandSpec("new", "Start another session", (Argument("query", Takes.TEXT, many=True),), local=True),
+    CommandSpec(
+        "new",
+        "Start another session; with no text, on the first screen",
+        (Argument("query", Takes.TEXT, required=False, many=True),),
+        local=True,
+    ),
     CommandSpec("index", "Index the folder now, however large it is, before it is searched", local=True, changes=False),
     CommandSpec(
         "theme",

@@ -168,6 +168,12 @@ class HitlApp(ConsoleApp):
         elif self.screen is self.home:
             self.sessions.back()
 
+    def begin_anew(self) -> None:
+        """Go to the prompt of the first screen, where a session begins."""
+        if self._session_on_top:
+            self.pop_screen()
+        self.home.to_prompt()
+
     def action_mode(self) -> None:
         """Let a mode be chosen, for the session or for new ones; where the list is shown, close it."""
         if self._session_on_top:

@@ -37,7 +37,11 @@ def carry_out(app: SessionConsole, parsed: Parsed) -> None:
         case "quit":
             app.run_worker(app.action_quit())
         case "new":
-            app.sessions.begin(str(values["query"]), typed=True)
+            query = str(values.get("query", ""))
+            if query:
+                app.sessions.begin(query, typed=True)
+            else:
+                app.begin_anew()
         case "theme":
             choose_theme(app, str(values.get("name", "")))
         case "index":

@@ -157,6 +157,10 @@ class SessionConsole(Console, Protocol):
     @property
     def session_shown(self) -> bool: ...
 
+    def begin_anew(self) -> None:
+        """Go to the prompt of the first screen, where a session begins."""
+        ...
+
     def index_folder(self) -> None:
         """Index the workspace however large it is."""
         ...

@@ -261,7 +261,10 @@ class LineSession:
         if (other := on_behalf(line)) is not None:
             await self._give_as(*other)
         elif parsed.spec.name == "new":
-            await self._new(str(parsed.values["query"]))
+            if query := str(parsed.values.get("query", "")):
+                await self._new(query)
+            else:
+                await self._go_home(source)
         elif parsed.spec.name == "open":
             await self._reopen(str(parsed.values["session"]))
         elif parsed.spec.name == "index":
@@ -374,6 +377,13 @@ class LineSession:
             lines += [f"  {line}" for line in session_lines(open_ones[-9:])]
         self._say([*lines, _("/help lists all commands, /quit quits.")])
 
+    async def _go_home(self, source: LineSource) -> None:
+        """Go back to where a session begins."""
+        if self._session is not None:
+            self._say([_("{id} is left as it stands.").format(id=self._session.id)])
+            await self._close()
+        await self._home(source)
+
     async def _at_home(self, line: str) -> None:
         text = line.strip()
         offered = _offered()
@@ -387,9 +397,9 @@ class LineSession:
             await self._new(text)
 
     async def _start(self, starter: Starter) -> None:
-        self._workspace = new_copy(starter, self._options.data)
-        graph = graph_in(self._workspace, starter.graph) if starter.graph else None
-        await self._new(starter.question, graph=graph)
+        folder = new_copy(starter, self._options.data)
+        graph = graph_in(folder, starter.graph) if starter.graph else None
+        await self._new(starter.question, workspace=folder, graph=graph)
 
     async def _without_session(self, parsed: Parsed) -> None:
         if parsed.spec.name in WITHOUT_SESSION:
@@ -421,12 +431,19 @@ class LineSession:
         elif line is not None and line.strip():  # it was meant for the session
             self._kept.append(line)
 
-    async def _new(self, query: str, session_id: str = "", graph: GraphDeclaration | None = None) -> None:
+    async def _new(
+        self,
+        query: str,
+        session_id: str = "",
+        workspace: Path | None = None,
+        graph: GraphDeclaration | None = None,
+    ) -> None:
+        workspace = workspace or self._workspace
         mode = Mode(self._options.mode) if self._options.mode else None
         attached = self._options.attached
         graph = attached.graph if attached and graph is None else graph
-        await self._ask_trust(self._workspace)
-        setup = await self._registry.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
+        await self._ask_trust(workspace)
+        setup = await self._registry.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
         await self._enter(setup, query)
         if attached and attached.given(query) and self._session is not None:
             await self._settle()

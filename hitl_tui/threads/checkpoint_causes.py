@@ -9,6 +9,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
+from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.requests import Request
 from hitl_tui.ledger.records import Posted
@@ -32,6 +33,7 @@ class CheckpointCause:
         refused: what somebody ordered and had no effect.
         answered: the questions that were decided, by id, as far as they are on record.
         asked: what asks since; ids of TODOs, `plan`, ids of proposals.
+        inside: of those TODOs, what their teams ask from inside, one line each, by id.
         planned: the plan was made.
         restored: number of the checkpoint that it is a copy of; 0 when it is none.
         elsewhere: what led there is on record in the session that this one was forked from.
@@ -42,6 +44,7 @@ class CheckpointCause:
     refused: tuple[Posted, ...] = ()
     answered: Mapping[str, Request] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
+    inside: Mapping[str, str] = field(default_factory=dict)
     planned: bool = False
     restored: int = 0
     elsewhere: bool = False
@@ -59,6 +62,7 @@ class CheckpointCause:
             "events": [_told(e) for e in self.events],
             "refused": [_told(e) for e in self.refused],
             "asked": list(self.asked),
+            "inside": dict(self.inside),
             "planned": self.planned,
             "restored_from": self.restored or None,
             "outcome": self.outcome or None,
@@ -74,6 +78,7 @@ class CheckpointCause:
             events=tuple(events),
             refused=tuple(refused),
             asked=tuple(data["asked"]),
+            inside=dict(data.get("inside") or {}),
             planned=bool(data["planned"]),
             restored=int(data["restored_from"] or 0),
             outcome=str(data["outcome"] or ""),
@@ -92,6 +97,12 @@ def event_data(posted: Posted) -> Mapping[str, Any]:
     """Return what an event carries, wherever it stands in it."""
     inner = posted.event.get("data")
     return inner if isinstance(inner, Mapping) else posted.event
+
+
+def inner_question(asks: Mapping[str, Any] | None) -> str:
+    """Return in one line what a team asks from inside, the first of several; empty for none."""
+    interrupts = (asks or {}).get("interrupts") or ()
+    return next((recognise(i.get("value"), i.get("schema")).question for i in interrupts if "answer" not in i), "")
 
 
 def _told(posted: Posted) -> dict[str, Json]:
@@ -138,7 +149,11 @@ class CheckpointCauses:
         events = tuple(e for e in came if e not in refused and str(e.event.get("kind", "")) not in _ENGINE)
         here, then = Waiting.at(info) or Waiting(), Waiting.at(before) or Waiting()
         asked = here.since(then) if info.waiting else ()
-        inside = [str(event_data(e).get("todo_id", "")) for e in events if e.event.get("kind") in _ASKS]
+        inside = {
+            str(event_data(e).get("todo_id", "")): inner_question(event_data(e))
+            for e in events
+            if e.event.get("kind") in _ASKS
+        }
         ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")
         found = {name: await past.request(name) for name in ids if name}
         return CheckpointCause(
@@ -146,6 +161,7 @@ class CheckpointCauses:
             refused=tuple(e for e in refused if is_decision(e)),
             answered={name: request for name, request in found.items() if request is not None},
             asked=tuple(dict.fromkeys([*inside, *asked])),
+            inside=inside,
             planned=info.node == "plan_review" and before.node == "planning",
             elsewhere=info.cursor > before.cursor and not came,
             outcome=info.outcome if not before.outcome else "",

@@ -15,7 +15,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
-from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data
+from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data, inner_question
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
@@ -409,6 +409,12 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
         lines.append(_("▸ Stopped first, for it runs: {stopped}").format(stopped=_names(found.stopped)))
     if found.asked:
         lines.append(_("? Asked again: {asked}").format(asked=_names(found.asked)))
+    for todo in found.asked[:_NAMED]:
+        if question := inner_question(todo.question):
+            text = _("  {todo} starts over: first its approval, then, when it gets there, “{question}”")
+            lines.append(
+                text.format(todo=number_of(todo.id), question=one_line(in_line(translate(question)), _LONGEST))
+            )
     if found.proposals:
         lines.append(_("? Proposals open again: {proposals}").format(proposals=found.proposals))
     again = {t.id for t in found.asked}
@@ -490,12 +496,20 @@ def cause_forms(cause: CheckpointCause) -> list[tuple[str, ...]]:
     if cause.planned:
         parts.append((_("planned"),))
     proposed = any(_kind(e) == "proposed" for e in cause.events)
-    names = [n for n in cause.asked if not proposed or n == "plan" or n.startswith("todo_")]
+    inside = {name: said for name, said in cause.inside.items() if said}
+    parts += [_inner_forms(name, said) for name, said in inside.items()]
+    shown = [n for n in cause.asked if n not in inside]
+    names = [n for n in shown if not proposed or n == "plan" or n.startswith("todo_")]
     if said := asked_words(names):
         parts.append((said,))
     if cause.outcome:
         parts.append((outcome_words(cause.outcome),))
     return parts or ([(_("before the fork"),)] if cause.elsewhere else [])
+
+
+def _inner_forms(todo_id: str, question: str) -> tuple[str, ...]:
+    asked = asked_words([todo_id])
+    return _safe(f"{asked}: {translate(question)}"), asked
 
 
 def cause_words(cause: CheckpointCause) -> str:

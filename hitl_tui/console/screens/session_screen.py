@@ -118,7 +118,7 @@ class SessionScreen(PromptScreen):
         yield HeaderBar(id="header")
         yield Panes(id="panes")
         yield QuestionPanel(self.hitl.guard, id="question")
-        yield from self.foot(_("Describe a change, or / for commands"))
+        yield from self.foot(self._invitation(None))
 
     def on_mount(self) -> None:
         self._arrange()
@@ -269,10 +269,17 @@ class SessionScreen(PromptScreen):
         self.query_one(Panes).share_room()
         self._ask(snapshot)
         self.query_one(Panes).entitle()
+        self.query_one(Prompt).placeholder = self._invitation(snapshot)
         self.hitl.sessions.seen(snapshot)
         if snapshot.checkpoint_id != self._head:
             self._head = snapshot.checkpoint_id
             self.run_worker(self.hitl.guarded(self._load_history(handle)), group="history", exclusive=True)
+
+    def _invitation(self, snapshot: Snapshot | None) -> str:
+        """Return what the empty prompt says that it is for."""
+        if snapshot is not None and snapshot.concluded:
+            return _("Ask on, or /new to begin something else")
+        return _("Describe a change, or / for commands")
 
     def _ask(self, snapshot: Snapshot) -> None:
         panel = self.query_one(QuestionPanel)
