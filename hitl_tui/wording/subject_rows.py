@@ -254,11 +254,9 @@ def effect_rows(effect: object) -> Iterable[Row]:
 def _stretch_rows(subject: JsonObject) -> Iterable[Row]:
     """A run of an attached graph, from its start or from the questions that were answered."""
     yield labelled(_("ran"), in_line(str(subject.get("graph", ""))), "bold")
-    if answers := subject.get("answers"):
-        yield labelled(_("with"), value_text(answers), exact=True)
-    else:
-        began = str(subject["stretch"]).startswith("start ")
-        yield labelled(_("from"), _("its start") if began else _("where it stood"))
+    answered, began = subject.get("answers"), str(subject["stretch"]).startswith("start ")
+    place = _("what it asked, once that was answered") if answered else _("its start") if began else _("where it stood")
+    yield labelled(_("from"), place)
 
 
 def effect_line(subject: object) -> str:
