@@ -107,6 +107,8 @@ def answers(question: Question) -> tuple[Answer, ...]:
     if question.shape is not None:
         return _inner(question.shape)
     known, options = _ANSWERS[question.kind], question.view.request.options
+    if question.incomplete:
+        known = {**known, 1: (mark("Fill in"), None, "edit")}
     if question.wedged:
         known = {**known, 5: (mark("Rescue"), None, "rescue")}
     found = []

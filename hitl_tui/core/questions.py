@@ -227,9 +227,7 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
             Message("No argument takes {}: edit the step, or approve it without.", ", ".join(unplaced))
         )
     if lacks:
-        about["notes"].append(
-            Message("It lacks {}: edit the step to fill it in, then it can be approved.", ", ".join(lacks))
-        )
+        about["notes"].append(Message("Still missing: {}. Fill it in, then it can run.", ", ".join(lacks)))
     options = tuple(v for v in OPTIONS[Kind.TODO] if not lacks or v is not Verdict.APPROVE)
     return _request(draft, Kind.TODO, todo, subject_of(draft, todo, ahead=ahead), about, options=options)
 

@@ -51,6 +51,9 @@ _COMMANDS: Mapping[Kind, Mapping[Verdict, str]] = {
 RESCUE = "rescue"
 """What the command is called that goes back to before the answer that made a graph fail."""
 
+EDIT = "edit"
+"""What the command is called that fills in what a step lacks."""
+
 STOP_STEP = "stop"
 """What the command is called that refuses a TODO as a whole instead of answering what its team asks."""
 
@@ -102,6 +105,11 @@ class Question:
         """Its class of risk, never less than that of an action which waits inside it."""
         inner = self.shape is not None and self.shape.risk == Risk.HIGH
         return Risk.HIGH if inner else self.view.request.risk_class
+
+    @property
+    def incomplete(self) -> bool:
+        """Its step lacks an argument, so it has to be filled in before anybody can approve it."""
+        return self.kind is Kind.TODO and Verdict.APPROVE not in self.view.request.options
 
     @property
     def name(self) -> str:
@@ -173,6 +181,8 @@ class Question:
             return {**commands_of(self.shape, name), **refusal}
         known = {v: text.format(id=name, request=request) for v, text in _COMMANDS[self.kind].items() if v in options}
         found = {v.value: " ".join(text.split()) for v, text in known.items()}
+        if self.incomplete:
+            return {EDIT: f"/todo edit {self.todo_id} NAME=VALUE", **found}
         return {**found, RESCUE: f"/rescue {todo}"} if self.wedged else found
 
     def to_dict(self) -> dict[str, object]:

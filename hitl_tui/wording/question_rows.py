@@ -73,7 +73,7 @@ def title_of(question: Question) -> str:
 def what(question: Question) -> str:
     """Return what is asked, in words."""
     return {
-        Kind.TODO: _("may it run?"),
+        Kind.TODO: _("what shall it get?") if question.incomplete else _("may it run?"),
         Kind.FAILURE: _("it failed: what now?"),
         Kind.EFFECT: _("did it happen?"),
         Kind.INTERRUPT: _("its team asks"),
@@ -105,7 +105,8 @@ def heading(
     after = " ".join(number_of(str(d["id"])) for d in about.get("dependencies", ())) if question.todo_id else ""
     left = left_words(request.expires_at, now) if now is not None else ""
     dangerous = "bold $text-error" if risk == "high" else ""
-    asks = _(_ASKS[question.kind]).format(name=in_line(number_of(question.name)))
+    form = mark("Fill in {name}") if question.incomplete else _ASKS[question.kind]
+    asks = _(form).format(name=in_line(number_of(question.name)))
     title = clip(short_title(question), _TITLE)
     parts: list[tuple[str, str]] = [
         (asks, "bold"),

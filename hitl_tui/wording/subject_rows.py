@@ -53,6 +53,10 @@ def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None
         yield labelled(_("runs"), command_line(arguments["argv"]), "bold", exact=True)
         yield from argument_rows({k: v for k, v in arguments.items() if k not in _DERIVED})
         return
+    if arguments.keys() == {"command", "parameters"} and isinstance(arguments["parameters"], Mapping):  # not yet whole
+        yield labelled(_("runs"), in_line(str(arguments["command"])), "bold", exact=True)
+        yield from argument_rows(arguments["parameters"])
+        return
     if is_call(arguments):
         yield labelled(_("calls"), in_line(str(arguments["calls"])), "bold", exact=True)
         yield from argument_rows(arguments["input"])

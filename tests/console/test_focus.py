@@ -10,7 +10,7 @@ from textual import events
 
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.action_bar import Actions
-from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.todos import Status
 
@@ -336,3 +336,18 @@ async def test_a_slash_shows_what_commands_there_are(tmp_path: Path) -> None:
         await c.press("slash")
         said = str(c.session.query_one(MessageLine).render())
         assert "/todos   /todo approve" in said
+
+
+async def test_the_key_line_says_what_escape_does_while_words_are_looked_for(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        keys = c.session.query_one(KeyLine)
+        labels = lambda: {shown: label for __, shown, label in keys.keys}  # noqa: E731
+        c.session.query_one("#plan").focus()
+        await c.until(lambda: labels().get("Esc") == "prompt", "the keys of the plan")
+        await c.press("slash", *"ri")
+        await c.until(lambda: labels().get("Esc") == "clear", "the keys of the search")
+        await c.press("enter")
+        await c.until(lambda: labels().get("Esc") == "clear search", "the search is kept")
+        await c.press("escape")
+        await c.until(lambda: labels().get("Esc") == "prompt", "the search is gone")

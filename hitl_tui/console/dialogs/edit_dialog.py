@@ -109,7 +109,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         self._arguments = arguments
         self._bind = bind
         self._workspace = workspace
-        self._exact = "argv" in arguments or is_call(arguments)
+        self._command = parameters is not None
+        self._exact = self._command or is_call(arguments)
         """Its arguments say all of it, and no words do."""
         self._foresight = ahead
         self._seen: Sequence[Row] = ()
@@ -143,7 +144,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     def _edited(self, parameters: dict[str, Json]) -> Edited:
         task = self._wanted if self._exact else self.query_one("#edit-task", EditArea).written
-        if "argv" in self._arguments:
+        if self._command:
             command = str(self._arguments["command"])
             task = command_description(task, self._arguments, command, parameters)
             parameters = {"command": command, "parameters": parameters}

@@ -27,9 +27,9 @@ _INDENT = 2
 def editable(arguments: JsonObject, schema: JsonSchema) -> dict[str, Json]:
     """Return the part of a step's arguments that a person may change: what isn't derived from the rest."""
     properties = schema.get("properties", {})
-    if "command" in arguments and "argv" in arguments:
-        parameters = arguments.get("parameters")
-        return dict(parameters) if isinstance(parameters, Mapping) else {}
+    parameters = arguments.get("parameters")
+    if "command" in arguments and isinstance(parameters, Mapping):
+        return dict(parameters)
     given = arguments.get("input")
     if is_call(arguments) and isinstance(given, Mapping):
         return dict(given)

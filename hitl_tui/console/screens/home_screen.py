@@ -22,6 +22,7 @@ from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.layout import above, is_wide, page
 from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.console.widgets.text_search import keys_for_search
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, ngettext, translate
@@ -321,10 +322,13 @@ class HomeScreen(PromptScreen):
     def _at_starters(self) -> bool:
         return self.focused is not None and self.focused.id == "starters"
 
+    def on_search_input_search_changed(self) -> None:
+        self._show_keys()
+
     def _show_keys(self) -> None:
         table = self._table
         if table is not None and self.focused is table:
-            own = keys.of(keys.SESSIONS, line=True)
+            own = list(keys_for_search(table, keys.of(keys.SESSIONS, line=True)))
         elif self._at_starters:
             own = [
                 *(s for s in keys.of(keys.LIST) if s.id == "list.choose"),

@@ -32,6 +32,7 @@ from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.stream_pane import StreamPane
+from hitl_tui.console.widgets.text_search import keys_for_search
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, mark, translate
@@ -489,6 +490,9 @@ class SessionScreen(PromptScreen):
         self._show_keys()
         self._make_room()
 
+    def on_search_input_search_changed(self) -> None:
+        self._show_keys()
+
     def _show_keys(self) -> None:
         panel = self.query_one(QuestionPanel)
         panes = (
@@ -507,6 +511,7 @@ class SessionScreen(PromptScreen):
             own = [k for k in own if k.id not in idle and not k.id[-1].isdigit()]
         elif self.maximized is not None:
             own = [k._replace(label=mark("smaller")) if k.id.endswith(".maximise") else k for k in own]
+        own = list(keys_for_search(self.focused, own))
         asked = panel.display and where != keys.QUESTION
         session = [k for k in keys.of(keys.SESSION, line=True) if asked or k.id != "session.question"]
         self.query_one(KeyLine).show([*own, *session, *keys.of(keys.ANYWHERE, line=True)])

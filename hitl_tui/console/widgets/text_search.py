@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 
 from textual.content import Content
 from textual.events import Key, Paste
+from textual.message import Message
+from textual.widget import Widget
 
 from hitl_tui.console.keyguard.key_targets import SearchField
 from hitl_tui.console.keymap import Keymap, keymap_of
-from hitl_tui.console.keys import FINDING
+from hitl_tui.console.keys import FINDING, KeySpec, of
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import mark
 
 _LONGEST = 200
 _SHOWN = 40
@@ -93,6 +97,9 @@ class SearchInput(SearchField):
 
     finding: TextSearch
 
+    class SearchChanged(Message):
+        """A search was begun, kept or cleared, so other keys apply."""
+
     @abstractmethod
     def seek(self) -> None:
         """Show what has the words, and what is looked for."""
@@ -105,6 +112,7 @@ class SearchInput(SearchField):
         """Begin to look for other words."""
         self.finding.begin()
         self.seek()
+        self.post_message(self.SearchChanged())
 
     def on_key(self, event: Key) -> None:
         """Take what is typed while words are looked for."""
@@ -113,6 +121,7 @@ class SearchInput(SearchField):
             event.stop()
             event.prevent_default()
             self.seek()
+            self.post_message(self.SearchChanged())
 
     def on_paste(self, event: Paste) -> None:
         """Take what is pasted while words are looked for."""
@@ -127,7 +136,22 @@ class SearchInput(SearchField):
             return False
         self.finding.forget()
         self.seek()
+        self.post_message(self.SearchChanged())
         return True
+
+
+def keys_for_search(pane: Widget | None, own: Sequence[KeySpec]) -> Sequence[KeySpec]:
+    """Return the keys of a pane as they work while words are looked for in it.
+
+    Args:
+        pane: has the focus.
+        own: its keys otherwise.
+    """
+    if not isinstance(pane, SearchInput) or not pane.finding.active:
+        return own
+    if pane.finding.typing:
+        return of(FINDING)
+    return [spec._replace(label=mark("clear search")) if spec.id.endswith(".leave") else spec for spec in own]
 
 
 def lowered(text: str) -> str:
