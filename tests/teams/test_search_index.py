@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.teams.search.blocks import LeftOut
 from hitl_tui.teams.search.file_walk import walk
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.index_refresh import Refreshed
@@ -49,7 +50,7 @@ def paths(cache: Path, question: str) -> list[str]:
 
 
 def reasons(done: Refreshed) -> dict[str, str]:
-    return {item.path: item.reason for item in done.skipped}
+    return {item.path: item.reason for item in done.skipped if item.kind is not LeftOut.IGNORED}
 
 
 def test_only_what_changed_is_read_again(root: Path, cache: Path) -> None:
@@ -406,7 +407,7 @@ def test_secrets_of_documents_are_kept_by_name(root: Path, cache: Path) -> None:
         done = index.refresh(root)
         told = [index.query(word).passages for word in ("aquarium", "walrus", "seal", "otter", "penguin")]
     assert [item.to_dict() for item in done.skipped] == [
-        {"path": "‹TOKEN›.md", "reason": "its name holds a secret"},
+        {"path": "‹TOKEN›.md", "reason": "its name holds a secret", "kind": "unreadable"},
     ]
     assert [bool(found) for found in told] == [True, True, True, True, False]
     assert "opens with ‹TOKEN› at nine" in told[0][0].text

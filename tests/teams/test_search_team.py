@@ -132,10 +132,26 @@ async def test_nothing_found_is_said_plainly(tmp_path: Path) -> None:
 
 async def test_an_empty_workspace_is_said_plainly(tmp_path: Path) -> None:
     result = await search(tmp_path, "overtime")
-    assert (result.found, result.text) == (
-        False,
-        "Nothing found: there is no document to search.\n\nNot in these documents: overtime.",
-    )
+    assert not result.found
+    assert result.text.startswith("Nothing found: there is no document to search.\n\nNot in these documents: overtime.")
+
+
+async def test_what_was_left_out_is_counted_and_a_named_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "lease.md").write_text(LEASE)
+    (tmp_path / "plan.bin").write_bytes(b"x")
+    (tmp_path / "photo.txt").write_bytes(bytes(range(256)) * 40)
+    with (tmp_path / "huge.md").open("wb") as file:
+        file.truncate(21 * 1024 * 1024)
+    (tmp_path / "broken.pdf").write_bytes(b"nothing")
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "old.md").write_text("The deposit may rise by 50 %, says a report.")
+    result = await search(tmp_path, "By how much may the deposit rise in broken.pdf and plan.bin?")
+    assert {citation.path for citation in result.citations} == {"lease.md"}, "reports are no source"
+    left_out = dict(result.data["left_out"])
+    assert left_out.pop("ignored") >= 2 and left_out == {"binary": 1, "large": 1, "unreadable": 1}
+    assert "1 binary, 1 too large" in result.text and "1 unreadable" in result.text
+    assert "`broken.pdf` wasn't searched: broken PDF" in result.text
+    assert "`plan.bin` wasn't searched" in result.data["brief"]["answer"]
 
 
 async def test_limit_and_documents_are_kept(tmp_path: Path) -> None:

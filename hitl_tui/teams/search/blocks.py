@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 MAX_BLOCK_CHARS = 1_000
 MAX_BLOCK_LINES = 12
@@ -47,8 +48,26 @@ class Extraction:
     note: str = ""
 
 
+class LeftOut(StrEnum):
+    """Why something isn't searched."""
+
+    BINARY = "binary"
+    LARGE = "large"
+    IGNORED = "ignored"
+    UNREADABLE = "unreadable"
+
+
 class Unreadable(Exception):
-    """A file that gives no text; the message is the reason, a short phrase."""
+    """A file that gives no text.
+
+    Args:
+        reason: a short phrase.
+        kind: what sort of reason that is.
+    """
+
+    def __init__(self, reason: object, kind: LeftOut = LeftOut.UNREADABLE) -> None:
+        super().__init__(reason)
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import EXPORTED
-from hitl_tui.teams.search.blocks import MAX_BLOCKS, Block, BlockBuilder, Extraction, Unreadable
+from hitl_tui.teams.search.blocks import MAX_BLOCKS, Block, BlockBuilder, Extraction, LeftOut, Unreadable
 from hitl_tui.teams.search.markup import html_extraction, manual_blocks, markdown_blocks, rst_blocks, text_blocks
 
 _NUMBER = re.compile(r"[\s+\-$€£₩¥%]*\d[\d,.\s]*[%\w]{0,3}\s*$")
@@ -221,12 +221,12 @@ def read_source(path: Path) -> Source:
             if not stat.S_ISREG(info.st_mode):
                 raise Unreadable(Message("not a regular file"))
             if reason := too_large(info.st_size):
-                raise Unreadable(reason)
+                raise Unreadable(reason, LeftOut.LARGE)
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise Unreadable(_why(error)) from error
     if reason := too_large(len(data)):
-        raise Unreadable(reason)
+        raise Unreadable(reason, LeftOut.LARGE)
     return Source(data, info.st_size, info.st_mtime_ns, info.st_ino)
 
 
@@ -252,17 +252,17 @@ def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> 
     """
     kind = kind_of(name)
     if not kind:
-        raise Unreadable(Message("files ending in {} aren't searched", name[name.rfind(".") :]))
+        raise Unreadable(Message("files ending in {} aren't searched", name[name.rfind(".") :]), LeftOut.IGNORED)
     if name.casefold().endswith(".gz"):
         data = _unpacked(data)
     if kind == "pdf":
         return pdf_extraction(data, clean=clean)
     if is_binary(data):
-        raise Unreadable(Message("binary file"))
+        raise Unreadable(Message("binary file"), LeftOut.BINARY)
     text, note = decode(data)
     text = clean(text)
     if text.rstrip().endswith(EXPORTED):
-        raise Unreadable(Message("an answer exported from here, which is no evidence for another one"))
+        raise Unreadable(Message("an answer exported from here, which is no evidence for another one"), LeftOut.IGNORED)
     if kind == "html":
         # Any line end counts as one in the parser only when it is a newline.
         found = html_extraction(_LINE_END.sub("\n", text))
@@ -285,7 +285,7 @@ def _unpacked(data: bytes) -> bytes:
     except zlib.error as error:
         raise Unreadable(Message("broken archive ({})", _short(error))) from error
     if reason := too_large(len(found)):
-        raise Unreadable(reason)
+        raise Unreadable(reason, LeftOut.LARGE)
     return found
 
 

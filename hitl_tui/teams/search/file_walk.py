@@ -11,9 +11,12 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
+from hitl_tui.teams.search.blocks import LeftOut
 from hitl_tui.teams.search.file_text import kind_of, too_large
 
 MAX_FILES = 50_000
+_REPORTS = "reports"
+"""Where reports are written: what sessions said is no evidence for another one."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 _MAX_DEPTH = 100
 _GLOB = re.compile(r"[*?\[]")
@@ -26,14 +29,16 @@ class Skipped:
     Args:
         path: relative to the folder, forward slashes.
         reason: for a person.
+        kind: what sort of reason that is.
     """
 
     path: str
     reason: str
+    kind: LeftOut = LeftOut.UNREADABLE
 
     def to_dict(self) -> dict[str, str]:
         """Return all fields as JSON values."""
-        return {"path": self.path, "reason": self.reason}
+        return {"path": self.path, "reason": self.reason, "kind": str(self.kind)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,34 +170,31 @@ class _Walker:
                     self._link(path)
                 elif entry.is_dir(follow_symlinks=False):
                     if self._hidden(entry.name, path):
+                        self._skip(path, "not searched unless it is named", LeftOut.IGNORED)
                         continue
                     if depth >= _MAX_DEPTH:
                         self._skip(path, f"more than {_MAX_DEPTH} folders deep")
                         continue
                     yield from self.folder(path, depth + 1)
-                elif self._wanted(path):
-                    found = self._file(entry, path)
-                    if found is not None:
-                        yield found
+                elif self.match(_nfc(shown(path))) and (found := self._file(entry, path)) is not None:
+                    yield found
             except OSError as error:
                 self._skip(path, f"can't be read: {(error.strerror or str(error)).lower()}")
 
     def _hidden(self, name: str, path: str) -> bool:
-        return is_left_out(name) and _nfc(shown(path)) not in self.named
-
-    def _wanted(self, path: str) -> bool:
-        name = path.rpartition("/")[2]
-        if name.startswith(".") and _nfc(shown(path)) not in self.named:
-            return False
-        return bool(kind_of(name)) and self.match(_nfc(shown(path)))
+        return (is_left_out(name) or path == _REPORTS) and _nfc(shown(path)) not in self.named
 
     def _file(self, entry: os.DirEntry[str], path: str) -> Found | None:
+        hidden = entry.name.startswith(".") and _nfc(shown(path)) not in self.named
+        if hidden or not kind_of(entry.name):
+            self._skip(path, "hidden" if hidden else "files of this kind aren't searched", LeftOut.IGNORED)
+            return None
         if not entry.is_file(follow_symlinks=False):
             self._skip(path, "not a regular file")
             return None
         info = entry.stat(follow_symlinks=False)
         if reason := too_large(info.st_size):
-            self._skip(path, reason)
+            self._skip(path, reason, LeftOut.LARGE)
             return None
         if not os.access(self.root / path, os.R_OK):
             self._skip(path, "can't be read: permission denied")
@@ -211,8 +213,8 @@ class _Walker:
         if not target.is_relative_to(self.root):
             self._skip(path, "a link leads out of the folder")
 
-    def _skip(self, path: str, reason: str) -> None:
-        self.skipped.append(Skipped(shown(path), reason))
+    def _skip(self, path: str, reason: str, kind: LeftOut = LeftOut.UNREADABLE) -> None:
+        self.skipped.append(Skipped(shown(path), reason, kind))
 
 
 def shown(path: str) -> str:

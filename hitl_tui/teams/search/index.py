@@ -53,7 +53,7 @@ def without_tags(text: str) -> str:
     return _LINK.sub(r"\1", _TAG.sub(" ", _HIDDEN.sub(" ", text)))
 
 
-VERSION = 10
+VERSION = 11
 WAIT_SECONDS = 60.0
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
 _TABLES = {"meta", "files", "windows", "words", "spellings"}
@@ -61,7 +61,8 @@ _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-    inode INTEGER NOT NULL, read_ns INTEGER NOT NULL, digest TEXT NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL
+    inode INTEGER NOT NULL, read_ns INTEGER NOT NULL, digest TEXT NOT NULL, reason TEXT NOT NULL,
+    kind TEXT NOT NULL, note TEXT NOT NULL
 );
 CREATE TABLE windows (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, page INTEGER NOT NULL, heading TEXT NOT NULL, parts TEXT NOT NULL
@@ -242,6 +243,17 @@ def named_in(db: sqlite3.Connection, question: str) -> Named:
             found.update(dict.fromkeys(row[0] for row in rows))
             rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
     return Named(tuple(found), rest)
+
+
+def is_named(question: str, path: str) -> bool:
+    """Return whether a question names a file by its path or by its name."""
+    return without_named(question, path) != question
+
+
+def without_named(question: str, path: str) -> str:
+    """Return a question without the name of a file."""
+    path = f"/{path.casefold()}"
+    return _NAME.sub(lambda match: " " if path.endswith(f"/{match['name'].casefold()}") else match[0], question)
 
 
 def _nothing(done: int, total: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hitl_tui.teams.search.blocks import Extraction, Unreadable, windows
+from hitl_tui.teams.search.blocks import Extraction, LeftOut, Unreadable, windows
 from hitl_tui.teams.search.file_text import extract_bytes, read_source
 from hitl_tui.teams.search.file_walk import Found, Skipped, walk
 from hitl_tui.teams.search.hidden_files import Hidden
@@ -139,7 +139,7 @@ def refresh_within(
     _drop(db, gone)
     stale = [found for found in files if _stale(found, known.get(found.path))]
     allowed.check(len(files), stale)
-    skipped = [Skipped(hidden.mask(item.path), hidden.mask(item.reason)) for item in looked.skipped]
+    skipped = [Skipped(hidden.mask(item.path), hidden.mask(item.reason), item.kind) for item in looked.skipped]
     skipped += [Skipped(hidden.mask(f.path), "its name holds a secret") for f in looked.files if hidden.within(f.path)]
     indexed = vanished = 0
     complete = True
@@ -157,13 +157,13 @@ def refresh_within(
         try:
             indexed += _take(db, found, None if old is None else old[0], hidden)
         except Unreadable as error:
-            skipped.append(Skipped(found.path, str(error)))
+            skipped.append(Skipped(found.path, str(error), error.kind))
             vanished += old is not None
     if complete:
         db.execute("INSERT OR REPLACE INTO meta VALUES ('complete', '1')")
         progress(len(stale), len(stale))
-    bad = db.execute("SELECT path, reason FROM files WHERE reason != '' ORDER BY path").fetchall()
-    skipped += [Skipped(path, reason) for path, reason in bad]
+    bad = db.execute("SELECT path, reason, kind FROM files WHERE reason != '' ORDER BY path").fetchall()
+    skipped += [Skipped(path, reason, LeftOut(kind)) for path, reason, kind in bad]
     notes = db.execute("SELECT path, note FROM files WHERE note != '' ORDER BY path").fetchall()
     findable = searched(db)
     return Refreshed(
@@ -200,14 +200,14 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
             )
             return False
         _drop(db, [old])
-    reason = ""
+    reason, kind = "", ""
     try:
         extraction = hidden.extraction(extract_bytes(source.data, found.absolute.name, hidden.lines))
     except Unreadable as error:
-        extraction, reason = Extraction(()), str(error)
+        extraction, reason, kind = Extraction(()), str(error), error.kind
     cursor = db.execute(
-        "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, reason, note)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, reason, kind, note)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             found.path,
             source.size,
@@ -216,6 +216,7 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
             read_ns,
             digest,
             reason,
+            kind,
             extraction.note,
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -13,14 +14,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from hitl_tui.teams.contract import TeamContext
-from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search import meaning
+from hitl_tui.teams.search.blocks import LeftOut
+from hitl_tui.teams.search.index import SearchIndex, is_named, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Refreshed, TooMuch
 from hitl_tui.teams.search.passage_search import SearchHits
 from hitl_tui.teams.search.search_report import Found, indexed, make_report, words_for
 
 _T = TypeVar("_T")
-_KEPT_SKIPPED = 50
+_KEPT_SKIPPED, _KEPT_NAMED = 50, 5
 _STEPS = 20
 
 
@@ -31,6 +34,8 @@ class SearchState(TypedDict, total=False):
     searched: int
     skipped: list[dict[str, str]]
     skipped_count: int
+    left_out: dict[str, int]
+    unread: list[dict[str, str]]
     notes: list[dict[str, str]]
     passages: list[dict[str, Any]]
     missing: list[str]
@@ -72,6 +77,7 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
     place = _place(context, documents)
 
     def work(stop: Callable[[], bool], allowed: Allowed) -> Refreshed:
+        meaning.load()
         with SearchIndex(place.file, secrets=context.secrets) as index:
             return index.refresh(context.workspace, documents, show, stop, allowed)
 
@@ -82,10 +88,13 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
         built = (await build(place, show)).indexed
         done = await _in_thread(partial(work, allowed=ANY))
     context.progress(indexed(words, done.indexed + built, done.unchanged - built, done.removed))
+    met = [item for item in done.skipped if item.kind is not LeftOut.IGNORED]
     return {
         "searched": done.searched,
-        "skipped": [item.to_dict() for item in done.skipped[:_KEPT_SKIPPED]],
-        "skipped_count": len(done.skipped),
+        "skipped": [item.to_dict() for item in met[:_KEPT_SKIPPED]],
+        "skipped_count": len(met),
+        "left_out": dict(Counter(str(item.kind) for item in done.skipped)),
+        "unread": [item.to_dict() for item in done.skipped if is_named(query, item.path)][:_KEPT_NAMED],
         "notes": [item.to_dict() for item in done.notes[:_KEPT_SKIPPED]],
     }
 
@@ -94,13 +103,16 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     """Ask the index."""
     context = runtime.context
     query, limit, documents = _arguments(context)
+    asked = query
+    for item in state.get("unread", []):
+        asked = without_named(asked, item["path"])
 
     def work(stop: Callable[[], bool]) -> SearchHits:
         with SearchIndex(_place(context, documents).file, secrets=context.secrets) as index:
             if not index.covers(context.workspace, documents):
                 # The cache may have been deleted since the step before.
                 index.refresh(context.workspace, documents, stop=stop)
-            return index.query(query, limit)
+            return index.query(asked if asked.strip() else query, limit)
 
     hits = await _in_thread(work)
     passages = [asdict(passage) for passage in hits.passages]
@@ -124,6 +136,8 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
             searched=state["searched"],
             skipped=state["skipped"],
             skipped_count=state["skipped_count"],
+            left_out=state.get("left_out", {}),
+            unread=state.get("unread", []),
             notes=state["notes"],
             asked=runtime.context.task.query,
             weak=state.get("weak", False),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
+from hitl_tui.teams.search.blocks import LeftOut
 
 _NAMED = 5
 _ANSWER = 600
@@ -25,6 +26,12 @@ _ENGLISH = {
     "more": "and {count} more",
     "counted": "{lines} in {files} with “{word}”:",
     "nearly": "“{word}” isn't in these documents; did you mean “{near}”?",
+    "unreadable": "`{path}` wasn't searched: {reason}.",
+    "left_out": "Left out: {kinds}.",
+    "binary": "{count:,} binary",
+    "large": "{count:,} too large",
+    "ignored": "{count:,} of kinds or in folders that aren't searched",
+    "unread_files": "{count:,} unreadable",
     "foreign": "Found in documents in another language.",
     "line": "{count:,} line",
     "lines": "{count:,} lines",
@@ -53,7 +60,13 @@ _KOREAN = {
     "notes": "참고: {names}.",
     "more": "그 밖에 {count}개",
     "counted": "“{word}”: {files}, {lines}에 있습니다.",
-    "nearly": "“{word}”는 이 문서들에 없습니다. “{near}”를 찾으셨나요?",
+    "nearly": "이 문서들에 없는 말: “{word}”. 혹시 이 말인가요? “{near}”",
+    "unreadable": "검색하지 못한 파일: `{path}` ({reason}).",
+    "left_out": "제외한 것: {kinds}.",
+    "binary": "바이너리 {count:,}개",
+    "large": "너무 큰 파일 {count:,}개",
+    "ignored": "검색 대상이 아닌 종류나 폴더 {count:,}개",
+    "unread_files": "읽을 수 없는 것 {count:,}개",
     "foreign": "다른 언어로 쓰인 문서에서 찾았습니다.",
     "line": "{count:,}줄",
     "lines": "{count:,}줄",
@@ -91,6 +104,8 @@ class Found:
         weak: the passages only come near what was asked.
         nearly: words that stand nowhere, each with one that is written nearly like it.
         counted: what was counted or listed, how many lines have it, in how many files.
+        left_out: how many were left out, by kind.
+        unread: path and reason of files that the question names and that weren't searched.
     """
 
     query: str
@@ -104,6 +119,8 @@ class Found:
     weak: bool = False
     nearly: Sequence[Sequence[str]] = ()
     counted: Sequence[Any] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    unread: Sequence[dict[str, str]] = ()
 
 
 def make_report(found: Found) -> TeamResult:
@@ -119,6 +136,8 @@ def make_report(found: Found) -> TeamResult:
     ]
     absent = _absent(words, found)
     parts += absent
+    if found.left_out:
+        parts.append(words["left_out"].format(kinds=", ".join(_kinds(words, found.left_out))))
     if found.notes:
         parts.append(words["notes"].format(names=_names(words, found.notes, len(found.notes))))
     brief = Brief(
@@ -138,6 +157,7 @@ def make_report(found: Found) -> TeamResult:
             "searched": searched,
             "skipped": [dict(item) for item in found.skipped],
             "skipped_count": found.skipped_count,
+            "left_out": dict(found.left_out),
             "notes": [dict(item) for item in found.notes],
             BRIEF: brief.to_dict(),
         },
@@ -152,6 +172,15 @@ def _names(words: Mapping[str, str], items: Sequence[dict[str, str]], count: int
     if count > len(names):
         names.append(words["more"].format(count=count - len(names)))
     return "; ".join(names)
+
+
+def _kinds(words: Mapping[str, str], left_out: Mapping[str, int]) -> list[str]:
+    names = {kind: kind for kind in LeftOut} | {LeftOut.UNREADABLE: "unread_files"}
+    return [words[name].format(count=left_out[kind]) for kind, name in names.items() if left_out.get(kind)]
+
+
+def _named_unread(words: Mapping[str, str], found: Found) -> list[str]:
+    return [words["unreadable"].format(path=shown_name(i["path"]), reason=i["reason"]) for i in found.unread]
 
 
 def words_for(query: str, asked: str = "") -> Mapping[str, str]:
@@ -182,7 +211,7 @@ def _headline(words: Mapping[str, str], found: Found) -> str:
 
 
 def _absent(words: Mapping[str, str], found: Found) -> list[str]:
-    said = []
+    said = _named_unread(words, found)
     if found.missing:
         said.append(words["missing"].format(words=", ".join(found.missing)))
     if found.skipped_count:
@@ -221,7 +250,8 @@ def _answer(words: Mapping[str, str], found: Found, citations: Sequence[Citation
             for p, c in zip(passages, citations, strict=True)
         ]
         return "\n".join([head, "", *shown[:_LISTED]])
-    said = [words["nearly"].format(word=word, near=near) for word, near in found.nearly]
+    said = _named_unread(words, found)
+    said += [words["nearly"].format(word=word, near=near) for word, near in found.nearly]
     if _foreign(found):
         said.append(words["foreign"])
     said.append(words["nearest" if found.weak else "best" if len(passages) > 1 else "only"])
