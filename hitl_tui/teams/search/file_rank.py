@@ -18,6 +18,7 @@ _MADE_NAME = re.compile(r".*(?:\.min|[.-]lock|[._]generated|_pb2|_pb2_grpc)\.\w+
 _RECORD_NAME = re.compile(
     r".*(?:change(?:log|s)|history|whats.?new|release.?notes?|news|archive|minutes|변경|이력|회의록).*", re.IGNORECASE
 )
+_ABOUT_FOLDER = re.compile(r"(?:readme|contributing)(?:\.\w+)*$")
 _ABOUT_TESTS = re.compile(r"(?i:\b(?:tests?|tested|testing|fixtures?|coverage)\b)|테스트")
 _ABOUT_CODE = re.compile(
     r"`[^`]+`|\w\(\)|\b[a-z]+_[a-z_]+\b|(?i:\b(?:code|functions?|class(?:es)?|methods?|modules?|source)\b)|코드|함수|클래스|메서드"
@@ -39,6 +40,8 @@ def weight_of(path: str, question: str) -> float:
         return 0.45
     if (_TEST_NAME.match(name) or not _TESTS.isdisjoint(folders)) and not _ABOUT_TESTS.search(question):
         return 0.6
+    if _ABOUT_FOLDER.match(name):
+        return 0.85
     if _RECORD_NAME.match(name) and not _ABOUT_RECORDS.search(question):
         return 0.75
     return 0.75 if PurePosixPath(name).suffix in _SOURCE and not _ABOUT_CODE.search(question) else 1.0

@@ -30,12 +30,10 @@ _NAMED = 0.7
 _SUBJECT = 0.4
 """How much a word says at least of which there is one in any question about something."""
 _UNLIKE, _UNCOVERED = 0.22, 0.65
-_SURE_COVERED, _SURE_LIKE = 0.55, 0.42
+_SURE_COVERED, _FAIRLY_LIKE, _SURE_LIKE = 0.55, 0.2, 0.42
 _SHORT = 60
 _LONG_QUESTION, _REPEATED = 30, 0.4
 """A passage that has a whole question, word for word, asks it, too."""
-_ROWS = (".csv", ".tsv")
-"""Files whose rows are no sentences, so that a question is like none of them."""
 _FOREIGN = 0.7
 """A passage in another language than the question's stands behind one that says as much in its own."""
 _SENTENCE_END = (".", "!", "?", "。", ".`", ":")
@@ -108,6 +106,10 @@ class _Asked:
     def stands(self, term: Term) -> bool:
         return any(self.found[form.phrase] for form in term.forms)
 
+    def _packaging(self, term: Term) -> bool:
+        """Return whether a word is one of those in which anybody asks anything: a common one that stands nowhere."""
+        return term.telling < _NAMED and not self.stands(term)
+
     def value(self, text: str) -> float:
         """Return how much of the question a text says."""
         tokens = f" {index_tokens(text)} "
@@ -119,13 +121,15 @@ class _Asked:
 
     def has_all(self, tokens: str) -> bool:
         """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
-        telling = [term for term in self.terms if term.telling >= _SUBJECT]
+        telling = [term for term in self.terms if term.telling >= _SUBJECT and not self._packaging(term)]
         return bool(telling) and all(any(f" {form.phrase} " in tokens for form in t.forms) for t in telling)
 
     def covered(self, tokens: str) -> float:
         """Return which share of the question stands in some index tokens, 0 to 1."""
         has = whole = 0.0
         for term in self.terms:
+            if self._packaging(term):
+                continue
             most = max((len(self.found[form.phrase]) for form in term.forms if form.weight >= 0.5), default=0)
             weight = term.telling**2 * math.log(1 + self.windows / (most + 1))
             whole += weight
@@ -186,7 +190,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
     names = sum(term.telling for term in absent if not term.korean and not term.surface[0].isdigit())
     best = ranked[:3]
     covered = max(asked.covered(w.tokens) for w in best)
-    like = max(_UNLIKE if w.path.endswith(_ROWS) else w.like for w in best)
+    like = max(w.like for w in best)
     if (
         not named
         and not any(asked.has_all(window.tokens) for window in best)
@@ -194,7 +198,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         and covered < _UNCOVERED
     ):
         return hits
-    sure = (covered >= _SURE_COVERED or like >= _SURE_LIKE) and not names
+    sure = ((covered >= _SURE_COVERED and like >= _FAIRLY_LIKE) or like >= _SURE_LIKE) and not names
     passages = [_quote(db, asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=not sure)
 
