@@ -15,6 +15,7 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import (
     Approval,
     EffectResolution,
+    EventData,
     Interrupt,
     InterruptAnswer,
     ProposalState,
@@ -116,6 +117,9 @@ def _apply_change(draft: Draft, event: Event, change: ProposedChange, renamed: d
         fold_operator_events.skip(draft, replace(event, data={"todo_id": change["todo_id"], "reason": reason}))
     elif kind is Change.REMOVE:
         fold_operator_events.remove(draft, replace(event, data={"todo_id": change["todo_id"]}))
+    elif kind is Change.EDIT:
+        given: EventData = {"todo_id": change["todo_id"], "arguments": change["arguments"], "risk": change["risk"]}
+        fold_operator_events.edit(draft, replace(event, data=given))
     else:
         fold_operator_events.priority(
             draft, replace(event, data={"todo_id": change["todo_id"], "priority": change["priority"]})

@@ -227,6 +227,8 @@ class ProposedChange(TypedDict, total=False):
     todo_id: str
     priority: str
     reason: str
+    arguments: JsonObject
+    risk: str
 
 
 class ProposalState(TypedDict, total=False):

@@ -270,6 +270,7 @@ class Change(StrEnum):
     SKIP = "skip"
     REMOVE = "remove"
     PRIORITY = "priority"
+    EDIT = "edit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +359,19 @@ class ExecutionPlanConverter:
             todos.append(self._todo(step, todo_id, facts, tuple(dict.fromkeys(dependencies)), noted))
         refuse_cycles({todo.id: todo.dependencies for todo in todos})
         return [replace(todo, rank=float(index)) for index, todo in enumerate(todos, start=1)]
+
+    def rebound(self, todo: SupervisorTodo, inputs: JsonObject) -> SupervisorTodo:
+        """Return a TODO with another input, and the risk of that.
+
+        Raises:
+            PlanError: its team doesn't exist any more.
+            BadInput: its team can't use the input.
+        """
+        facts = self.agents.get(str(todo.metadata.get("agent", todo.agent_name)))
+        if facts is None:
+            raise PlanError(Message("{} has no team any more.", todo.id))
+        arguments = facts.bind(todo.description, inputs)
+        return replace(todo, arguments=arguments, risk=facts.risk_of(arguments))
 
     def _facts(self, step: ExecutionStep) -> AgentFacts:
         facts = self.agents.get(step.agent)

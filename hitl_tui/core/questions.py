@@ -343,7 +343,12 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
     }
     try:
         added = [SupervisorTodo.from_dict(c["todo"]) for c in proposal["changes"] if c["kind"] == Change.ADD.value]
-        risk = _unasked_risk(draft, added)
+        edited = [
+            replace(draft.get(c["todo_id"]), arguments=dict(c["arguments"]), risk=Risk(c["risk"]))
+            for c in proposal["changes"]
+            if c["kind"] == Change.EDIT.value
+        ]
+        risk = _unasked_risk(draft, [*added, *edited])
         about["steps"] = {t.id: {"title": t.name} for t in added}
     except (HitlError, LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
         risk = Risk.HIGH

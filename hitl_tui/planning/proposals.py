@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.errors import BadInput, PlanError, UnknownName
 from hitl_tui.core.json_text import short_id
-from hitl_tui.core.json_types import Json, ProposedChange, TodoMetadata
+from hitl_tui.core.json_types import Json, JsonObject, ProposedChange, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import (
@@ -80,7 +80,15 @@ class SetPriority:
     priority: Priority
 
 
-PlanChange = AddStep | SkipTodo | RemoveTodo | SetPriority
+@dataclass(frozen=True, slots=True)
+class SetArguments:
+    """Give a TODO that hasn't begun another input, as `ExecutionStep.input_mapping` has it."""
+
+    todo_id: str
+    inputs: JsonObject
+
+
+PlanChange = AddStep | SkipTodo | RemoveTodo | SetPriority | SetArguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +140,12 @@ def build_proposal(
             )
     added = _added(proposed, known, converter, [*known, *taken], user=origin == "operator")
     fresh = iter(added)
-    changes = tuple(_change(change, fresh) for change in proposed.changes)
+    changes = tuple(
+        _edit(converter.rebound(known[change.todo_id], change.inputs))
+        if isinstance(change, SetArguments)
+        else _change(change, fresh)
+        for change in proposed.changes
+    )
     lasting = [{**c, "todo": {**c["todo"], "created_at": ""}} if "todo" in c else c for c in changes]
     return Proposal(
         id="proposal_" + short_id("proposal", origin, text, lasting, len(known), list(occasion)),
@@ -180,7 +193,12 @@ def _refuse_circular(known: Mapping[str, SupervisorTodo], added: Sequence[Superv
     refuse_cycles(edges)
 
 
-def _change(change: PlanChange, fresh: Iterator[SupervisorTodo]) -> ProposedChange:
+def _edit(todo: SupervisorTodo) -> ProposedChange:
+    kind = Change.EDIT.value
+    return {"kind": kind, "todo_id": todo.id, "arguments": dict(todo.arguments), "risk": todo.risk.value}
+
+
+def _change(change: AddStep | SkipTodo | RemoveTodo | SetPriority, fresh: Iterator[SupervisorTodo]) -> ProposedChange:
     if isinstance(change, AddStep):
         return {"kind": Change.ADD.value, "todo": next(fresh).to_dict()}
     if isinstance(change, SkipTodo):

@@ -292,6 +292,7 @@ _CHANGES: Mapping[str, str] = {
     "skip": mark("skip"),
     "remove": mark("remove"),
     "priority": mark("priority"),
+    "edit": mark("change"),
 }
 """What a proposal may do to a plan, in words."""
 _PRIORITIES = tuple(priority.value for priority in Priority)

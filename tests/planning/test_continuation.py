@@ -32,7 +32,17 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
         ("서울시 쓰레기 배출 요일은?", "부산시는?", "부산시 쓰레기 배출 요일은?"),
         ("Who won the cup in 1982?", "and for 1986?", "Who won the cup in 1986?"),
         ("What does 2026-news.md say of HTTP/2?", "what about 2012-news.md?", "What does 2012-news.md say of HTTP/2?"),
-        ("Where do penguins of Gentoo live?", "and chinstrap?", "Where do penguins of Gentoo live chinstrap"),
+        ("What is the cap on rent increases?", "and deposits?", "What is the cap on deposits?"),
+        ("How long is parental leave?", "and sick leave?", "How long is sick leave?"),
+        (
+            "Which port does the scheduler of Nova use?",
+            "And for Cinder?",
+            "Which port does the scheduler of Cinder use?",
+        ),
+        ("Which forms of leave do interns get?", "and managers?", "Which forms of leave do interns get managers"),
+        ("연차는 언제 생겨?", "그럼 병가는?", "병가는 언제 생겨?"),
+        ("회의실 예약을 취소하는 방법은?", "그럼 주차장은?", "회의실 예약을 취소하는 방법은 주차장"),
+        ("Where do penguins of Gentoo live?", "and chinstrap?", "Where do penguins of chinstrap live?"),
     ],
 )
 def test_what_is_left_out_comes_from_the_last_question(query: str, text: str, asked: str) -> None:

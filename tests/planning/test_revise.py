@@ -11,6 +11,7 @@ import pytest
 from planning_support import COMMANDS, agents
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.manager import TodoManager
 from hitl_tui.core.plan import Proposal, Strategy
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -215,6 +216,30 @@ async def test_new_steps_say_what_had_better_wait_for_them() -> None:
 async def test_priority_of_something_new_goes_with_it() -> None:
     (todo,) = added(await revised("분석을 높은 우선순위로 추가해줘"))
     assert todo["priority"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "todo", "arguments"),
+    [
+        ("run clean-logs dir=logs", "change the days of clean-logs to 30", "todo_001", {"dir": "logs", "days": 30}),
+        ("run clean-logs dir=logs", "1번은 days=7로 바꿔줘", "todo_001", {"dir": "logs", "days": 7}),
+        ("run list-files, then run clean-logs", "set dir=var in step 2", "todo_002", {"dir": "var", "days": 14}),
+    ],
+)
+async def test_a_step_that_waits_gets_other_arguments(query: str, text: str, todo: str, arguments: JsonObject) -> None:
+    (change,) = (await revised(text, query)).changes
+    assert (change["kind"], change["todo_id"], change["risk"]) == ("edit", todo, "high")
+    assert change["arguments"]["parameters"] == arguments
+
+
+async def test_another_place_in_a_search_is_put_in_the_place_of_the_last() -> None:
+    (change,) = (await revised("1번은 서초구로 바꿔줘")).changes
+    assert change["arguments"]["query"] == "서초구 아파트 시세 조회"
+
+
+async def test_feedback_changes_arguments() -> None:
+    plan = (await agent().create_execution_plan("run clean-logs", "set days=3 in clean-logs")).plan
+    assert plan.steps[0].input_mapping["parameters"] == {"days": 3, "dir": "logs"}
 
 
 async def test_skip_says_why() -> None:

@@ -8,10 +8,10 @@ from typing import Final
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
-from hitl_tui.planning.rule_planner.plan_edit import Scene, fed_by
 from hitl_tui.planning.rule_planner.plan_steps import find_step
 from hitl_tui.planning.rule_planner.query_reader import entities_of, language_of, shown, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.scene import Scene, fed_by
 
 
 def broader_query(query: str, rules: Rules, missing: Iterable[str] = ()) -> str:

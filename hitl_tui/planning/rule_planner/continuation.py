@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
-from hitl_tui.planning.rule_planner.arguments import fill
+from hitl_tui.planning.rule_planner.arguments import fill, given_in
 from hitl_tui.planning.rule_planner.calls import Asked, Call
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.plan_edit import Scene
 from hitl_tui.planning.rule_planner.plan_steps import (
     build_plan,
     compute_step,
@@ -25,8 +26,9 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     title_of,
     usable,
 )
-from hitl_tui.planning.rule_planner.query_reader import cut, entities_of, read, refers, terms_of
+from hitl_tui.planning.rule_planner.query_reader import WORD, Span, bare, cut, read, refers, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.scene import Scene, step_key
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
@@ -34,9 +36,14 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(r"(?:은|는|도|이|가|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
-_TOPIC = re.compile(r"(?P<phrase>(?:[^\s?.,]+\s)*?[^\s?.,]+)(?P<particle>은|는)(?=\s)")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_FILE = re.compile(r"[\w./-]*\w\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w])")
+_ROLE = re.compile(r"\s*(?:(?P<by>for|of|in|on|at|to|from|with|by|about)\s+)?(?:(?:the|an?)\s+)?", re.IGNORECASE)
+_OF = re.compile(
+    r"(?<![a-z])(?P<by>for|of|in|on|at|to|from|with|by|about)\s+(?:(?:the|an?)\s+)?(?P<modifier>(?-i:[a-z-]+)\s+)?$",
+    re.IGNORECASE,
+)
+_VERBAL = re.compile("(?:하|되|있|없)[는던]$")
+_PAIRS = (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와"), ("으로", "로"))
+_ALTERNATING = re.compile(r"(?:으로|[은는이가을를과와로])(?![가-힣])")
 _FEW = 2
 
 
@@ -74,16 +81,12 @@ def _last(scene: Scene) -> SupervisorTodo | None:
     """Return the step that answered last: the one that a question goes on from."""
     kinds = {scene.rules.steps[need].agent for need in (Need.FIND, Need.COMPUTE)}
     done = [t for t in scene.todos if t.status is Status.COMPLETED]
-    named = [t for t in done if t.agent_name in kinds or _facts_of(t, scene.commands) is not None]
+    named = [t for t in done if t.agent_name in kinds or scene.facts_of(t) is not None]
     return max(named, key=lambda t: (t.completed_at, t.rank), default=None)
 
 
-def _facts_of(todo: SupervisorTodo, known: Mapping[str, CommandFacts]) -> CommandFacts | None:
-    return known.get(str(todo.arguments.get("command") or todo.agent_name))
-
-
 def _continues(said: str, last: SupervisorTodo, scene: Scene) -> Proposed | None:
-    facts = _facts_of(last, scene.commands)
+    facts = scene.facts_of(last)
     if facts is not None:
         return _called_again(said, facts, last, scene)
     rules, language = scene.rules, scene.language
@@ -103,32 +106,46 @@ def _continues(said: str, last: SupervisorTodo, scene: Scene) -> Proposed | None
 
 def _called_again(said: str, facts: CommandFacts, last: SupervisorTodo, scene: Scene) -> Proposed | None:
     """Propose the last call once more, with what is said now instead."""
-    given = last.arguments.get("parameters" if "command" in last.arguments else "input")
-    bound, *_ = fill(said, facts, scene.rules)
-    if not bound.parameters or not isinstance(given, Mapping):
+    inputs = changed_inputs(said, last, scene)
+    given = inputs and inputs["input" if facts.own else "parameters"]
+    if not isinstance(given, Mapping):
         return None
-    call = Call(facts, {**given, **bound.parameters}, 0, len(said), unplaced=bound.unplaced, words=said)
+    call = Call(facts, given, 0, len(said), words=said)
     step = replace(run_step(call, scene.language, scene.rules), dependencies=(last.id,))
     return _proposed([step], scene.text, last, scene)
 
 
 def _proposed(steps: Sequence[ExecutionStep], text: str, last: SupervisorTodo, scene: Scene) -> Proposed:
-    used = {str(t.metadata.get("step", "")) for t in scene.todos}
     names: dict[str, str] = {}
+    changes: list[AddStep] = []
     for step in steps:
-        base = step.agent.removesuffix("_team")
-        names[reference(step)] = next(n for n in (f"{base}_{i}" for i in range(1, 999)) if n not in used)
-        used.add(names[reference(step)])
-    changes = [
-        AddStep(replace(s, id=names[reference(s)], dependencies=tuple(names.get(d, d) for d in s.dependencies)))
-        for s in steps
-    ]
+        key = names[reference(step)] = step_key(step, scene, changes)
+        changes.append(AddStep(replace(step, id=key, dependencies=tuple(names.get(d, d) for d in step.dependencies))))
     words = scene.rules.sentences[scene.language]["continues"]
     return Proposed(words.format(id=step_name(last.id), text=cut(text, 100)), tuple(changes))
 
 
+def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject | None:
+    """Return the input of a step with what is said now in its place; None where nothing of it takes what is said."""
+    facts = scene.facts_of(todo)
+    if facts is None:
+        before, words = str(todo.arguments.get("query", "")), terms_of(said, scene.rules.words)
+        whole, replaced = merged(before, " ".join(words), scene.rules)
+        return {**todo.arguments, "query": whole} if before and replaced else None
+    bound, *_ = fill(said, facts, scene.rules)
+    given = todo.arguments.get("input" if facts.own else "parameters")
+    if not bound.parameters or not isinstance(given, Mapping):
+        return None
+    whole_input = {**given, **bound.parameters}
+    return {"input": whole_input} if facts.own else {"command": facts.name, "parameters": whole_input}
+
+
 def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     """Return the last question with what is said now in the place of what it stands for.
+
+    That is the one place of the last question that is most like it: of the same type, with the same last word, in the
+    same part of the sentence (after the same preposition, the topic), or written alike. Where two are as like, nobody
+    knows.
 
     Args:
         before: the last question.
@@ -138,27 +155,78 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
     """
-    for expression in (_FILE, _YEAR):
-        new, old = expression.findall(said), expression.findall(before)
-        if len(new) == 1 and len(set(old)) == 1:
-            return before.replace(old[0], new[0]), True
-    now, then = entities_of(said, rules)[0], entities_of(before, rules)[0]
-    for kind, named in now.items():
-        if len(named) == 1 and len(then.get(kind, ())) == 1:
-            return before.replace(then[kind][0], named[0]), True
-    head = said.split()[-1]
-    by_head = re.search(rf"(?:[^\s?.,]+\s){{0,2}}?[^\s?.,]*{re.escape(head)}(?=[가-힣]{{0,2}}(?:\s|[?.,]|$))", before)
-    if by_head is not None and len(said.split()) > 1:
-        return before[: by_head.start()] + said + before[by_head.end() :], True
-    topic = _TOPIC.search(before)
-    if topic is not None and re.search("[가-힣]", said) and len(topic["phrase"].split()) <= _FEW:
-        last = topic["phrase"].split()[-1]
-        at = topic.start("phrase") + topic["phrase"].rindex(last)
-        return before[:at] + said + _topic_particle(said) + before[topic.end() :], True
-    return f"{before.rstrip(' ?.!')} {said}", False
+    role = _ROLE.match(said)
+    phrase = said[role.end() :].strip() if role and role.end() < len(said) else said
+    words = phrase.split()
+    if not words:
+        return before, False
+    words[-1] = bare(words[-1], rules.words)
+    phrase = " ".join(words)
+    places = _places(before, rules)
+    kinds = {kind for place, kind in _places(phrase, rules).items() if kind}
+    scores = {place: _likeness(place, kind in kinds, before, phrase, role, rules) for place, kind in places.items()}
+    best = [place for place, score in scores.items() if score and score == max(scores.values())]
+    # Of words side by side the last one is what the others say more of.
+    best = [one for one in best if not any(before[one[1] : other[0]] == " " for other in best)]
+    if not best or len({before[start:end] for start, end in best}) > 1:
+        return f"{before.rstrip(' ?.!')} {said}", False
+    for start, end in reversed(best):
+        of = _OF.search(before[:start])
+        more = len(words) - 1 if before[start:end] == words[-1] or not of else 1
+        start = _with_modifiers(start, before, more, rules)
+        before = before[:start] + phrase + _agreeing(phrase, before[end:])
+    return before, True
 
 
-def _topic_particle(word: str) -> str:
-    """Return the particle that makes a word the topic."""
+def _places(text: str, rules: Rules) -> dict[Span, str]:
+    """Return what a text gives, names and says, by place, with the type of what has one; in order."""
+    found = {g.place: f"{g.kind} {g.measure}{PurePosixPath(str(g.value)).suffix}" for g in given_in(text, rules)}
+    named = {m.span(): kind for kind in ("place", "law") for e in rules.entities[kind] for m in e.finditer(text)}
+    for match in WORD.finditer(text):
+        word = bare(match.group(), rules.words)
+        if term_of(word, rules.words) and not _VERBAL.search(match.group()):
+            named.setdefault((match.start(), match.start() + len(word)), "")
+    for place, kind in sorted(named.items(), key=lambda n: (not n[1], n[0][0] - n[0][1])):
+        if not any(start < place[1] and place[0] < end for start, end in found):
+            found[place] = kind
+    return dict(sorted(found.items()))
+
+
+def _likeness(place: Span, typed: bool, before: str, phrase: str, role: re.Match[str] | None, rules: Rules) -> int:
+    """Return how surely a place of a question is what a phrase stands for now: 0 for not at all."""
+    old, new = before[place[0] : place[1]], phrase.split()[-1]
+    if old == phrase:
+        return 0
+    preposition = _OF.search(before[: place[0]])
+    score = 4 * typed + 4 * (old == new)
+    if preposition:
+        score += 3 if role and role["by"] and role["by"].lower() == preposition["by"].lower() else 1
+    if new.isascii() != old.isascii():
+        return score
+    score += 2 * (place[0] > 0 and new[0].isupper() and old[0].isupper())
+    score += 2 * (any(map(str.isdigit, new)) and any(map(str.isdigit, old)))
+    if not new.isascii():
+        topic = re.match("[은는](?![가-힣])", before[place[1] :])
+        return score + 2 * (topic is not None) + 2 * (len(new) == len(old) and new[-1] == old[-1])
+    return score + (new.endswith("s") and old.endswith("s"))
+
+
+def _with_modifiers(start: int, text: str, most: int, rules: Rules) -> int:
+    """Return where a phrase begins that ends at a place: with as many words before it that say which of its kind."""
+    for match in reversed(list(WORD.finditer(text, 0, start))[-most:] if most else []):
+        word = match.group()
+        if text[match.end() : start].strip() or not term_of(word, rules.words) or bare(word, rules.words) != word:
+            break
+        start = match.start()
+    return start
+
+
+def _agreeing(word: str, rest: str) -> str:
+    """Return what follows a word with the Korean particle that goes with its end."""
+    match = _ALTERNATING.match(rest)
     last = ord(word[-1]) - ord("가")
-    return "은" if 0 <= last < 11172 and last % 28 else "는"
+    if match is None or not 0 <= last < 11172:
+        return rest
+    closed, open_ = next(pair for pair in _PAIRS if match.group() in pair)
+    consonant = last % 28
+    return (closed if consonant and not (closed == "으로" and consonant == 8) else open_) + rest[match.end() :]

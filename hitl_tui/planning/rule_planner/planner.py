@@ -11,15 +11,16 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, SupervisorTodo
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed, SetPriority
+from hitl_tui.planning.proposals import AddStep, Planned, Proposed, SetArguments, SetPriority
 from hitl_tui.planning.rule_planner.broader_search import follow_up_search
 from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
-from hitl_tui.planning.rule_planner.plan_edit import Scene
-from hitl_tui.planning.rule_planner.plan_revision import remarks, revise_text
+from hitl_tui.planning.rule_planner.plan_revision import revise_text
 from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, finished, intent_of, reference, usable
 from hitl_tui.planning.rule_planner.query_reader import read, shown
+from hitl_tui.planning.rule_planner.remarks import remarks
 from hitl_tui.planning.rule_planner.rule_file import Rules, load_rules
+from hitl_tui.planning.rule_planner.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,11 @@ def _changed(entries: list[_Entry], proposed: Proposed) -> list[_Entry]:
             priority = _NUMBERS[change.priority]
             entries = [
                 replace(e, step=replace(e.step, priority=priority)) if e.key == change.todo_id else e for e in entries
+            ]
+        elif isinstance(change, SetArguments):
+            entries = [
+                replace(e, step=replace(e.step, input_mapping=change.inputs)) if e.key == change.todo_id else e
+                for e in entries
             ]
         else:
             entries = _without(entries, change.todo_id)

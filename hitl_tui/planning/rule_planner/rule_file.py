@@ -175,7 +175,7 @@ class Action:
     """A word that changes a plan, and on which side of its target it stands.
 
     Args:
-        kind: `add`, `ask` (a weak `add`), `remove`, `skip`, `keep`, `priority` or `after`.
+        kind: a `Verb`.
         level: of a priority: one of its names, or `first`.
         before: stands before its target (English).
         after: stands after its target (English; Korean always).
@@ -194,16 +194,13 @@ class ReviseRules:
     targets: Mapping[Need, Expression]
     number: Expression
     everything: Expression
-    stop_after: Expression
     again: Expression
-    sentence: Expression
     listing: Expression
     particle: Expression
     filler: Expression
-    subject_en: Expression
+    subject: Expression
     subject_verb: Expression
     subject_article: Expression
-    subject_bare: Expression
     subject_end: Expression
     subject_and: Expression
     polite: Expression

@@ -1,0 +1,93 @@
+"""A plan that is to change: its steps by kind, and what a new one had better come before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hitl_tui.core.plan import AgentFacts, ExecutionStep
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.planning.proposals import AddStep
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+from hitl_tui.planning.rule_planner.query_reader import language_of, shown
+from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+
+IDLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
+_USERS = {Need.FIND: (Need.COMPUTE, Need.WRITE), Need.COMPUTE: (Need.WRITE,), Need.RUN: (Need.WRITE,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a change is made on.
+
+    Args:
+        text: the words that ask for it.
+        query: the session's query.
+        todos: the plan, in order.
+        agents: all agents.
+        commands: what can be called.
+        rules: the rules.
+    """
+
+    text: str
+    query: str
+    todos: Sequence[SupervisorTodo]
+    agents: Mapping[str, AgentFacts]
+    commands: Mapping[str, CommandFacts]
+    rules: Rules
+
+    @property
+    def language(self) -> str:
+        """`ko` or `en`: what the text is written in."""
+        return language_of(shown(self.text, self.rules.limits), self.rules.words)
+
+    def of(self, need: Need) -> list[SupervisorTodo]:
+        """Return the TODOs of one kind."""
+        agent = self.rules.steps[need].agent
+        team = self.agents[agent].team if agent in self.agents else agent
+        return [t for t in self.todos if t.metadata.get("agent", agent) == agent and t.agent_name == team]
+
+    def called(self, name: str) -> list[SupervisorTodo]:
+        """Return the TODOs that call a command or a team."""
+        return [t for t in self.todos if name in (t.arguments.get("command"), t.agent_name)]
+
+    def facts_of(self, todo: SupervisorTodo) -> CommandFacts | None:
+        """Return the facts of what a TODO calls; None for a built-in team's."""
+        return self.commands.get(str(todo.arguments.get("command") or todo.agent_name))
+
+
+def step_key(step: ExecutionStep, scene: Scene, added: Iterable[AddStep]) -> str:
+    """Return an id for a new step that no other one has."""
+    used = {*(str(t.metadata.get("step", "")) for t in scene.todos), *(a.step.id for a in added)}
+    base = step.agent.removesuffix("_team")
+    return next(name for n in range(1, len(used) + 2) if (name := f"{base}_{n}") not in used)
+
+
+def ancestors(ids: Iterable[str], todos: Iterable[SupervisorTodo]) -> set[str]:
+    """Return these TODOs and all that they rest on."""
+    dependencies = {t.id: t.dependencies for t in todos}
+    found: set[str] = set()
+    stack = list(ids)
+    while stack:
+        todo_id = stack.pop()
+        if todo_id not in found:
+            found.add(todo_id)
+            stack.extend(dependencies.get(todo_id, ()))
+    return found
+
+
+def fed_by(need: Need, dependencies: Iterable[str], scene: Scene, gone: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
+
+    Args:
+        need: the kind of the new TODO.
+        dependencies: TODOs it depends on; what they rest on can't wait for it.
+        scene: the plan.
+        gone: TODOs that leave the plan.
+    """
+    before = ancestors(dependencies, scene.todos)
+    for user in _USERS.get(need, ()):
+        waiting = [t.id for t in scene.of(user) if t.status in IDLE and t.id not in gone and t.id not in before]
+        if waiting:
+            return tuple(waiting)
+    return ()
