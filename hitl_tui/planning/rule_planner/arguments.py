@@ -43,6 +43,7 @@ _URL = re.compile(r"https?://[^\s\"'<>]{1,400}")
 _PATH = re.compile(
     r"(?<![\w.@/-])(?:(?:\.{1,2}/|~/|/)?[\w.가-힣-]{1,80}(?:/[\w.가-힣-]{0,80})+|[\w-]{1,80}(?:\.[A-Za-z][A-Za-z0-9]{0,5})+(?![\w가-힣]*@)|\.{1,2}(?=\s|$))"
 )
+_VERSION = re.compile(r"(?<![\w.-])v?\d{1,6}(?:\.\d{1,6}){2,4}(?:-[A-Za-z0-9.]{1,20})?(?![\d.]*\d)")
 _CODE = re.compile(r"(?<![\w-])#?(?=[A-Za-z0-9_-]{0,20}[0-9])[A-Za-z][A-Za-z0-9_-]{1,40}(?![A-Za-z0-9_-])")
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DATE = re.compile(
@@ -208,6 +209,8 @@ def _all_given(text: str, rules: Rules) -> Iterator[Given]:
         month = int(match["m"]) if match["m"] else _MONTHS.index(name) + 1
         day = int(match["d"] or match["d2"] or match["d3"])
         yield Given("date", f"{year:04d}-{month:02d}-{day:02d}", match.span())
+    for match in _VERSION.finditer(text):
+        yield Given("code", match.group(), match.span())
     for match in _CLOCK.finditer(text):
         hour = int(match["h"] or match["h2"] or match["h3"])
         afternoon = match["half"] == "오후" or (match["half2"] or "").lower() == "p"
@@ -222,7 +225,7 @@ def _all_given(text: str, rules: Rules) -> Iterator[Given]:
         said = match.group()
         value = said if set(said) <= {"."} else _PARTICLE.sub("", said).rstrip(".")
         if value and not value.replace(".", "").isdigit():
-            yield Given("path", value, (match.start(), match.start() + len(value)))
+            yield Given("path", value.rstrip("/") or value, (match.start(), match.start() + len(value)))
     for match in _NUMBER.finditer(text):
         yield _number(match, text, rules)
     for match in _CODE.finditer(text):
@@ -290,7 +293,7 @@ def typed(value: str, parameter: ParameterFacts) -> Json:
 
 
 def _take_choices(filling: _Filling, text: str, given: Sequence[Given]) -> None:
-    """Take the one choice of a parameter that the text names, as it is or as a word that means the same."""
+    """Take the choice that the text names, as it is or as a word that means the same; of a list all of them."""
     text = blanked(text, [g.place for g in given if g.kind in ("text", "path", "url", "email", "date")])
     for name, parameter in filling.free().items():
         found: dict[str, Span] = {}
@@ -299,8 +302,11 @@ def _take_choices(filling: _Filling, text: str, given: Sequence[Given]) -> None:
             if place is not None and not _overlaps(place, list(found.values())):
                 found[choice] = place
         labelled = [c for c, place in found.items() if _labels(name, parameter, text, place, filling.rules)]
-        chosen = labelled if len(labelled) == 1 else list(found)
-        if len(chosen) == 1:
+        chosen = labelled if len(labelled) == 1 else sorted(found, key=found.__getitem__)
+        if parameter.type == "array" and found:
+            chosen = sorted(found, key=found.__getitem__)
+            filling.take(name, list(chosen), *found.values())
+        elif len(chosen) == 1:
             filling.take(name, chosen[0], found[chosen[0]])
 
 
@@ -328,7 +334,8 @@ def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None
     for index, (name, parameter) in enumerate(filling.free().items()):
         for one in filling.untaken(given):
             if (value := _fitted(one, name, parameter, filling.rules)) is not None:
-                score = _labels(name, parameter, text, one.place, filling.rules)
+                beside = blanked(text, [g.place for g in given if g is not one])
+                score = _labels(name, parameter, beside, one.place, filling.rules)
                 score += _by_kind(name, parameter, one, filling.rules)
                 if score:
                     scored.append((-score, one.place, index, name, one, value))
@@ -380,10 +387,17 @@ def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> 
     words = [*name_words(name), *name_words(parameter.description)]
     if one.unit and one.measure not in ("", "currency") and rules.units.of(words, one.measure):
         return 4 if rules.units.of(name_words(name), one.measure) else 3
+    if one.kind == "code" and _shape(str(one.value)) in map(_shape, parameter.description.split()):
+        return 3
     kinds = rules.units.kinds.get(one.measure or one.kind, frozenset())
     if any(word.lower() in kinds for word in name_words(name)):
         return 3
     return 2 if one.kind in ("clock", "date", "email", "url") and any(word.lower() in kinds for word in words) else 0
+
+
+def _shape(text: str) -> str:
+    """Return how a code is written: `1.4.2` and `10.0.7` alike."""
+    return re.sub(r"\d+", "0", re.sub("[A-Za-z]+", "a", text.strip(".,;:()")))
 
 
 def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
@@ -418,8 +432,8 @@ def _share(one: Given, parameter: ParameterFacts, words: Sequence[str]) -> Json:
     if share or {"fraction", "ratio", "share"} & {w.lower() for w in words}:
         return value / 100
     whole = {"percent", "percentage", "pct", "퍼센트"} & {w.lower() for w in words} or "%" in parameter.description
-    if whole or parameter.type == "integer" or (isinstance(default, int | float) and default >= 1):
-        return value
+    if whole or (isinstance(default, int | float) and default >= 1):
+        return value if parameter.type != "integer" or isinstance(value, int) else None
     return None
 
 
@@ -590,25 +604,45 @@ def _mention(word: str, text: str, rules: Rules) -> Span | None:
 _REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
 
 
+_NEAR = 4  # words of a clause among which the verb stands that asks
+_WITHIN = re.compile(r"(?<![a-z])(?:in|under|inside|within|from)\s+$", re.IGNORECASE)
 _LEADS = re.compile(
     r"(?<![a-z])(?:for|to|in|of|on|about|at|from|with|by|named|called|is)\s+(?:an?\s+)?$", re.IGNORECASE
 )
 
 
 def _take_leftover(filling: _Filling, text: str) -> None:
-    """Give the only text that is still needed the only words that say nothing else."""
-    kinds = filling.rules.units.kinds
+    """Give the only text that is still needed the only words that say nothing else; a folder what is "in" it."""
+    kinds, runs = filling.rules.units.kinds, _runs(filling, text)
+    paths = [n for n, p in filling.free(frozenset({"path"})).items() if p.needed]
+    within = [run for run in runs if run[2].isascii() and _WITHIN.search(text[: run[0]])]
+    if len(paths) == 1 and len(within) == 1:
+        filling.take(paths[0], within[0][2], within[0][:2])
+        runs.remove(within[0])
     special = kinds["date"] | kinds["clock"] | kinds["email"] | kinds["url"] | kinds["path"]
     free = [
         n
         for n, p in filling.free(frozenset({"string"})).items()
         if p.needed and not special & {word.lower() for word in name_words(n)}
     ]
-    runs = _runs(filling, text)
     proper = [run for run in runs if run[2][0].isupper() and text[: run[0]].strip()]
-    runs = proper or [run for run in runs if not run[2].isascii() or _LEADS.search(text[: run[0]])]
+    runs = proper or [run for run in runs if not run[2].isascii() or _led(filling.clause, run[0], filling.rules)]
     if len(free) == 1 and len({said for _, _, said in runs}) == 1:
         filling.take(free[0], runs[0][2], *((start, end) for start, end, _ in runs))
+
+
+def _led(clause: str, at: int, rules: Rules) -> bool:
+    """Whether a Latin word is named as something: after a preposition or the verb it is the object of, or in Korean."""
+    before = clause[:at]
+    verb = re.search(r"([A-Za-z-]+)\s+$", before)
+    return bool(
+        _LEADS.search(before)
+        or (verb and rules.lexicon.is_verb(verb[1]) and len(before.split()) < _NEAR)
+        or re.search("[가-힣]", clause)
+    )
+
+
+_NAME_OF = re.compile(r"\s+(?=[A-Z])")
 
 
 def _runs(filling: _Filling, text: str) -> list[tuple[int, int, str]]:
@@ -621,7 +655,9 @@ def _runs(filling: _Filling, text: str) -> list[tuple[int, int, str]]:
         plain = known.plain(word)
         meant = known.concepts(plain)
         apart = _overlaps(match.span(), filling.used) or not plain or meant & said or known.is_verb(plain)
-        if apart or filling.rules.commands.told.fullmatch(plain):
+        opens = not text[: match.start()].strip() and word.isascii() and _NAME_OF.match(text, match.end())
+        tail = match.start() > 0 and filling.clause[match.start() - 1].isalnum()
+        if apart or opens or tail or any(map(filling.rules.commands.told.fullmatch, (word, plain))):
             continue
         gap = text[runs[-1][1] : match.start()] if runs else "."
         end = match.start() + len(plain)

@@ -125,8 +125,6 @@ def asked_in(
     unclear: list[tuple[str, str]] = []
     for one in _together([_hear(clause, mentions, known, rules) for clause in parts]):
         clause, name, verdict = one.clause, one.name, one.verdict
-        if verdict is _Verdict.UNCLEAR:
-            unclear.append((clause.text.strip(), name))
         if calls and verdict is _Verdict.NOTHING and (more := _given_later(calls[-1], clause, text, rules)):
             calls[-1] = more
             continue
@@ -135,12 +133,25 @@ def asked_in(
             if deed and (verdict is _Verdict.NOTHING or (verdict is _Verdict.ASKED_ABOUT and known[deed].own)):
                 one = replace(one, name=deed, place=(0, 0), verdict=_Verdict.CALLED)
         if one.verdict is _Verdict.CALLED:
-            calls += calls_of(clause, known[one.name], one.place, rules)
+            found = calls_of(clause, known[one.name], one.place, rules)
+            calls += [_with_said_before(call, calls) for call in found]
         else:
             _refuse_undeclared(clause.text, known, rules.commands)
-            if one.verdict not in (_Verdict.UNCLEAR, _Verdict.NEGATED):
+            if one.verdict is _Verdict.UNCLEAR:
+                unclear.append((clause.text.strip(), name))
+            elif one.verdict is not _Verdict.NEGATED:
                 beside.append(clause)
     return Asked(tuple(calls), tuple(beside), tuple(unclear))
+
+
+def _with_said_before(call: Call, calls: Sequence[Call]) -> Call:
+    """Return a call that says only which of several choices, with what the same was called with just before."""
+    last = calls[-1] if calls else None
+    chosen = [call.facts.parameters[name].choices for name in call.parameters]
+    if last is None or last.facts is not call.facts or not chosen or not all(chosen):
+        return call
+    said = {**last.parameters, **call.parameters}
+    return replace(call, parameters={name: said[name] for name in call.facts.parameters if name in said})
 
 
 def calls_of(clause: Clause, facts: CommandFacts, place: Span, rules: Rules) -> Iterator[Call]:
@@ -195,6 +206,8 @@ def _without_numbers(text: str) -> str:
 
 
 _BEFORE = re.compile(r"\s*before\s+(?:(?:you|we|i)\s+)?(?=[a-z])", re.IGNORECASE)
+_ONCE = re.compile(r"\s*(?:once|after|when)\s+(?=[a-z])", re.IGNORECASE)
+_DONE = re.compile(r"\s+(?:(?:is|are|has|have)\s+)?(?:been\s+)?(?:done|finished|completed?|ready|over)$", re.IGNORECASE)
 _BEFORE_KO = re.compile(r"\s*(?P<later>[^.?!\n]{2,400}?)하기\s?전에,?\s+(?P<first>[^.?!\n]{2,400})(?P<end>[.!]?\s*)")
 
 
@@ -203,10 +216,13 @@ def in_order(text: str, rules: Rules) -> str:
     korean = _BEFORE_KO.fullmatch(text)
     if korean is not None:
         return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
-    english = _BEFORE.match(text)
-    for comma in re.finditer(r",\s+", text) if english else ():
-        if english and _requested(text[comma.end() :], rules):
-            return f"{text[comma.end() :].rstrip(' .')}, then {text[english.end() : comma.start()]}"
+    before, once = _BEFORE.match(text), _ONCE.match(text)
+    for comma in re.finditer(r",\s+", text) if before or once else ():
+        then = text[comma.end() :].rstrip(" .")
+        if before and _requested(then, rules):
+            return f"{then}, then {text[before.end() : comma.start()]}"
+        if once and (done := _DONE.search(text[once.end() : comma.start()])):
+            return f"do {text[once.end() : once.end() + done.start()]}, then {then}"
     return text
 
 
@@ -418,18 +434,20 @@ def _score(
         return 0.0
     own = vocabularies[facts.name]
     deeds = requested & own
-    if (asking or not deeds) and not facts.own and not any(p.needed for p in facts.parameters.values()):
+    takes = facts.own or any(p.needed for p in facts.parameters.values())
+    if (asking or not deeds) and not takes:
         return 0.0
-    values = [g.place for g in given_in(clause, rules)]
-    bound = fill(clause, facts, rules, _verb_places(clause, facts, rules))
-    used = [*values, *(span for one in bound for span in one.used)]
+    bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
+    used = [*(g.place for g in given_in(clause, rules)), *bound.used]
     matched = total = 0.0
     named = rules.lexicon.meant(facts.name)
-    for word in _words(blanked(clause, used), rules):
+    for place, word in _words(clause, rules):
         meant = rules.lexicon.concepts(word)
         if meant & requested or (meant & rules.lexicon.looking and not meant & own):
             continue
         found = meant & own or {c for c in own if c[0] == "=" and any(alike(c[1:], stem(word)) for _ in meant)}
+        if not found and any(start < place[1] and place[0] < end for start, end in used):
+            continue
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
         weight = 1.0 + (1.0 / said if said else 0.0)
         total += weight
@@ -438,21 +456,32 @@ def _score(
     if total and (not matched or matched < _HALF * total):
         return 0.0
     if deeds and not asking:
-        return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + 0.5 * (not bound[0].lacks(facts))
-    needs = facts.own or any(p.needed for p in facts.parameters.values())
-    complete = needs and bool(bound[0].used) and not bound[0].lacks(facts) and not bound[0].unplaced
-    return matched if matched and complete else 0.0
+        return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + 0.5 * (not bound.lacks(facts))
+    complete = bool(bound.used) and not bound.lacks(facts) and not bound.unplaced
+    does = own & rules.lexicon.verbs.keys()
+    told = not asking and bool(bound.used) and not (requested and does) and _tells(clause, rules)
+    return matched if complete or told else 0.0
 
 
-def _words(text: str, rules: Rules) -> Iterator[str]:
-    """Yield the words of a clause that say what is meant, without their particles."""
-    text = rules.commands.modifiers.sub(" ", text)
+def _tells(clause: str, rules: Rules) -> bool:
+    """Whether a clause tells to do something, whatever that is."""
+    korean = re.search("[가-힣]", clause)
+    first = rules.commands.lead.sub("", clause.strip(_SIGNS)).partition(" ")[0]
+    return bool(rules.commands.request.search(clause) if korean else rules.commands.told.fullmatch(first))
+
+
+def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
+    """Yield the words of a clause that say what is meant, and where they stand, without their particles."""
+    text = blanked(text, [m.span() for m in rules.commands.modifiers.finditer(text)])
     for match in re.finditer(r"[A-Za-z가-힣]+", text):
         word = rules.lexicon.plain(match.group())
         spoken = rules.lexicon.concepts(word) & (rules.lexicon.verbs.keys() | rules.lexicon.nouns.keys())
         empty = not spoken and (rules.words.verbs.search(word) or rules.commands.told.fullmatch(word))
         if len(word) > 1 and not empty:
-            yield word
+            yield match.span(), word
+
+
+_DO = re.compile(r"(?:do|make|give|have|get|take)\s+(?:me\s+|us\s+)?(?:the|an?)\s+(?P<noun>[a-z]+)")
 
 
 def _requested(clause: str, rules: Rules) -> frozenset[str]:
@@ -463,7 +492,11 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
         said = first.group()
         found = rules.lexicon.concepts(re.sub(r"[- ]up$", "up", said)) or frozenset()
         found |= rules.lexicon.concepts(said.split()[0].removesuffix("-up"))
-        return frozenset(c for c in found if c in rules.lexicon.verbs)
+        if noun := _DO.match(plain):
+            found |= rules.lexicon.concepts(noun["noun"])
+        found &= rules.lexicon.verbs.keys()
+        if found or not re.search("[가-힣]", clause):
+            return found
     if rules.words.howto.search(clause):
         return frozenset()
     asked: set[str] = set()

@@ -21,7 +21,7 @@ class ParameterFacts:
     Args:
         type: `string`, `integer`, `number`, `boolean`, `path`, `choice`, `array`, `date`, or `any`.
         default: what it takes when not given.
-        choices: of a choice.
+        choices: of a choice, or of what an array holds.
         description: what it is, for a person.
         required: it has to be given; unless said, where it has no default.
         items: the type of what an array holds.
@@ -162,8 +162,9 @@ def _schema_parameter(part: JsonSchema, required: bool) -> ParameterFacts:
     elif any(member.get("format") in ("path", "file-path", "directory-path") for member in members):
         kind = "path"
     items: JsonSchema = next((m["items"] for m in members if isinstance(m.get("items"), Mapping)), {})
-    inner = _schema_parameter(items, False).type if items else ""
-    return ParameterFacts(kind, part.get("default"), choices, str(part.get("description", "")), required, inner)
+    inner = _schema_parameter(items, False) if items else ParameterFacts("")
+    described = str(part.get("description", ""))
+    return ParameterFacts(kind, part.get("default"), choices or inner.choices, described, required, inner.type)
 
 
 def _members(part: JsonSchema) -> Iterable[JsonSchema]:

@@ -28,7 +28,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
 )
 from hitl_tui.planning.rule_planner.query_reader import WORD, Span, bare, cut, read, refers, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
-from hitl_tui.planning.rule_planner.scene import Scene, step_key
+from hitl_tui.planning.rule_planner.scene import IDLE, Scene, step_key
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
@@ -82,7 +82,8 @@ def _last(scene: Scene) -> SupervisorTodo | None:
     kinds = {scene.rules.steps[need].agent for need in (Need.FIND, Need.COMPUTE)}
     done = [t for t in scene.todos if t.status is Status.COMPLETED]
     named = [t for t in done if t.agent_name in kinds or scene.facts_of(t) is not None]
-    return max(named, key=lambda t: (t.completed_at, t.rank), default=None)
+    called = [t for t in scene.todos if t.status in IDLE and scene.facts_of(t) is not None]
+    return max(named or called, key=lambda t: (t.completed_at, t.rank), default=None)
 
 
 def _continues(said: str, last: SupervisorTodo, scene: Scene) -> Proposed | None:
@@ -111,7 +112,8 @@ def _called_again(said: str, facts: CommandFacts, last: SupervisorTodo, scene: S
     if not isinstance(given, Mapping):
         return None
     call = Call(facts, given, 0, len(said), words=said)
-    step = replace(run_step(call, scene.language, scene.rules), dependencies=(last.id,))
+    after = (last.id,) if last.status is Status.COMPLETED else ()
+    step = replace(run_step(call, scene.language, scene.rules), dependencies=after)
     return _proposed([step], scene.text, last, scene)
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _HANGUL = re.compile("[가-힣]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
 _ENDINGS = (
+    "ments",
+    "ment",
     "ations",
     "ation",
     "ating",
