@@ -653,8 +653,7 @@ def _runs(filling: _Filling, text: str) -> list[tuple[int, int, str]]:
     for match in _WORD.finditer(text):
         word = re.sub(r"['’]s$", "", match.group())
         plain = known.plain(word)
-        meant = known.concepts(plain)
-        apart = _overlaps(match.span(), filling.used) or not plain or meant & said or known.is_verb(plain)
+        apart = _overlaps(match.span(), filling.used) or not plain or known.found(plain, said) or known.is_verb(plain)
         opens = not text[: match.start()].strip() and word.isascii() and _NAME_OF.match(text, match.end())
         tail = match.start() > 0 and filling.clause[match.start() - 1].isalnum()
         if apart or opens or tail or any(map(filling.rules.commands.told.fullmatch, (word, plain))):

@@ -16,7 +16,6 @@ from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, blanked, fill,
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, Span, clauses, split, unread
 from hitl_tui.planning.rule_planner.rule_file import CommandRules, Expression, Rules
-from hitl_tui.planning.rule_planner.words import alike, stem
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _ITEM = re.compile(r"(?m)(?:^|(?<=[\s:]))(\d{1,2})([.)])(?=\s)")
@@ -445,7 +444,7 @@ def _score(
         meant = rules.lexicon.concepts(word)
         if meant & requested or (meant & rules.lexicon.looking and not meant & own):
             continue
-        found = meant & own or {c for c in own if c[0] == "=" and any(alike(c[1:], stem(word)) for _ in meant)}
+        found = rules.lexicon.found(word, own)
         if not found and any(start < place[1] and place[0] < end for start, end in used):
             continue
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
@@ -522,8 +521,7 @@ def known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
         said += [m.span() for m in WORD.finditer(clause) if rules.lexicon.is_verb(m.group())]
     for match in WORD.finditer(clause):
         word = rules.lexicon.plain(match.group())
-        meant = rules.lexicon.concepts(word)
-        if meant & own or any(c[0] == "=" and alike(c[1:], stem(word)) for c in own if len(word) > 2):
+        if word and rules.lexicon.found(word, own):
             said.append(match.span())
     return said
 

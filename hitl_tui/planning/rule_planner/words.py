@@ -192,6 +192,13 @@ class Lexicon:
         parts += [p.description for p in facts.parameters.values()]
         return self.meant(" ".join(parts)) | (self.meant(" ".join(facts.runs)) - self.verbs.keys())
 
+    def found(self, word: str, vocabulary: frozenset[str]) -> frozenset[str]:
+        """Return what of a vocabulary a word means, or is written like."""
+        root = stem(word)
+        return self.concepts(word) & vocabulary or frozenset(
+            c for c in vocabulary if c[0] == "=" and len(word) > 1 and alike(c[1:], root)
+        )
+
     def meant(self, text: str) -> frozenset[str]:
         """Return what the words of a text mean."""
         plain = (self.plain(word) for word in name_words(text))
