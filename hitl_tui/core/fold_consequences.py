@@ -8,7 +8,7 @@ from dataclasses import replace
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
 from hitl_tui.core.interrupts.numbers import asked_anew, interrupts_of
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import Approval
+from hitl_tui.core.json_types import Approval, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan_index import MANUAL, OPEN
 from hitl_tui.core.policy import Mode, Ruling
@@ -181,6 +181,10 @@ def _ask(draft: Draft, reached: Iterable[str], at: str) -> None:
         if draft.status(todo_id) != "pending" or not dependencies_met(draft, todo_id):
             continue
         todo = draft.get(todo_id)
+        if _without_results(draft, todo):
+            if not _fed_by_proposal(draft, todo_id):
+                _pass_over(draft, todo, at)
+            continue
         if todo.approval is not None:
             if todo.approval.get("channel") != "policy" or judge(draft, todo).ruling is Ruling.ALLOW:
                 continue
@@ -195,6 +199,39 @@ def _ask(draft: Draft, reached: Iterable[str], at: str) -> None:
         _judge(draft, _with_inputs(draft, todo), at)
         if draft.status(todo_id) == "failed":
             first_open = None
+
+
+def _without_results(draft: Draft, todo: SupervisorTodo) -> bool:
+    """Whether a planned TODO would only work on results, and every step before it found nothing."""
+    if not todo.metadata.get("needs_results") or todo.metadata.get("manual") or todo.asked or todo.approval:
+        return False
+    before = [draft.get(todo_id) for todo_id in todo.dependencies]
+    return bool(before) and all(
+        t.status is Status.COMPLETED and t.result and t.result.get("found") is False for t in before
+    )
+
+
+def _fed_by_proposal(draft: Draft, todo_id: str) -> bool:
+    """Whether a proposal is open whose steps shall give results to a TODO, or to one before it."""
+    waiting = {todo_id, *draft.dependencies(todo_id)}
+    changes = [c for p in draft.control.proposals.values() for c in p.get("changes", ()) if isinstance(c, Mapping)]
+    for change in changes:
+        todo = change.get("todo")
+        metadata = todo.get("metadata") if isinstance(todo, Mapping) else None
+        fed = metadata.get("feeds") if isinstance(metadata, Mapping) else None
+        if isinstance(fed, list | tuple) and not waiting.isdisjoint(map(str, fed)):
+            return True
+    return False
+
+
+def _pass_over(draft: Draft, todo: SupervisorTodo, at: str) -> None:
+    """Skip a TODO that has nothing to work on, and let what depends on it follow."""
+    why = Message("the steps before it found nothing")
+    metadata: TodoMetadata = {**todo.metadata, "skip_reason": why, "skipped_by": SYSTEM}
+    draft.put(todo.with_status(Status.SKIPPED, approval=None, metadata=metadata, completed_at=at))
+    reached = {todo.id}
+    while reached := _follow_dependencies(draft, _users(draft, reached)):
+        pass
 
 
 def _first_open(draft: Draft) -> float:

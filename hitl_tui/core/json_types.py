@@ -135,6 +135,7 @@ class TodoMetadata(TypedDict, total=False):
         added_by, manual, alone: who added it beside the plan, that a person did, and that it reads no results.
         feeds: TODOs that shall use its result, until it is added.
         follow_up_of: the TODO whose result led to it.
+        needs_results: there is nothing to do where no step before it found anything.
         lacks: names of arguments that have to be filled in before it can be approved.
         unplaced: amounts that a person named and no argument took; it is asked about with them.
         event: the event that added it.
@@ -160,6 +161,7 @@ class TodoMetadata(TypedDict, total=False):
     alone: bool
     feeds: Sequence[str]
     follow_up_of: str
+    needs_results: bool
     lacks: Sequence[str]
     unplaced: Sequence[str]
     event: str

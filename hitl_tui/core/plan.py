@@ -170,6 +170,7 @@ class AgentFacts:
         bind: task text and parameters → exact arguments (raises BadInput).
         risk_of: exact arguments → risk class.
         reads_results: the team looks at what earlier TODOs found.
+        needs_results: the team has nothing to do where they found nothing.
         programs: exact arguments → the digests of what they may execute, as it is now (raises BadInput); None where
             arguments hold none.
         changed: the `programs` that were asked about and those of now → names of the files that differ; None where
@@ -192,6 +193,7 @@ class AgentFacts:
     bind: Callable[[str, JsonObject], dict[str, Json]]
     risk_of: Callable[[JsonObject], Risk]
     reads_results: bool = True
+    needs_results: bool = False
     programs: Callable[[JsonObject], Mapping[str, str]] | None = None
     changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
     optional: bool = False
@@ -431,6 +433,8 @@ class ExecutionPlanConverter:
                 raise
             arguments = cast(dict[str, Json], lacking.given)
             metadata["lacks"] = list(lacking.missing)
+        if facts.needs_results:
+            metadata["needs_results"] = True
         if step.unplaced:
             metadata["unplaced"] = list(step.unplaced)
         own = facts.max_retries if facts.retries_of is None else facts.retries_of(arguments)

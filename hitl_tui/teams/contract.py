@@ -333,6 +333,7 @@ class Team(ABC):
         optional: a failure skips the step instead of blocking what depends on it.
         idempotent: doing its work twice does no more than doing it once, so that it may be tried again by itself.
         reads_results: it looks at what earlier TODOs found.
+        needs_results: it has nothing to do where they found nothing.
         takes_question: the session's question is its task where a person gives it no other.
         keeps_input: its graph stores its input, so that no secret may be in it.
         binds_files: its arguments hold `programs`, the digests of what they may execute.
@@ -348,6 +349,7 @@ class Team(ABC):
     optional: bool = False
     idempotent: bool = False
     reads_results: bool = True
+    needs_results: bool = False
     takes_question: bool = True
     keeps_input: bool = False
     binds_files: bool = False

@@ -110,6 +110,7 @@ class TeamRegistry:
                 bind=partial(_bind, team, secrets) if secrets else team.bind,
                 risk_of=team.risk_of,
                 reads_results=team.reads_results,
+                needs_results=team.needs_results,
                 takes_question=team.takes_question,
                 parameters=team.parameters,
                 schema=team.call_schema,

@@ -75,6 +75,7 @@ class DocumentTeam(Team):
         )
         self.risk = Risk.HIGH
         self.timeout = 60.0
+        self.needs_results = True
 
     @property
     def input_schema(self) -> JsonSchema:
