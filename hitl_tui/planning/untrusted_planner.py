@@ -28,12 +28,13 @@ class UntrustedPlanner:
 
     Args:
         commands: declared commands by name.
+        teams: names of the declared teams.
     """
 
-    def __init__(self, commands: Mapping[str, CommandFacts]) -> None:
-        self._declared = RulePlanner(commands)
+    def __init__(self, commands: Mapping[str, CommandFacts], teams: Sequence[str] = ()) -> None:
+        self._declared = RulePlanner(commands, untrusted=tuple(teams))
         self._named = RulePlanner({name: replace(facts, description="") for name, facts in commands.items()})
-        self._plain = RulePlanner(teams=False)
+        self._plain = RulePlanner(teams=False, untrusted=tuple(teams))
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         """Return intent and plan of a query; see `RulePlanner.plan`."""

@@ -217,5 +217,7 @@ def planner_for(trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> Pl
     from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 
     commands = command_facts(trust.declared.commands)
-    planner: Planner = RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
+    planner: Planner = (
+        RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands, [*trust.declared.own_teams])
+    )
     return TablePlanner(planner, Path(trust.folder))

@@ -14,6 +14,7 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
 
@@ -134,3 +135,17 @@ def test_an_amount_is_counted_in_the_unit_of_its_parameter() -> None:
 @pytest.mark.parametrize("query", ["run ruff", "ruff 돌려줘", "run lint", "check the code style"])
 def test_a_command_is_found_by_what_it_runs_by_name_and_by_what_it_says_of_itself(query: str) -> None:
     assert [t.arguments["command"] for t in with_commands(query)] == ["lint"]
+
+
+@pytest.mark.parametrize(
+    ("query", "noted"),
+    [
+        ("Compute the VAT of 50,000 won with the vat team", True),
+        ("Translate the letter into Korean", True),
+        ("What does the handbook say about leave?", False),
+    ],
+)
+def test_what_an_untrusted_folder_declares_is_named_where_it_is_meant(query: str, noted: bool) -> None:
+    planned = asyncio.run(UntrustedPlanner({}, ["vat", "fx"]).plan(query, agents()))
+    assert all(step.agent in agents() for step in planned.plan.steps)
+    assert any("(vat, fx) is not used, because nobody trusts the folder yet" in note for note in planned.notes) is noted

@@ -32,10 +32,12 @@ class RulePlanner:
     Args:
         commands: declared commands by name (see `command_facts`).
         teams: plans the teams that people brought, too.
+        untrusted: names of what the folder declares and nobody trusts yet, so that nothing of it is planned.
     """
 
     commands: Mapping[str, CommandFacts] = field(default_factory=dict)
     teams: bool = True
+    untrusted: tuple[str, ...] = ()
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         """Return intent and plan of a query, with the feedback worked in, line by line.
@@ -60,7 +62,7 @@ class RulePlanner:
         plan = build_plan(wanted, needs, rules)
         if feedback:
             plan = await asyncio.to_thread(apply_feedback, plan, feedback, query, agents, known, rules)
-        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules)))
+        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules, self.untrusted)))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hitl_tui.planning.rule_planner.calls import Asked, asks_for_deed, deeds_asked
+from hitl_tui.planning.rule_planner.calls import Asked, asks_for_deed, deeds_asked, spoken_name
 from hitl_tui.planning.rule_planner.plan_steps import Wanted
 from hitl_tui.planning.rule_planner.query_reader import cut, score_of, unread
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
@@ -13,7 +13,9 @@ _LONGEST = 100  # characters of what a person wrote that a remark repeats
 _NAMED = 3  # clauses that one remark repeats
 
 
-def remarks(text: str, asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules) -> list[str]:
+def remarks(
+    text: str, asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules, untrusted: Sequence[str] = ()
+) -> list[str]:
     """Return what a person should know of a plan, a sentence each.
 
     Args:
@@ -22,12 +24,15 @@ def remarks(text: str, asked: Asked, wanted: Wanted, missing: Sequence[str], rul
         wanted: what it needs.
         missing: agents that would be needed and are disabled.
         rules: the rules.
+        untrusted: names of what could be called if the folder were trusted.
     """
     words = rules.sentences[wanted.reading.language]
     found = [words["disabled"].format(agent=agent) for agent in missing]
     found += left_out(asked, wanted.reading.language, rules, wanted.needs)
     if asked.calls:
         found += _beside(asked, wanted, rules)
+    elif untrusted and (deeds_asked(text, rules) or any(spoken_name(name).search(text) for name in untrusted)):
+        found.append(words["untrusted"].format(names=cut(", ".join(untrusted), _LONGEST)))
     elif not asked.unclear and (deeds := deeds_asked(text, rules)):
         found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
     if Need.FIND in wanted.needs and not asked.calls and rules.words.counts.search(text):
