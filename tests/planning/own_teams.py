@@ -87,6 +87,16 @@ TEAMS = {
             {"weight_kg": NUMBER, "country": TEXT},
             "weight_kg country",
         ),
+        own(
+            "rollout",
+            "Deploy a version of a service.",
+            {
+                "service": {**TEXT, "description": "name of the service"},
+                "version": {**TEXT, "description": "such as 1.4.2"},
+                "env": {"type": "string", "enum": ["staging", "production"]},
+            },
+            "service version env",
+        ),
         own("weather", "Weather forecast for a city.", {"city": TEXT, "days": {**INTEGER, "default": 1}}, "city"),
     )
 }

@@ -87,6 +87,29 @@ def test_what_is_missing_is_left_for_a_person_to_fill_in(query: str, lacks: list
     assert not set(lacks) & todo.arguments["input"].keys()
 
 
+@pytest.mark.parametrize(
+    ("query", "second"),
+    [
+        ("Deploy billing 2.3.1 to staging, then to production", {"service": "billing", "version": "2.3.1"}),
+        ("Deploy billing 2.3.1 to staging and then deploy to production", {"service": "billing", "version": "2.3.1"}),
+        ("Deploy billing 2.3.1 to staging. Deploy to production.", {}),
+        ("Deploy billing 2.3.1 to staging, then deploy search to production", {}),
+        ("Deploy billing 2.3.1 to staging, then deploy version 2.4.0 to production", {"version": "2.4.0"}),
+    ],
+)
+def test_only_what_a_sentence_leaves_out_comes_from_the_call_before(query: str, second: dict[str, str]) -> None:
+    first, then = planned(query)
+    assert first.arguments["input"] == {"service": "billing", "version": "2.3.1", "env": "staging"}
+    assert then.arguments["input"] == {**second, "env": "production"}
+    assert then.metadata.get("lacks", []) == [n for n in ("service", "version") if n not in second]
+
+
+def test_nothing_comes_from_the_call_of_another_team() -> None:
+    first, then = planned("Resize photo.png to a width of 800, then send a mail to bob@example.com")
+    assert [t.agent_name for t in (first, then)] == ["resize_image", "send_mail"]
+    assert then.metadata["lacks"] == ["subject"]
+
+
 def test_a_team_gets_the_results_of_what_was_to_be_done_before() -> None:
     search, vat = planned("search the price list, then let vat compute on it")
     assert said(search) == ("search_team", "search the price list")

@@ -19,6 +19,7 @@ from hitl_tui.planning.rule_planner.rule_file import CommandRules, Expression, R
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _ITEM = re.compile(r"(?m)(?:^|(?<=[\s:]))(\d{1,2})([.)])(?=\s)")
+_STOP = re.compile(r"[.!?;\n]")
 _HALF = 0.5
 
 
@@ -122,8 +123,15 @@ def asked_in(
     calls: list[Call] = []
     beside: list[Clause] = []
     unclear: list[tuple[str, str]] = []
+    end = 0
     for one in _together([_hear(clause, mentions, known, rules) for clause in parts]):
         clause, name, verdict = one.clause, one.name, one.verdict
+        before = calls[-1] if calls and calls[-1].end == end else None
+        joined = before if before and not _STOP.search(text[end : clause.start]) else None
+        end = clause.start + len(clause.text)
+        if verdict is _Verdict.NOTHING and joined and (again := _called_again(joined, clause, rules)):
+            calls += again
+            continue
         if calls and verdict is _Verdict.NOTHING and (more := _given_later(calls[-1], clause, text, rules)):
             calls[-1] = more
             continue
@@ -133,7 +141,7 @@ def asked_in(
                 one = replace(one, name=deed, place=(0, 0), verdict=_Verdict.CALLED)
         if one.verdict is _Verdict.CALLED:
             found = calls_of(clause, known[one.name], one.place, rules)
-            calls += [_with_said_before(call, calls) for call in found]
+            calls += [_with_said_before(call, joined, rules) for call in found]
         else:
             _refuse_undeclared(clause.text, known, rules.commands)
             if one.verdict is _Verdict.UNCLEAR:
@@ -143,14 +151,37 @@ def asked_in(
     return Asked(tuple(calls), tuple(beside), tuple(unclear))
 
 
-def _with_said_before(call: Call, calls: Sequence[Call]) -> Call:
-    """Return a call that says only which of several choices, with what the same was called with just before."""
-    last = calls[-1] if calls else None
-    chosen = [call.facts.parameters[name].choices for name in call.parameters]
-    if last is None or last.facts is not call.facts or not chosen or not all(chosen):
+def _called_again(last: Call, clause: Clause, rules: Rules) -> list[Call]:
+    """Return the calls of a clause that only says what is different, after the same in one sentence ("then to B")."""
+    if _requested(clause.text, rules) or rules.words.howto.search(clause.text):
+        return []
+    found = list(calls_of(clause, last.facts, (0, 0), rules))
+    if not all(call.parameters.keys() & last.parameters.keys() for call in found):
+        return []
+    again = [_with_said_before(call, last, rules) for call in found]
+    return again if all(call is not one for call, one in zip(again, found, strict=True)) else []
+
+
+def _with_said_before(call: Call, last: Call | None, rules: Rules) -> Call:
+    """Return a call with what the sentence leaves out of it, because it has just said so of the same.
+
+    Only a clause that says what is different and nothing else leaves anything out; all the rest is missing.
+
+    Args:
+        call: what a clause calls.
+        last: the call of the clause before it in the same sentence.
+        rules: the words.
+    """
+    if last is None or last.facts is not call.facts or call.unread or call.unplaced or not call.parameters:
         return call
-    said = {**last.parameters, **call.parameters}
-    return replace(call, parameters={name: said[name] for name in call.facts.parameters if name in said})
+    bound, *_ = fill(call.words, call.facts, rules)
+    verbs = _verb_places(call.words, call.facts, rules)
+    said = [m for m in WORD.finditer(blanked(call.words, [*bound.used, *verbs])) if rules.lexicon.is_verb(m.group())]
+    choices = all(call.facts.parameters[name].choices for name in call.parameters)
+    if said or (verbs and not choices):
+        return call
+    given = {**last.parameters, **call.parameters}
+    return replace(call, parameters={name: given[name] for name in call.facts.parameters if name in given})
 
 
 def calls_of(clause: Clause, facts: CommandFacts, place: Span, rules: Rules) -> Iterator[Call]:
