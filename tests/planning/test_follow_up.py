@@ -37,7 +37,7 @@ async def test_too_few_hits_propose_a_broader_search(hits: int, said: str) -> No
     (change,) = proposal.changes
     todo = change["todo"]
     assert (change["kind"], todo["id"], todo["agent_name"]) == ("add", "todo_003", "search_team")
-    assert todo["arguments"]["query"] == "집주인 전세금 증액 임대인 보증금 전세보증금"
+    assert todo["arguments"]["query"] == "집주인 전세금 증액"
     assert todo["metadata"]["added_by"] == "planner"
     assert "manual" not in todo["metadata"]
     assert todo["metadata"]["follow_up_of"] == "todo_001"
@@ -49,16 +49,16 @@ async def test_words_that_are_there_but_not_together_are_searched_more_broadly()
     todos = await plan_of(query)
     proposal = await agent().follow_up(query, todos[0], result(0, missing=[]), todos)
     assert proposal is not None
-    assert proposal.changes[0]["todo"]["arguments"]["query"] == "retry policy payment retries backoff"
+    assert proposal.changes[0]["todo"]["arguments"]["query"] == "retry policy payment"
 
 
 @pytest.mark.parametrize(
     ("query", "hits", "broader", "said"),
     [
         (
-            "How high is the penalty per day?",
+            "What did the oven repair of 3 May 2026 cost us?",
             1,
-            "penalty fine surcharge",
+            "oven repair cost",
             "todo_001 found only one passage, so another search with broader terms is proposed.",
         ),
         (
@@ -66,12 +66,6 @@ async def test_words_that_are_there_but_not_together_are_searched_more_broadly()
             0,
             "oven repair take",
             "todo_001 found no passage, so another search with broader terms is proposed.",
-        ),
-        (
-            "연체료는 하루에 얼마나 높아?",
-            1,
-            "연체료 위약금 지연손해금",
-            "todo_001의 검색 결과가 1건뿐이어서 더 넓은 말로 다시 찾기를 제안합니다.",
         ),
     ],
 )
@@ -90,14 +84,6 @@ async def test_the_measure_that_is_asked_for_need_not_stand_in_the_passage_that_
     todos = await plan_of(query)
     found = [{"path": "terms.md", "heading": "", "text": "A penalty of 0.5 % is due for each day of delay."}]
     assert await agent().follow_up(query, todos[0], result(1, missing=["high"], passages=found), todos) is None
-
-
-async def test_an_absent_word_that_others_stand_for_is_replaced_by_them() -> None:
-    query = "What is the retry policy of the gateway?"
-    todos = await plan_of(query)
-    proposal = await agent().follow_up(query, todos[0], result(0, missing=["retry"]), todos)
-    assert proposal is not None
-    assert proposal.changes[0]["todo"]["arguments"]["query"] == "policy gateway retries backoff"
 
 
 @pytest.mark.parametrize("hits", [0, 1])
@@ -136,8 +122,11 @@ async def test_enough_or_unknown_hits_propose_nothing(found: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        ("조정 신청 수수료는 얼마야?", "신청 수수료는 조정을 구하는 금액에 따라 1만원에서 10만원까지이다."),
-        ("What is the retry policy?", "The policy on retries: three times."),
+        ("1만원짜리 조정 신청 수수료는 얼마야?", "신청 수수료는 조정을 구하는 금액에 따라 1만원에서 10만원까지이다."),
+        (
+            "What is the retry policy of the payment gateway?",
+            "The policy on retries of the payment gateway: three times.",
+        ),
     ],
 )
 async def test_one_passage_with_all_the_words_is_enough(query: str, text: str) -> None:

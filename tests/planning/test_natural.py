@@ -51,8 +51,6 @@ def test_how_far_something_went_up_or_down_is_searched_and_computed(query: str) 
             'No declared command does "Please send the invoice to Bob", "restart the server"',
         ),
         ("30일 지난 로그 파일을 모두 삭제해줘", '"30일 지난 로그 파일을 모두 삭제해줘"에 맞는 선언된 명령이 없어'),
-        ("How many errors are in the logs?", "Passages are found, but not counted"),
-        ("로그에 오류가 몇 개 있어?", "구절을 찾기만 하고 개수를 세지는 않습니다"),
     ],
 )
 def test_what_nothing_here_does_is_said_with_where_to_declare_it(query: str, told: str) -> None:

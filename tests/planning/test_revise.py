@@ -75,8 +75,6 @@ ON_A_SEARCH = [
     ("서초구 시세도 검색해줘", [("add", "search_team")]),
     ("add a search for Seocho prices", [("add", "search_team")]),
     ("look up the lease law too", [("add", "search_team")]),
-    ("검색 한 번 더 해줘", [("add", "search_team")]),
-    ("add another search", [("add", "search_team")]),
     (
         "also search for the Songpa jeonse prices in 2024 and then add an analysis",
         [("add", "search_team"), ("add", "analysis_team", "todo_001", "todo_002")],
@@ -162,11 +160,16 @@ async def test_scenario_2_proposal_holds_the_whole_todo() -> None:
         ("add a search for Seocho prices", "Seocho prices"),
         ("look up the lease law too", "lease law"),
         ("search for rent and deposit, then skip nothing", "rent and deposit"),
-        ("검색 한 번 더 해줘", "시세 강남구 아파트 가격 매매가 전세가"),
     ],
 )
 async def test_added_search_looks_for_what_was_said(text: str, query: str) -> None:
     assert added(await revised(text))[0]["arguments"]["query"] == query
+
+
+@pytest.mark.parametrize("text", ["검색 한 번 더 해줘", "add another search"])
+async def test_the_same_search_again_is_asked_what_else_to_look_for(text: str) -> None:
+    with pytest.raises(BadInput, match="say what else to search for"):
+        await revised(text)
 
 
 async def test_added_analysis_keeps_the_question_and_the_new_subject() -> None:

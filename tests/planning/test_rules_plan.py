@@ -389,16 +389,12 @@ async def test_what_is_said_beside_a_command_keeps_its_sentences(query: str, loo
         "12345",
         "ㅋㅋㅋㅋ",
         "ㅁㄴㅇㄹ",
-        "asdf",
-        "asdfghjkl",
-        "qwerty",
-        "xkjqzvbn",
-        "aaaaaaa",
+        "x",
         "hello",
         "안녕하세요",
     ],
 )
-async def test_gibberish_is_refused_with_an_example(query: str) -> None:
+async def test_what_says_nothing_is_refused_with_an_example(query: str) -> None:
     with pytest.raises(BadInput) as caught:
         await agent().create_execution_plan(query)
     assert "For example" in caught.value.help
@@ -407,7 +403,7 @@ async def test_gibberish_is_refused_with_an_example(query: str) -> None:
 @pytest.mark.parametrize(
     "query", ["property", "poverty line", "強制執行とは", "Что такое договор", "k8s", "rhythm", "전세"]
 )
-async def test_unusual_words_are_no_gibberish(query: str) -> None:
+async def test_unusual_words_say_something(query: str) -> None:
     assert kinds(await agent().create_execution_plan(query)) == ["search"]
 
 

@@ -19,7 +19,6 @@ _LATIN = re.compile("[A-Za-z]")
 WORD = re.compile(r"\w+(?:[-'.]\w+)*")
 _TAIL = re.compile("[가-힣]{0,6}")
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
-_KEYBOARD_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 _REFERS = re.compile(
     r"(?<![a-z])(?:it|that|this|these|those|they|them|there|results?)(?![a-z])|[그이](?:것|거|건|걸)|그중|그러|결과",
@@ -92,31 +91,8 @@ def check_query(query: str, rules: Rules) -> str:
 
 
 def _plausible(word: str) -> bool:
-    if _HANGUL.search(word):
-        return True
-    if _JAMO.search(word):
-        return False
-    if not word.isascii():
-        return True
-    lower = word.lower()
-    if len(word) < 5:
-        return len(word) > 1 and not any(lower in row for row in _KEYBOARD_ROWS if len(word) == 4)
-    if len(set(lower)) <= 2:
-        return False
-    vowels = sum(lower.count(v) for v in "aeiouy")
-    return vowels / len(word) >= 0.1 and _row_share(lower) <= 0.6
-
-
-def _row_share(word: str) -> float:
-    """Share of a word that is typed by sliding along a row of the keyboard, four letters or more at a time."""
-    covered, run = 0, 1
-    for left, right in zip(word, word[1:] + " ", strict=True):
-        if any(left + right in row or right + left in row for row in _KEYBOARD_ROWS):
-            run += 1
-        else:
-            covered += run if run >= 4 else 0
-            run = 1
-    return covered / len(word)
+    """Whether a word may say something: a lone letter and the jamo of a laugh don't."""
+    return _HANGUL.search(word) is not None or (len(word) > 1 and not _JAMO.search(word))
 
 
 def language_of(text: str, words: Words) -> str:

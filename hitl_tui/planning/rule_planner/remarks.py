@@ -35,8 +35,6 @@ def remarks(
         found.append(words["untrusted"].format(names=cut(", ".join(untrusted), _LONGEST)))
     elif not asked.unclear and (deeds := deeds_asked(text, rules)):
         found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
-    if Need.FIND in wanted.needs and not asked.calls and rules.words.counts.search(text):
-        found.append(words["only_finds"])
     return list(dict.fromkeys(found))
 
 

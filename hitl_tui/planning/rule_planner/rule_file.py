@@ -51,7 +51,6 @@ class Limits:
     revise: int
     clauses: int
     task: int
-    title_words: int
     title: int
     subjects: int
     entities: int
@@ -91,32 +90,8 @@ class Words:
     chatter: frozenset[str]
     howto: Expression
     sums: Expression
-    counts: Expression
     order_cue: Expression
     topics: tuple[Topic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Titles:
-    """How a title is made of a question.
-
-    Args:
-        sentence: where an English sentence ends.
-        question: how an English question begins that isn't about a thing it names.
-        opening: English words at a start that only ask.
-        dangling: English words that nothing may end with.
-        clause: where an English sentence goes on to something else.
-        empty: Korean words that say nothing.
-        made: Korean verbs made of a noun, which is the group `noun`.
-    """
-
-    sentence: Expression
-    question: Expression
-    opening: Expression
-    dangling: Expression
-    clause: Expression
-    empty: Expression
-    made: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,21 +185,6 @@ class ReviseRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Broader:
-    """How a search is said in fewer and more common words.
-
-    Args:
-        asking: words that only ask for a measure, or join others.
-        frequent: words that most documents have.
-        synonyms: groups of words that mean the same.
-    """
-
-    asking: Expression
-    frequent: frozenset[str]
-    synonyms: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Wording:
     """A step's texts in one language; `{query}` in `task` stands for the query where its input doesn't hold it."""
 
@@ -265,12 +225,10 @@ class Rules:
     words: Words
     strategy: Mapping[str, Expression]
     compare: Compare
-    titles: Titles
     lexicon: Lexicon
     units: Units
     commands: CommandRules
     revise: ReviseRules
-    broader: Broader
     steps: Mapping[Need, StepRule]
     sentences: Mapping[str, Mapping[str, str]]
 
@@ -325,13 +283,11 @@ def _rules(data: _Table) -> Rules:
         entities=_value(Mapping[str, tuple[Expression, ...]], data["entities"]),
         words=_built(Words, data["words"]),
         strategy=_value(Mapping[str, Expression], data["strategy"]),
-        titles=_built(Titles, data["titles"]),
         compare=_built(Compare, data["compare"]),
         lexicon=lexicon,
         units=_units(data["units"], data["numerals"]),
         commands=_built(CommandRules, data["commands"]),
         revise=_built(ReviseRules, revise),
-        broader=_built(Broader, data["broader"]),
         steps={Need(k): _step(v) for k, v in data["steps"].items()},
         sentences={k: dict(data["sentences"][k]) for k in LANGUAGES},
     )
