@@ -656,7 +656,8 @@ def _runs(filling: _Filling, text: str) -> list[tuple[int, int, str]]:
         apart = _overlaps(match.span(), filling.used) or not plain or known.found(plain, said) or known.is_verb(plain)
         opens = not text[: match.start()].strip() and word.isascii() and _NAME_OF.match(text, match.end())
         tail = match.start() > 0 and filling.clause[match.start() - 1].isalnum()
-        if apart or opens or tail or any(map(filling.rules.commands.told.fullmatch, (word, plain))):
+        asks = filling.rules.commands.request.search(word)
+        if apart or opens or tail or asks or any(map(filling.rules.commands.told.fullmatch, (word, plain))):
             continue
         gap = text[runs[-1][1] : match.start()] if runs else "."
         end = match.start() + len(plain)

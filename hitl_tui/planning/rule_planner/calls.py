@@ -16,6 +16,7 @@ from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, blanked, fill,
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, Span, clauses, split, unread
 from hitl_tui.planning.rule_planner.rule_file import CommandRules, Expression, Rules
+from hitl_tui.planning.rule_planner.words import stem
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _ITEM = re.compile(r"(?m)(?:^|(?<=[\s:]))(\d{1,2})([.)])(?=\s)")
@@ -469,7 +470,7 @@ def _score(
         return 0.0
     bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
     used = [*(g.place for g in given_in(clause, rules)), *bound.used]
-    matched = total = 0.0
+    matched = most = total = 0.0
     named = rules.lexicon.meant(facts.name)
     for place, word in _words(clause, rules):
         meant = rules.lexicon.concepts(word)
@@ -481,23 +482,33 @@ def _score(
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
         weight = 1.0 + (1.0 / said if said else 0.0)
         total += weight
+        more = weight * (1.5 if meant & named else 1.0)
+        most += more
         if found:
-            matched += weight * (1.5 if meant & named else 1.0)
+            matched += more
     if total and (not matched or matched < _HALF * total):
         return 0.0
     if deeds and not asking:
         return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + 0.5 * (not bound.lacks(facts))
     complete = bool(bound.used) and not bound.lacks(facts) and not bound.unplaced
     does = own & rules.lexicon.verbs.keys()
-    told = not asking and bool(bound.used) and not (requested and does) and _tells(clause, rules)
+    # What says nothing but what it is and what it is given asks for it where it tells to do something.
+    only = matched == most and requested <= _ADDED
+    given = bool(bound.used) and not (requested and does)
+    told = not asking and (only or given) and _tells(clause, facts, rules)
     return matched if complete or told else 0.0
 
 
-def _tells(clause: str, rules: Rules) -> bool:
-    """Whether a clause tells to do something, whatever that is."""
+def _tells(clause: str, facts: CommandFacts, rules: Rules) -> bool:
+    """Whether a clause tells to do something, whatever that is, or begins as a description does ("ship": "Ships …")."""
     korean = re.search("[가-힣]", clause)
     first = rules.commands.lead.sub("", clause.strip(_SIGNS)).partition(" ")[0]
-    return bool(rules.commands.request.search(clause) if korean else rules.commands.told.fullmatch(first))
+    does = facts.description.partition(" ")[0]
+    return bool(
+        rules.commands.request.search(clause)
+        if korean
+        else rules.commands.told.fullmatch(first) or (first and stem(first) == stem(does))
+    )
 
 
 def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
@@ -511,6 +522,7 @@ def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
             yield match.span(), word
 
 
+_ADDED = frozenset({"create"})
 _DO = re.compile(r"(?:do|make|give|have|get|take)\s+(?:me\s+|us\s+)?(?:the|an?)\s+(?P<noun>[a-z]+)")
 
 
@@ -518,7 +530,7 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
     """Return what a clause asks to be done ("지워줘", "로그 삭제", "delete …"); a way to do it is none."""
     plain = rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
     first = re.match(r"[a-z]+(?:[- ]up)?", plain)
-    if first:
+    if first and not (re.search("[가-힣]", clause) and rules.commands.request.search(clause)):
         said = first.group()
         found = rules.lexicon.concepts(re.sub(r"[- ]up$", "up", said)) or frozenset()
         found |= rules.lexicon.concepts(said.split()[0].removesuffix("-up"))

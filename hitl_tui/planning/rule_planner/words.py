@@ -148,6 +148,14 @@ def _tail(text: str) -> bool:
     )
 
 
+def _goes_on(word: str, particle: str) -> bool:
+    """Whether a particle can stand after a word: `은` only after a consonant, `는` only after a vowel."""
+    last = ord(word[-1]) - ord("가")
+    if not 0 <= last < 11172:
+        return True
+    return particle not in ("는가를와" if last % 28 else "은이을과")
+
+
 @dataclass(frozen=True, slots=True)
 class Lexicon:
     """Groups of words that mean the same.
@@ -182,7 +190,7 @@ class Lexicon:
         if _HANGUL.search(word[-1:]):
             for particle in self.particles:
                 rest = word[: -len(particle)]
-                if word.endswith(particle) and (len(rest) >= 2 or (rest and rest.isascii())):
+                if word.endswith(particle) and (len(rest) >= 2 or (rest and rest.isascii())) and _goes_on(rest, particle):
                     return "" if rest.lower() in self.empty else rest
         return word
 
