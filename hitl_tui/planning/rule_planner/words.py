@@ -188,9 +188,9 @@ class Lexicon:
         if word.lower() in self.empty:
             return ""
         if _HANGUL.search(word[-1:]):
-            for particle in self.particles:
+            for particle in filter(word.endswith, self.particles):
                 rest = word[: -len(particle)]
-                if word.endswith(particle) and (len(rest) >= 2 or (rest and rest.isascii())) and _goes_on(rest, particle):
+                if (len(rest) >= 2 or (rest and rest.isascii())) and _goes_on(rest, particle):
                     return "" if rest.lower() in self.empty else rest
         return word
 
