@@ -216,7 +216,7 @@ async def revoke(context: CommandContext, values: CommandValues) -> CommandResul
     rule = gone[0]
     entry = {"id": rule.id, "revoked_by": context.by, **rule.to_dict()}
     await writer.record("rule_revoked", entry, writer.now())
-    message = Message("Revoked rule {}; {} asks again.", name, rule.shown)
+    message = Message("Revoked rule {}: it no longer allows {}.", name, rule.shown)
     return CommandResult("revoked", message, {"rule": rule.to_dict()})
 
 

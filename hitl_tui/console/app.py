@@ -164,7 +164,7 @@ class HitlApp(ConsoleApp):
 
     def action_home(self) -> None:
         if self._session_on_top:
-            self.pop_screen()
+            self.begin_anew()
         elif self.screen is self.home:
             self.sessions.back()
 

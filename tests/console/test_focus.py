@@ -351,3 +351,16 @@ async def test_the_key_line_says_what_escape_does_while_words_are_looked_for(tmp
         await c.until(lambda: labels().get("Esc") == "clear search", "the search is kept")
         await c.press("escape")
         await c.until(lambda: labels().get("Esc") == "prompt", "the search is gone")
+
+
+async def test_the_list_of_sessions_comes_back_with_the_prompt_to_type_into(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+o")
+        await c.until(lambda: c.app.screen is c.app.home, "the first screen")
+        c.app.home.query_one("#sessions").focus()
+        await c.press("enter")
+        await c.until(lambda: c.app.screen is not c.app.home, "the session again")
+        await c.press("ctrl+o")
+        await c.until(lambda: c.app.screen is c.app.home, "the first screen again")
+        assert isinstance(c.app.home.focused, Prompt)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -43,6 +46,17 @@ async def act_in_order(field: Widget, event: Key) -> None:
 
 class EditArea(TextArea):
     """A text field of a dialog."""
+
+    BINDINGS: ClassVar = [
+        Binding("ctrl+home", "to_start", show=False),
+        Binding("ctrl+end", "to_end", show=False),
+    ]
+
+    def action_to_start(self) -> None:
+        self.move_cursor((0, 0))
+
+    def action_to_end(self) -> None:
+        self.move_cursor(self.document.end)
 
     def on_resize(self) -> None:
         """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""
