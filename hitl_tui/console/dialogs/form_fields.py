@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -48,14 +47,14 @@ class EditArea(TextArea):
     """A text field of a dialog."""
 
     BINDINGS: ClassVar = [
-        Binding("ctrl+home", "to_start", show=False),
-        Binding("ctrl+end", "to_end", show=False),
+        ("ctrl+home", "cursor_text_start", ""),
+        ("ctrl+end", "cursor_text_end", ""),
     ]
 
-    def action_to_start(self) -> None:
+    def action_cursor_text_start(self) -> None:
         self.move_cursor((0, 0))
 
-    def action_to_end(self) -> None:
+    def action_cursor_text_end(self) -> None:
         self.move_cursor(self.document.end)
 
     def on_resize(self) -> None:
