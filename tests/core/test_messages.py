@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import gettext
 import json
 import pickle
@@ -40,6 +41,7 @@ def _places(template: str) -> list[str]:
     return [name or str(number) for number, name in enumerate(names)]
 
 
+@functools.cache
 def _own_templates() -> list[str]:
     """Return the templates of all messages of the program."""
     literals = [node.args[0] for _place, node in _calls("Message") if node.args]
@@ -49,7 +51,6 @@ def _own_templates() -> list[str]:
 
 with catalogue_path("ko").open("rb") as file:
     KOREAN = gettext.GNUTranslations(file)
-TEMPLATES = _own_templates()
 _HOSTILE = [
     "{",
     "}",
@@ -77,7 +78,7 @@ _WORDS = [
     " ",
     "",
 ]
-_PIECES = st.sampled_from([*_HOSTILE, *_WORDS, *TEMPLATES])
+_PIECES = st.deferred(lambda: st.sampled_from([*_HOSTILE, *_WORDS, *_own_templates()]))
 hostile = st.text(max_size=20) | _PIECES | st.tuples(_PIECES, st.text(max_size=5), _PIECES).map("".join)
 
 
@@ -147,7 +148,7 @@ def test_a_message_without_a_translation_stays_english() -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(template=st.sampled_from(TEMPLATES), texts=st.lists(hostile, min_size=5, max_size=5))
+@given(template=st.deferred(lambda: st.sampled_from(_own_templates())), texts=st.lists(hostile, min_size=5, max_size=5))
 def test_values_appear_unchanged_in_every_language(template: str, texts: list[str]) -> None:
     names = sorted(set(_places(template)))
     question, *others = texts
@@ -164,7 +165,9 @@ def test_values_appear_unchanged_in_every_language(template: str, texts: list[st
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(template=st.sampled_from(TEMPLATES), texts=st.lists(hostile, min_size=10, max_size=10))
+@given(
+    template=st.deferred(lambda: st.sampled_from(_own_templates())), texts=st.lists(hostile, min_size=10, max_size=10)
+)
 def test_messages_are_the_same_after_they_were_stored(template: str, texts: list[str]) -> None:
     names = sorted(set(_places(template)))
     numbered = [texts[int(name)] for name in names if name.isdecimal()]

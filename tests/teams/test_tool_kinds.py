@@ -20,6 +20,8 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import TeamFailure, TeamResult
 from hitl_tui.teams.tool.team import ToolTeam
 
+pytestmark = pytest.mark.long
+
 TOOLS = '''
 from typing import Annotated, Type
 from langchain_core.language_models import FakeListChatModel
