@@ -136,8 +136,8 @@ def _tables(opened: Engine, view: str, file: TableFile) -> tuple[Table, ...]:
 def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     opened.load(view, file, sheet)
     raw = [(str(row[0]), str(row[1])) for row in opened.ask(f"DESCRIBE {quote(view)}", MAX_COLUMNS).rows]
-    probes = ", ".join(probe for name, kind in raw for probe in _probes(name, kind))
-    (counted,) = opened.ask(f"SELECT {probes} FROM (SELECT * FROM {quote(view)} LIMIT {PROBED})").rows
+    probes = "".join(f", {probe}" for name, kind in raw for probe in _probes(name, kind))
+    ((_, *counted),) = opened.ask(f"SELECT count(*){probes} FROM (SELECT * FROM {quote(view)} LIMIT {PROBED})").rows
     kinds = [_kind(kind, counted[4 * n : 4 + 4 * n]) for n, (_, kind) in enumerate(raw)]
     names = _clean_names([name for name, _ in raw])
     cells = [

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from textual import _wait
 from textual.events import Key
 from textual.pilot import Pilot
 from textual.timer import Timer
@@ -27,6 +28,9 @@ from hitl_tui.supervisor.snapshot import Snapshot
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lease"
 RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 PATIENCE = 30.0
+
+# Textual waits in steps of 20 ms until nothing happens any more; half of a test's time was waiting.
+_wait.SLEEP_GRANULARITY = 1 / 200
 
 
 @dataclass

@@ -218,7 +218,7 @@ async def test_of_many_rows_only_those_that_are_seen_are_drawn() -> None:
         rows.render_line = noted  # type: ignore[method-assign]
         rows.refresh()
         app.query_one(VerticalScroll).scroll_to(y=3_000, animate=False)
-        await pilot.pause()
+        await pilot.pause(0.1)
         assert rows.size.height == rows.needed == 5_000
         assert 3_000 in drawn and len(drawn) < 50
         assert "row 4999, 가나다" in rows.render_line(4_999).text

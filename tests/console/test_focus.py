@@ -88,6 +88,7 @@ async def test_a_paste_into_the_prompt_is_text_and_not_sent(tmp_path: Path) -> N
 async def test_a_key_right_after_the_one_that_goes_to_a_question_that_stood_there_counts(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
+        await c.pilot.pause(0.1)
         c.clock.rest(10)
         await c.press("ctrl+g", "1")
         await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")

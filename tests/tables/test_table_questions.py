@@ -6,6 +6,7 @@ import asyncio
 import threading
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from hitl_tui.tables.ask import Answer, about_table, ask, continues
@@ -67,6 +68,12 @@ def test_shares_and_changes(folder: Path) -> None:
     assert "**60%**" in share.answer
     change = brief(asked(folder, "how did total units change from 2023 to 2024 in sales.csv?"), "en")
     assert "**27 less**" in change.answer
+
+
+def test_a_table_of_nothing_but_numbers_is_read(tmp_path: Path) -> None:
+    made = tmp_path / "readings.parquet"
+    duckdb.sql("SELECT i AS hour, i * 1.5 AS level FROM range(4) rows(i)").write_parquet(str(made))
+    assert first(asked(tmp_path, "average level in readings.parquet")) == 2.25
 
 
 @pytest.mark.parametrize(
