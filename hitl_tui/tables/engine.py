@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import io
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from hitl_tui.core.errors import HitlError
@@ -247,7 +248,9 @@ def _read_csv(file: TableFile) -> str:
     while skip < len(lines) and lines[skip].lstrip().startswith(b"#"):
         skip += 1
     separator = ", delim='\t', quote=''" if lines[skip : skip + 1] and lines[skip].count(b"\t") > 1 else ""
-    options = "header=true, all_varchar=true, null_padding=true, strict_mode=false, max_line_size=4000000"
+    options = (
+        "header=true, all_varchar=true, null_padding=true, parallel=false, strict_mode=false, max_line_size=4000000"
+    )
     return f"read_csv({text(str(file.absolute))}, {options}, skip={skip}{separator})"
 
 
@@ -265,9 +268,10 @@ def _text_rows(file: TableFile) -> Iterator[list[str]]:
             break
         except UnicodeDecodeError:
             continue
-    lines = [line for line in decoded.splitlines() if not line.startswith("#")]
-    separator = max(",\t;|", key=lambda one: lines[0].count(one)) if lines else ","
-    yield from csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    lines = dropwhile(lambda line: line.startswith("#"), io.StringIO(decoded, newline=""))
+    header = next(lines, "")
+    separator = max(",\t;|", key=header.count)
+    yield from csv.reader(chain([header], lines), delimiter=separator, skipinitialspace=True)
 
 
 def _names(header: Sequence[str]) -> list[str]:

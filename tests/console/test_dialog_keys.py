@@ -96,10 +96,10 @@ async def test_the_lower_edge_says_by_itself_when_a_key_decides(tmp_path: Path) 
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
         await editing(c)
-        assert edge(c) == "…"
+        await c.until(lambda: edge(c) == "…", "that it pauses")
         c.clock.rest()
         await c.until(lambda: edge(c) == "ready", "that the pause is over")
         await c.press("x")
-        assert edge(c) == "…"
+        await c.until(lambda: edge(c) == "…", "another pause")
         c.clock.rest()
         await c.until(lambda: edge(c) == "ready", "and again")

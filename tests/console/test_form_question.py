@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from console_support import command_workspace, console
+from textual.widgets import Button, Static
 
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
+from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.core.todos import Status
 
 COMMAND = """
@@ -50,3 +52,19 @@ async def test_what_is_missing_is_filled_in_and_approved_in_one_form(tmp_path: P
         await c.press("f9")
         await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "it ran")
     assert (folder / "minutes").exists()
+
+
+async def test_the_arrows_lead_from_a_button_back_into_the_fields(tmp_path: Path) -> None:
+    folder = workspace(tmp_path / "w")
+    async with console(tmp_path / "d", folder, query="run note") as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("1")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the form")
+        await c.press("tab")
+        assert isinstance(c.app.focused, Button)
+        assert "on a button; ↑ goes back" in str(c.app.screen.query_one("#field-hint", Static).render())
+        await c.press("up")
+        assert isinstance(c.app.focused, FieldInput)
+        await c.press("shift+tab", "down")
+        assert isinstance(c.app.focused, FieldInput)

@@ -70,6 +70,14 @@ def test_shares_and_changes(folder: Path) -> None:
     assert "**27 less**" in change.answer
 
 
+@pytest.mark.parametrize("padding", ["", "short\n"])
+def test_no_row_is_lost_to_a_line_break_inside_a_cell(tmp_path: Path, padding: str) -> None:
+    rows = "".join(f'{n},"Street {n}\n# floor {n}, ""east"" wing"\n' for n in range(3_000))
+    (tmp_path / "addresses.csv").write_text(f"house,address\n{rows}{padding}", encoding="utf-8")
+    expected = 3_000 + bool(padding)
+    assert first(asked(tmp_path, "how many rows are in addresses.csv?")) == expected
+
+
 def test_a_table_of_nothing_but_numbers_is_read(tmp_path: Path) -> None:
     made = tmp_path / "readings.parquet"
     duckdb.sql("SELECT i AS hour, i * 1.5 AS level FROM range(4) rows(i)").write_parquet(str(made))

@@ -523,11 +523,25 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         if isinstance(event.widget, FieldInput | FieldArea):
             field = event.widget.field
             name = safe_text(field.name, multiline=False)
-            said = field.hint if field.hint == name else f"{name}: {field.hint}"
-            self.query_one("#field-hint", Static).update(Content(said))
+            self._hint(field.hint if field.hint == name else f"{name}: {field.hint}")
+        elif isinstance(event.widget, Button) and self.boxes:
+            self._hint(keymap_of(self.app).named(_("on a button; {form.up} goes back to the fields")))
+
+    def _hint(self, said: str) -> None:
+        self.query_one("#field-hint", Static).update(Content(said))
+
+    def on_key(self, event: Key) -> None:
+        """Go on from a button with the key that goes on from a field; Enter presses it."""
+        down = keymap_of(self.app).at(keys.FORM, event.key) == "form.down"
+        if down and event.key != "enter" and isinstance(self.focused, Button):
+            event.stop()
+            self.focus_next()
 
     def action_field(self, by: int) -> None:
         """Go to the next or previous field from one of a single line; in others the key is what it is there."""
+        if isinstance(self.focused, Button) and by < 0:
+            self.focus_previous()
+            return
         if not isinstance(self.focused, FieldInput):
             raise SkipAction
         self.set_focus(self.boxes[(self.boxes.index(self.focused) + by) % len(self.boxes)])

@@ -47,9 +47,7 @@ class TextViewer(ReadToEnd[bool]):
     def compose(self) -> ComposeResult:
         with ViewerText(id="viewer-text") as region:
             region.border_title = Content(self._heading)
-            region.border_subtitle = Content(
-                keymap_of(self.app).named(_("{viewer.close} Close · {viewer.page_down} Read on"))
-            )
+            region.border_subtitle = Content(self._keys())
             yield from self._parts()
 
     def _parts(self) -> Iterable[Widget]:
@@ -66,8 +64,11 @@ class TextViewer(ReadToEnd[bool]):
         self.text.focus()
         self.call_after_refresh(self.look_for_end)
 
+    def _keys(self) -> str:
+        return keymap_of(self.app).named(_("{viewer.close} Close · {viewer.page_down} Read on"))
+
     def show_refusal(self, words: str) -> bool:
-        self.below(words)
+        self.below(f"{words} · {self._keys()}")
         return True
 
     def below(self, words: str) -> None:

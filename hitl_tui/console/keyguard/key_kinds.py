@@ -31,7 +31,7 @@ _FREE = frozenset({"question.6", "question.results", "confirm.no", "always.no"})
 
 _TOLD = {
     BlockReason.WORDS: mark("Read as text, so it went to the prompt; nothing was decided."),
-    BlockReason.KEYS: mark("This takes keys only."),
+    BlockReason.KEYS: mark("That key does nothing here."),
     BlockReason.BURST: mark("That arrived all at once, like a paste; nothing was decided."),
     BlockReason.LINES: mark("That arrived all at once, like a paste, so it wasn't sent; {prompt.send} sends it."),
     BlockReason.FOLLOWED: mark("Another key came right after it; nothing was decided."),
