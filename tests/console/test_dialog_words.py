@@ -56,7 +56,7 @@ async def test_a_lone_character_is_no_words_and_the_dialog_says_so(tmp_path: Pat
             await words(c, character)
         assert prompt.text == ""
         said = str(c.app.screen.query_one("#viewer-text").border_subtitle)
-        assert said.startswith("That key does nothing here.") and "Esc q Close" in said
+        assert said.startswith("That key does nothing here.") and "Esc Close" in said
         await words(c, "fi")
         assert prompt.text == "fi"
         assert "went to the prompt" in str(c.app.screen.query_one("#viewer-text").border_subtitle)
