@@ -245,6 +245,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("stream.last", STREAM, "end,G", "scroll_end", "last", "To the newest line", "End G", line=False),
     _maximise(STREAM),
     KeySpec("stream.leave", STREAM, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
+    KeySpec("answer.page_down", ANSWER, "space,pagedown", "page_down", "read on", "Read on", "Space PgDn"),
+    KeySpec("answer.page_up", ANSWER, "pageup", "page_up", "back", "Read back", "PgUp", line=False),
     KeySpec(
         "answer.export", ANSWER, "e", "want('export')", "export", "Export the session or the answer to a file", "e"
     ),

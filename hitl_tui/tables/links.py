@@ -186,7 +186,9 @@ def _wholes(
                 continue
             if near in terms or column not in found:
                 found.setdefault(column, []).append(value)
-    return [ValueLink(first, last, column, tuple(dict.fromkeys(values)), True) for column, values in found.items()]
+    written = " ".join(token.text for token in said)  # of values that differ in their case, the one as it was written
+    kept = {column: [written] if written in values else dict.fromkeys(values) for column, values in found.items()}
+    return [ValueLink(first, last, column, tuple(values), True) for column, values in kept.items()]
 
 
 def _exactly(

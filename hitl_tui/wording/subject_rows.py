@@ -78,6 +78,7 @@ def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None
 
 _ARGUMENTS: Mapping[str, str] = {
     "query": mark("query"),
+    "analysis_type": mark("analysis"),
     "documents": mark("documents"),
     "limit": mark("limit"),
     "title": mark("title"),
@@ -102,7 +103,7 @@ def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = F
         own: they are fields of somebody's graph, which names them.
     """
     for key, value in arguments.items():
-        label = label_line(str(key)) if own else _argument_label(str(key))
+        label = label_line(str(key)) if own else argument_label(str(key))
         if key in _RELATIVE:
             yield labelled(label, _paths(value), exact=True)
         elif not own and isinstance(value, str) and value in _KEPT_VALUES:
@@ -111,7 +112,7 @@ def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = F
             yield value_row(label, value, value_text(value), "bold" if value == task else "")
 
 
-def _argument_label(name: str) -> str:
+def argument_label(name: str) -> str:
     """Return what an argument is called; a name that reads like one of our words stands in quotation marks."""
     if name in _ARGUMENTS:
         return _(_ARGUMENTS[name])
@@ -271,7 +272,7 @@ def effect_line(subject: object) -> str:
         return one_line(command_line(argv), _LINE)
     if "stretch" in subject:
         return one_line(in_line(str(subject.get("graph", "")).rpartition("/")[2]), _LINE)
-    return one_line(joined(*(f"{_argument_label(str(k))} {in_line(value_text(v))}" for k, v in subject.items())), _LINE)
+    return one_line(joined(*(f"{argument_label(str(k))} {in_line(value_text(v))}" for k, v in subject.items())), _LINE)
 
 
 _LINE = 300

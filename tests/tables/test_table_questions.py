@@ -70,6 +70,12 @@ def test_shares_and_changes(folder: Path) -> None:
     assert "**27 less**" in change.answer
 
 
+def test_of_values_that_differ_in_case_the_one_as_written_counts(tmp_path: Path) -> None:
+    (tmp_path / "makers.csv").write_text("maker,model\nAcme labs,a\nAcme Labs,b\nAcme labs,c\nOther,d\n")
+    assert first(asked(tmp_path, "how many models does Acme labs have in makers.csv?")) == 2
+    assert first(asked(tmp_path, "how many models does ACME LABS have in makers.csv?")) == 3
+
+
 @pytest.mark.parametrize("padding", ["", "short\n"])
 def test_no_row_is_lost_to_a_line_break_inside_a_cell(tmp_path: Path, padding: str) -> None:
     rows = "".join(f'{n},"Street {n}\n# floor {n}, ""east"" wing"\n' for n in range(3_000))

@@ -490,6 +490,10 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         present = self.form.present
         return FieldArea(field, present) if needs_area(field, present) else FieldInput(field, present, number)
 
+    def label(self, field: Field) -> str:
+        """Return what a field is called, one safe line."""
+        return safe_text(field.name, multiline=False)
+
     def compose(self) -> ComposeResult:
         with Dialog(self._heading, large=True, id="filling"):
             yield from self.field_rows()
@@ -503,7 +507,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         """Yield the fields, each after its name, and a line that says what the one in use takes."""
         if not self.boxes:
             return
-        names = [safe_text(box.field.name, multiline=False) for box in self.boxes]
+        names = [self.label(box.field) for box in self.boxes]
         widest = min(_WIDEST_NAME, max(cell_width(name) for name in names))
         with VerticalScroll(classes="dialog-fields", can_focus=False):
             for name, box in zip(names, self.boxes, strict=True):
@@ -522,7 +526,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         """Say what the field takes that is written into now."""
         if isinstance(event.widget, FieldInput | FieldArea):
             field = event.widget.field
-            name = safe_text(field.name, multiline=False)
+            name = self.label(field)
             self._hint(field.hint if field.hint == name else f"{name}: {field.hint}")
         elif isinstance(event.widget, Button) and self.boxes:
             self._hint(keymap_of(self.app).named(_("on a button; {form.up} goes back to the fields")))
@@ -568,7 +572,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         super().look()
 
     def wrong_words(self) -> str:
-        names = [safe_text(box.field.name, multiline=False) for box in self.boxes if box.has_class("-wrong")]
+        names = [self.label(box.field) for box in self.boxes if box.has_class("-wrong")]
         return _("not valid yet: {names}").format(names=", ".join(names)) if names else super().wrong_words()
 
     def written_now(self) -> Draft:

@@ -35,7 +35,7 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.rows import Row, labelled
-from hitl_tui.wording.subject_rows import is_call, limits, runs
+from hitl_tui.wording.subject_rows import argument_label, is_call, limits, runs
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter
@@ -141,6 +141,10 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
 
     def box(self, field: Field, number: int) -> FieldInput:
         return FieldInput(field, self.form.present, number)
+
+    def label(self, field: Field) -> str:
+        """Return what the question calls an argument, too."""
+        return argument_label(field.name)
 
     def _edited(self, parameters: dict[str, Json]) -> Edited:
         task = self._wanted if self._exact else self.query_one("#edit-task", EditArea).written

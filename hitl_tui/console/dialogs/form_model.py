@@ -90,6 +90,11 @@ class Field:
         return safe_text(self.expects + (_(", needed") if self.required else ""), multiline=False, limit=200)
 
     @property
+    def described(self) -> str:
+        """What it is for, in the person's language where a team of ours says it."""
+        return _(self.description) if self.description else ""
+
+    @property
     def when_empty(self) -> str:
         """What stands in it while it is empty, one safe line."""
         default = (
@@ -97,7 +102,7 @@ class Field:
             if self.default is not None
             else ""
         )
-        return safe_text(" · ".join(p for p in (default, self.description) if p), multiline=False, limit=200)
+        return safe_text(" · ".join(p for p in (default, self.described) if p), multiline=False, limit=200)
 
     def value(self, text: str) -> Json:
         """Return what a text stands for.

@@ -35,8 +35,17 @@ class AnalysisTeam(Team):
         return {
             "type": "object",
             "properties": {
-                "query": {"type": "string", "maxLength": MAX_QUERY},
-                "analysis_type": {"type": "string", "enum": list(ANALYSIS_TYPES), "default": "comprehensive"},
+                "query": {
+                    "type": "string",
+                    "maxLength": MAX_QUERY,
+                    "description": str(Message("what to work out, in words")),
+                },
+                "analysis_type": {
+                    "type": "string",
+                    "enum": list(ANALYSIS_TYPES),
+                    "default": "comprehensive",
+                    "description": str(Message("all of it or one part")),
+                },
             },
             "required": ["query"],
             "additionalProperties": False,

@@ -46,14 +46,14 @@ class SearchTeam(Team):
                     "type": "string",
                     "minLength": 1,
                     "maxLength": MAX_QUERY,
-                    "description": "what to look for, in words (Korean or English)",
+                    "description": str(Message("what to look for, in words")),
                 },
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": MAX_LIMIT,
                     "default": DEFAULT_LIMIT,
-                    "description": "how many passages at most",
+                    "description": str(Message("how many passages at most")),
                 },
                 "documents": {
                     "type": "array",
