@@ -31,11 +31,11 @@ async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: P
         title, line = c.app.screen.query_one("#sessions-title", Static), c.app.screen.query_one(KeyLine)
 
         assert c.prompt.has_focus
-        assert str(title.render()) == "Sessions · F6 twice goes to them"
+        assert str(title.render()) == "Sessions (F6 twice)"
         assert ("Enter", "send") in [(shown, label) for __, shown, label in line.keys]
 
         await c.press("f6")
-        assert str(title.render()) == "Sessions · F6 goes to them"
+        assert str(title.render()) == "Sessions (F6)"
         assert [(shown, label) for __, shown, label in line.keys][:3] == [
             *(("Enter", "choose"), ("F6", "next"), ("Esc", "back")),
         ]

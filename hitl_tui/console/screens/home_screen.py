@@ -25,7 +25,7 @@ from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.text_search import keys_for_search
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, ngettext, translate
+from hitl_tui.language import _, ngettext, translate
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.times import MODE_ORDER, MODES, error_words, mode_words, padded, safety_words
 
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from hitl_tui.console.widgets.session_table import SessionTable
     from hitl_tui.policy.workspace_trust import WorkspaceTrust
     from hitl_tui.supervisor.session_summary import SessionSummary
-
-_WHAT = mark(
-    "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
-)
 
 _LARGEST = 1_000_000
 """Bytes of a file up to which it is looked at for its mode."""
@@ -70,7 +66,7 @@ class HomeScreen(PromptScreen):
         yield HeaderBar(id="header")
         with VerticalScroll(id="home", can_focus=False) as home, Vertical(id="home-page"):
             home.styles.padding = self._margins
-            yield Static(Content(_(_WHAT)), id="home-what", markup=False)
+            yield Static(id="home-what", markup=False)
             yield Static(Content(_("Begin with")), classes="home-title", id="starters-title")
             yield Choices(*self._options(), id="starters", markup=False, compact=True)
             yield Static(Content(_("Sessions")), classes="home-title", id="sessions-title")
@@ -156,9 +152,8 @@ class HomeScreen(PromptScreen):
     def _facts(self) -> None:
         rows = [
             (_("workspace"), self._folder()),
-            (_("model"), _("none: finds and computes")),
+            (_("model"), _("none (built-in search and arithmetic)")),
             (_("mode"), self._mode_said()),
-            (_("safety"), safety_words(self.mode)),
         ]
         if self._large:
             said = _("{n:,} files, not indexed yet: /index does it now, else the first search you approve")
@@ -179,6 +174,9 @@ class HomeScreen(PromptScreen):
         ]
         parts = [p for label, text in wrapped for p in ((padded(label, _LABEL), "$text-muted"), (f"{text}\n", ""))]
         self.query_one("#home-facts", Static).update(Content.assemble(*parts))
+        safety = safety_words(self.mode)
+        said = _("Agents propose steps. {safety}.").format(safety=safety[:1].upper() + safety[1:])
+        self.query_one("#home-what", Static).update(Content(said))
         self.query_one(HeaderBar).mode = mode_words(self.mode)
 
     @property
@@ -296,11 +294,11 @@ class HomeScreen(PromptScreen):
     def _show_found(self) -> None:
         found = self._table.found if self._table is not None else Content("")
         keymap = self.hitl.keymap
-        how = _("{part} goes to them") if self._at_starters else _("{part} twice goes to them")
+        how = _("Sessions ({part})") if self._at_starters else _("Sessions ({part} twice)")
         how = how.format(part=keymap.shown("home.part"))
         if self._table is not None and self.focused is self._table:
-            how = _("{find} finds words").format(find=keymap.shown("sessions.find"))
-        said = Content.assemble(_("Sessions"), "  ", found) if found.plain else Content(f"{_('Sessions')} · {how}")
+            how = _("Sessions · {find} finds words").format(find=keymap.shown("sessions.find"))
+        said = Content.assemble(_("Sessions"), "  ", found) if found.plain else Content(how)
         self.query_one("#sessions-title", Static).update(said)
 
     def on_session_table_sought(self, event: SessionTable.Sought) -> None:

@@ -229,7 +229,7 @@ def action_shape(value: object) -> ActionShape | None:
             Wants(
                 Form.TEXT, required=True, hint=Message("The name of an action; which ones the graph knows isn't said.")
             ),
-            Message("Sends another action than approve or reject."),
+            Message("Custom action."),
         ),
     )
     details = (Detail("action", value["action"]), *(Detail(label_line(str(k)), v) for k, v in fields.items()))
@@ -408,7 +408,7 @@ def yes_no_of(question: Json, details: Sequence[Detail] = (), notes: tuple[str, 
     actions = (
         Action(APPROVE, "Yes", Wants(), Message("Sends true.")),
         Action(REJECT, "No", Wants(), Message("Sends false.")),
-        Action(RESPOND, "Other", other, Message("Sends another value than yes or no.")),
+        Action(RESPOND, "Other", other, Message("Custom value.")),
     )
     return YesNoShape(ShapeKind.YES_NO, question_line(question), tuple(details), actions, "", notes)
 
