@@ -454,6 +454,8 @@ class _Policy(_Section):
     command: str | None = None
     tool: str | None = None
     arguments: dict[str, Any] | None = None
+    agent: str | None = None
+    action: str | None = None
     risk: RiskName | None = None
     decision: Literal["allow", "ask", "deny"]
     quorum: Annotated[int, Field(ge=1, le=100)] = 1
@@ -464,7 +466,7 @@ class _Policy(_Section):
 
     @model_validator(mode="after")
     def _agrees(self, info: ValidationInfo) -> Self:
-        problems = [*self._command_problems(declared(info).commands), *self._tool_problems()]
+        problems = [*self._command_problems(declared(info).commands), *self._tool_problems(), *self._step_problems()]
         if self.on_deadline is not None and self.deadline is None:
             problems.append(Problem(("on_deadline",), Message("needs a deadline, but none is given")))
         if problems:
@@ -488,6 +490,18 @@ class _Policy(_Section):
             if why := why_unusable(self.arguments):
                 yield Problem(("arguments",), Message("must be a usable JSON Schema, but it {}", why))
 
+    def _step_problems(self) -> Iterator[Problem]:
+        for key, pattern in (("agent", self.agent), ("action", self.action)):
+            if pattern == "":
+                yield Problem((key,), Message("must not be empty"))
+            elif pattern is not None and (self.team or self.command or self.tool):
+                yield Problem(
+                    (key,),
+                    Message("is for tasks outside of sessions; it can't be combined with a team, command or tool"),
+                )
+            elif pattern is not None and self.decision == "allow":
+                yield Problem(("decision",), Message('must be "ask" or "deny" for a task outside of sessions'))
+
     def _command_problems(self, declared: Sequence[str]) -> Iterator[Problem]:
         if self.command is None:
             return
@@ -506,6 +520,8 @@ class _Policy(_Section):
             command=self.command or "",
             tool=self.tool or "",
             arguments=self.arguments or {},
+            agent=self.agent or "",
+            action=self.action or "",
             terms=Terms(
                 quorum=self.quorum,
                 level=self.level,

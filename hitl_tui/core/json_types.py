@@ -351,6 +351,10 @@ class Subject(TypedDict, total=False):
     revision: int
     steps: Sequence[PlannedStep]
     proposal: ProposalState
+    step: int
+    action: str
+    agent: str
+    message: str
 
 
 class DependencyStatus(TypedDict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.json_types import Json, JsonObject, Stored
@@ -89,6 +90,7 @@ class Rule:
         terms: what it takes to decide where it asks.
         tool: which tool's calls it is about.
         arguments: JSON Schema; an argument of another type than it speaks about falls under the rule, too.
+        agent, action: patterns with `*`: which steps of tasks outside of sessions it is about.
     """
 
     decision: Ruling
@@ -98,10 +100,12 @@ class Rule:
     terms: Terms = Terms()
     tool: str = ""
     arguments: JsonObject = field(default_factory=dict)
+    agent: str = ""
+    action: str = ""
 
     def matches(self, team: str, risk: Risk, command: str) -> bool:
         """Return whether it is about a TODO."""
-        if self.tool:
+        if self.tool or self.agent or self.action:
             return False
         return self.team in ("", team) and self.risk in ("", risk.value) and self.command in ("", command)
 
@@ -109,16 +113,25 @@ class Rule:
         """Return whether it is about calls of a tool, whatever their arguments."""
         return bool(self.tool) and self.tool == tool and self.team in ("", team) and self.risk in ("", risk.value)
 
+    def about_step(self, agent: str, action: str) -> bool:
+        """Return whether it is about a step of a task outside of sessions; those are of high risk."""
+        if self.tool or self.team or self.command or self.risk not in ("", Risk.HIGH):
+            return False
+        wanted = ((self.agent, agent), (self.action, action))
+        return all(not pattern or fnmatchcase(text.casefold(), pattern.casefold()) for pattern, text in wanted)
+
     def to_dict(self) -> dict[str, Json]:
         """Return the rule as JSON values, its terms beside its own fields."""
-        found = {
+        found: dict[str, Json] = {
             "decision": self.decision.value,
             "team": self.team,
             "risk": self.risk,
             "command": self.command,
             **self.terms.to_dict(),
         }
-        return {**found, "tool": self.tool, "arguments": dict(self.arguments)} if self.tool else found
+        if self.tool:
+            found |= {"tool": self.tool, "arguments": dict(self.arguments)}
+        return {**found, **{key: text for key, text in (("agent", self.agent), ("action", self.action)) if text}}
 
     @classmethod
     def from_dict(cls, data: Stored) -> Rule:
@@ -136,6 +149,8 @@ class Rule:
                 terms=Terms.from_dict(data),
                 tool=str(data.get("tool", "")),
                 arguments=dict(data.get("arguments") or {}),
+                agent=str(data.get("agent", "")),
+                action=str(data.get("action", "")),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(Message("is no rule")) from error
@@ -194,6 +209,16 @@ class Policy:
                 return Judgement(rule.decision, rule.terms, number)
         allowed = mode is not Mode.STEP and risk is Risk.LOW
         return Judgement(Ruling.ALLOW if allowed else Ruling.ASK, Terms(), 0)
+
+    def judge_step(self, agent: str, action: str) -> Judgement:
+        """Return what has to happen before a step of a task outside of sessions goes on; none goes on unasked."""
+        own = Judgement(Ruling.ASK, Terms(), 0)
+        for number, rule in enumerate(self.rules, start=1):
+            if rule.about_step(agent, action):
+                ruling = Ruling.ASK if rule.decision is Ruling.ALLOW else rule.decision
+                own = Judgement(ruling, rule.terms, number)
+                break
+        return own if self.beside is None else stricter(own, self.beside.judge_step(agent, action))
 
 
 _STRICTNESS = (Ruling.ALLOW, Ruling.ASK, Ruling.DENY)

@@ -394,6 +394,8 @@ def name_of(request: Request) -> str:
     number = request.about.get("number", 0)
     if request.kind is Kind.INTERRUPT and number:
         return f"{request.todo_id}.{number}"
+    if request.kind is Kind.EXTERNAL and "step" in request.subject:
+        return f"{request.session}.{request.subject['step']}"
     return request.todo_id or str(request.about.get("proposal_id", "")) or request.kind.value
 
 
@@ -606,7 +608,8 @@ def _objection(request: Request, decision: Decision, *, by_name: bool = False) -
 
 def _barred(terms: Terms, requester: str, decision: Decision, *, by_name: bool = False) -> tuple[str, str] | None:
     """Return reason and sentence when somebody's word can't count under such terms, None when it can."""
-    if requester and person(requester) in {person(decision.by), person(decision.person), decision.voter}:
+    names = {person(decision.by), person(decision.person), person(decision.claimed), decision.voter}
+    if requester and person(requester) in names:
         return "not_allowed", Message("{} asked for this and can't decide it.", decision.by)
     if needs_verified(terms) and not decision.person and not by_name:
         return (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.events import after_seconds
@@ -18,14 +17,12 @@ from hitl_tui.core.requests import (
     Kind,
     Outcome,
     Request,
-    Resolution,
     Verdict,
     check_decision,
     check_ending,
     closed_words,
     ended_with,
     name_of,
-    resolve,
     was_since,
 )
 from hitl_tui.core.supersession import Cause, Supersession
@@ -33,6 +30,7 @@ from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event,
 from hitl_tui.ledger.sqlite_streams import branch_number, highest_seq, write_entry, write_event
 from hitl_tui.ledger.sqlite_streams import post_event as post_checked_event
 from hitl_tui.ledger.sqlite_views import Row, data_of, supersession_of
+from hitl_tui.ledger.stored_request import StoredRequest
 
 _MOST = 100_000
 _TODO_ID = "$.request.todo_id"
@@ -43,35 +41,6 @@ _ENDING = {Kind.PLAN: Cause.PLAN, Kind.PROPOSAL: Cause.PROPOSAL}
 _SELECT = """SELECT r.id, r.session, r.deadline, r.first_shown, r.settled_at, r.verdict, r.outcome, r.superseded,
         e.n, e.data, v.n, v.data
     FROM requests r JOIN entries e ON e.id = r.entry LEFT JOIN entries v ON v.id = r.evidence"""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRequest:
-    """A request as it is kept.
-
-    Args:
-        settled_at: when its `decided` event was posted, empty before.
-        settled: the outcome and the verdict of that event; None before.
-    """
-
-    request: Request
-    settled_at: str
-    settled: tuple[Outcome, Verdict] | None
-    evidence: Mapping[str, Any]
-    decisions: tuple[Decision, ...]
-
-    def view(self, now: str) -> RequestView:
-        return RequestView(self.request, self.decisions, self.resolution(now), self.evidence)
-
-    def resolution(self, now: str) -> Resolution:
-        """Return what the decisions amount to; what is settled stays so, whatever the clock and today's rules say."""
-        at = max(now, self.settled_at)
-        found = resolve(self.request, self.decisions, at)
-        if not self.settled_at or self.request.superseded or found.outcome in (Outcome.APPROVED, Outcome.REJECTED):
-            return found
-        if self.settled is not None and self.settled[0] is Outcome.EXPIRED:
-            return Resolution(*self.settled)  # an older program may have taken silence for an approval
-        return resolve(self.request, self.decisions, at, by_name=True)  # from before people were verified
 
 
 def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[str]:

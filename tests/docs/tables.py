@@ -81,6 +81,8 @@ SETTINGS = {
     "[[policy]].command": "… for this declared command",
     "[[policy]].tool": "… for calls of this tool, which a graph asks about from inside",
     "[[policy]].arguments": "… where the tool's arguments fit this JSON Schema; `5000` as text counts as a number, too",
+    "[[policy]].agent": "… for steps of this agent outside of sessions (task-checkpoints.md); `*` is any text",
+    "[[policy]].action": "… for such steps whose action fits this pattern",
     "[[policy]].risk": "… for this class of risk",
     "[[policy]].decision": "`allow`, `ask` or `deny`; for a tool `ask` or `deny`",
     "[[policy]].quorum": "how many distinct people must approve, 1 to 100; more than one takes verified approvers",

@@ -11,13 +11,15 @@ import pytest
 from ledger_support import Store
 
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.entry_files import EntryFiles
+from hitl_tui.ledger.protocols import Ledger, Requests, Streams
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 Open = Callable[[Path], AbstractAsyncContextManager[Ledger]]
 
 STORES: dict[str, tuple[Open, tuple[type, ...]]] = {
     "sqlite": (lambda folder: SqliteLedger.open(folder / "data" / "ledger.db"), Ledger.__mro__),
+    "files": (lambda folder: EntryFiles.open(folder / "checkpoints"), (Streams, Requests)),
 }
 """How each is opened in a folder, and the protocols that it keeps: those that a test class names in `needs`."""
 

@@ -1,0 +1,149 @@
+"""Entries as files that a person can read: `STREAM/000001.json`, one folder for each stream.
+
+An entry comes into being by a link to a file that was written and synced before, so it is there whole or not at all,
+and of two writers of one number exactly one makes it. Nothing here waits, so its coroutines end at their first step.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import secrets
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
+
+from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
+from hitl_tui.ledger.records import Entry
+from hitl_tui.ledger.stream_ledger import Kept, StreamLedger
+
+T = TypeVar("T")
+
+_ENTRY = re.compile(r"(\d{6,})\.json")
+_LONGEST = 240
+"""Bytes of a folder's name; file systems allow 255."""
+
+
+class EntryFiles:
+    """A folder of streams.
+
+    Args:
+        folder: where; made with the first entry.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, folder: Path) -> AsyncIterator[StreamLedger]:
+        """Open the ledger that a folder holds."""
+        yield StreamLedger(cls(folder))
+
+    async def read(self, stream: str, after: int) -> Sequence[Kept]:
+        folder = self._of(stream)
+        if after and not (folder / _file_name(after + 1)).exists():
+            return ()
+        try:
+            numbers = sorted(int(found[1]) for path in folder.iterdir() if (found := _ENTRY.fullmatch(path.name)))
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise StorageError(Message("{} can't be read: {}.", folder, error.strerror)) from error
+        return [_entry(folder / _file_name(n), stream, n) for n in numbers if n > after]
+
+    async def add(self, entry: Entry) -> bool:
+        folder = self._of(entry.stream)
+        draft = folder / f".new-{secrets.token_hex(8)}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                _write(draft, _text(entry))
+                os.link(draft, folder / _file_name(entry.n))
+            except FileExistsError:
+                return False
+            finally:
+                draft.unlink(missing_ok=True)
+            _sync(folder)
+            if entry.n == 1:
+                _sync(self.folder)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StorageError(Message("Disk full: nothing was written to {}.", folder)) from error
+            raise StorageError(Message("{} can't be written: {}.", folder, error.strerror)) from error
+        return True
+
+    async def names(self) -> Sequence[str]:
+        try:
+            return [unquote(item.name, errors="surrogatepass") for item in os.scandir(self.folder) if item.is_dir()]
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise StorageError(Message("{} can't be read: {}.", self.folder, error.strerror)) from error
+
+    def _of(self, stream: str) -> Path:
+        """Return a stream's folder: any text is a name there, and none leads out of the folder."""
+        name = quote(stream, safe=" ", errors="surrogatepass")
+        name = "%2E" + name[1:] if name.startswith(".") else name
+        if len(name) > _LONGEST:
+            raise StorageError(Message("The name {}… is too long for a folder.", stream[:40]))
+        return self.folder / name
+
+
+def _file_name(n: int) -> str:
+    return f"{n:06}.json"
+
+
+def _text(entry: Entry) -> bytes:
+    fields = entry.to_dict()
+    try:
+        return (json.dumps(fields, ensure_ascii=False, indent=1) + "\n").encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+        return (json.dumps(fields, indent=1) + "\n").encode()
+
+
+def _entry(path: Path, stream: str, n: int) -> Kept:
+    try:
+        with path.open("rb") as file:
+            order = os.fstat(file.fileno()).st_mtime_ns
+            fields = json.loads(file.read())
+        entry = Entry(**fields)
+    except OSError as error:
+        raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StorageError(Message("{} is damaged: it isn't an entry.", path)) from error
+    if (entry.stream, entry.n) != (stream, n):
+        raise StorageError(Message("{} is damaged: it is an entry of another place.", path))
+    return Kept(entry, order)
+
+
+def _write(path: Path, text: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine gives that works on files alone: it waits for nothing, so it needs no event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    coroutine.close()
+    raise RuntimeError("it waited for something")

@@ -1,0 +1,323 @@
+"""Streams and requests over anything that keeps numbered entries: files, a graph database.
+
+`SqliteLedger` keeps tables of requests; here they are folded from a stream's entries when it is read. An entry is
+written by its number alone: of two writers of one number one succeeds, and the other reads again and checks anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
+from hitl_tui.core.events import after_seconds
+from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_types import Stored
+from hitl_tui.core.messages import Message, messages_restored
+from hitl_tui.core.requests import Decision, Outcome, Request, Verdict, check_decision
+from hitl_tui.core.supersession import Cause, Supersession
+from hitl_tui.ledger.protocols import OWN_KINDS, Conflict
+from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, RequestView, decided_event, entry_hash, seal
+from hitl_tui.ledger.stored_request import StoredRequest
+
+_TRIES = 1_000
+"""Writers of one stream at once, at most: each loses to another one as often as there are others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An entry as it lies in its place.
+
+    Args:
+        entry: the entry.
+        order: grows with what is written later, over all streams of the place.
+    """
+
+    entry: Entry
+    order: int
+
+
+class EntryPlace(Protocol):
+    """Where entries are kept. Nothing that is there is ever changed."""
+
+    async def read(self, stream: str, after: int) -> Sequence[Kept]:
+        """Return a stream's entries with n > `after`, in order.
+
+        Raises:
+            StorageError: one can't be read.
+        """
+        ...
+
+    async def add(self, entry: Entry) -> bool:
+        """Write an entry durably; return False, and write nothing, where there is one of its number.
+
+        Raises:
+            StorageError: it can't be written.
+        """
+        ...
+
+    async def names(self) -> Sequence[str]:
+        """Return the names of all streams."""
+        ...
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What is known of a stream."""
+
+    head: Head
+    entries: list[Entry] = field(default_factory=list)
+    requests: dict[str, StoredRequest] = field(default_factory=dict)
+    orders: dict[str, int] = field(default_factory=dict)
+
+
+class StreamLedger:
+    """`Streams` and `Requests` of `ledger.protocols`, over a place for entries.
+
+    Args:
+        place: where they are kept.
+    """
+
+    def __init__(self, place: EntryPlace) -> None:
+        self._place = place
+        self._known: dict[str, _Stream] = {}
+        self._where: dict[str, str] = {}
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, place: EntryPlace) -> AsyncIterator[StreamLedger]:
+        """Open one over a place that needs no closing."""
+        yield cls(place)
+
+    # ----------------------------------------------------------------------------------------------------- streams
+
+    async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, object], at: str) -> Entry:
+        _check_kind(kind)
+        known = await self._read(stream)
+        if known.head.n != expected_n or (written := await self._write(known.head, kind, data, at)) is None:
+            raise Conflict(
+                Message(
+                    'The stream "{}" has {} entries, not {}; read them, then decide again.',
+                    stream,
+                    (await self._read(stream)).head.n,
+                    expected_n,
+                )
+            )
+        return written
+
+    async def record(self, stream: str, kind: str, data: Mapping[str, object], at: str) -> Entry:
+        _check_kind(kind)
+        for _ in range(_TRIES):
+            known = await self._read(stream)
+            if written := await self._write(known.head, kind, data, at):
+                return written
+        raise _too_busy(stream)
+
+    async def entries(self, stream: str, after: int = 0, limit: int = 1000) -> list[Entry]:
+        return (await self._read(stream)).entries[after : after + max(0, limit)]
+
+    async def streams(self) -> list[Head]:
+        return [(await self._read(name)).head for name in sorted(await self._place.names())]
+
+    async def head(self, stream: str) -> Head:
+        return (await self._read(stream)).head
+
+    async def view_problems(self, stream: str | None = None) -> list[Problem]:
+        return []  # views are folded from entries whenever they are read
+
+    # ---------------------------------------------------------------------------------------------------- requests
+
+    async def open_requests(self, requests: Sequence[Request]) -> list[str]:
+        for request in requests:
+            if digest(dict(request.subject)) != request.digest:
+                raise BadInput(Message("The digest of request {} isn't the digest of its subject.", request.id))
+        new: list[str] = []
+        for request in requests:
+            data = {"request": replace(request, first_shown="").to_dict()}
+            for _ in range(_TRIES):
+                known = await self._read(request.session)
+                if request.id in known.requests:
+                    break
+                if await self._write(known.head, "request_opened", data, request.opened_at):
+                    new.append(request.id)
+                    break
+            else:
+                raise _too_busy(request.session)
+        return new
+
+    async def request(self, request_id: str, now: str) -> RequestView | None:
+        stored = await self._find(request_id)
+        return stored.view(now) if stored else None
+
+    async def requests(
+        self,
+        now: str,
+        *,
+        session: str | None = None,
+        todo_id: str | None = None,
+        pending: bool = True,
+        limit: int = 500,
+    ) -> list[RequestView]:
+        found: list[tuple[int, StoredRequest]] = []
+        for name in [session] if session is not None else await self._place.names():
+            known = await self._read(name)
+            found += [
+                (known.orders[request_id], stored)
+                for request_id, stored in known.requests.items()
+                if todo_id is None or stored.request.todo_id == todo_id
+            ]
+        found.sort(key=lambda item: item[0])
+        views = (stored.view(now) for _, stored in found if not pending or not stored.settled_at)
+        wanted = [v for v in views if not pending or v.resolution.outcome is Outcome.PENDING]
+        return wanted[: max(0, limit)]
+
+    async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+        fresh: list[str] = []
+        for request_id in dict.fromkeys(request_ids):
+            for _ in range(_TRIES):
+                stored = await self._find(request_id)
+                if stored is None or stored.request.first_shown or stored.settled_at:
+                    break
+                if stored.view(now).resolution.outcome is not Outcome.PENDING:
+                    break
+                request, seconds = stored.request, stored.request.terms.deadline
+                deadline = after_seconds(now, seconds) if request.ends_in_approval and seconds else ""
+                data = {"request_id": request_id, "by": by, "channel": channel, "deadline": deadline}
+                if await self._write(self._known[request.session].head, "request_shown", data, now):
+                    fresh.append(request_id)
+                    break
+        return fresh
+
+    async def decide(self, decision: Decision, now: str) -> RequestView:
+        for _ in range(_TRIES):
+            stored = await self._find(decision.request_id)
+            if stored is None:
+                check_decision(None, (), decision, now)
+                raise AssertionError(Message("an unknown request was let through"))
+            at = max(now, stored.settled_at)
+            check_decision(stored.request, stored.decisions, decision, at, stored.resolution(now))
+            stream = stored.request.session
+            if await self._write(self._known[stream].head, "decision", {"decision": decision.to_dict()}, now):
+                return (await self._read(stream)).requests[decision.request_id].view(now)
+        raise _too_busy(decision.request_id)
+
+    async def expire(self, now: str, session: str) -> list[str]:
+        gone: list[str] = []
+        for request_id in list((await self._read(session)).requests):
+            for _ in range(_TRIES):
+                known = await self._read(session)
+                view = known.requests[request_id].view(now)
+                if known.requests[request_id].settled_at or view.resolution.outcome is not Outcome.EXPIRED:
+                    break
+                data = {"event_id": f"decided:{request_id}", "event": decided_event(view), "settles": request_id}
+                if await self._write(known.head, "event", data, now):
+                    gone.append(request_id)
+                    break
+        return gone
+
+    async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
+        why = Supersession(cause, by, now)
+        gone: list[str] = []
+        for request_id in [i for i in (await self._read(session)).requests if i not in keep]:
+            for _ in range(_TRIES):
+                known = await self._read(session)
+                if known.requests[request_id].view(now).resolution.outcome is not Outcome.PENDING:
+                    break
+                data = {"request_id": request_id, "reason": why.to_dict()}
+                if await self._write(known.head, "request_superseded", data, now):
+                    gone.append(request_id)
+                    break
+        return gone
+
+    async def attach_evidence(self, request_id: str, evidence: Mapping[str, object], now: str) -> None:
+        for _ in range(_TRIES):
+            stored = await self._find(request_id)
+            if stored is None:
+                raise Refused(Message("No request {}.", request_id), reason="unknown")
+            data = {"request_id": request_id, "evidence": evidence}
+            if await self._write(self._known[stored.request.session].head, "evidence", data, now):
+                return
+
+    # -------------------------------------------------------------------------------------------------- of its own
+
+    async def _find(self, request_id: str) -> StoredRequest | None:
+        stream = self._where.get(request_id)
+        for name in [stream] if stream is not None else await self._place.names():
+            if found := (await self._read(name)).requests.get(request_id):
+                return found
+        return None
+
+    async def _read(self, stream: str) -> _Stream:
+        known = self._known.setdefault(stream, _Stream(Head(stream, 0, GENESIS)))
+        for kept in await self._place.read(stream, known.head.n):
+            entry = kept.entry
+            if entry.n != known.head.n + 1:
+                raise StorageError(Message('Entry {} of "{}" is missing.', known.head.n + 1, stream))
+            if entry.prev != known.head.hash or entry_hash(entry) != entry.hash:
+                raise StorageError(
+                    Message('Entry {} of "{}" was changed: its hash isn\'t that of its content.', entry.n, stream)
+                )
+            self._project(known, kept)
+            known.entries.append(entry)
+            known.head = Head(stream, entry.n, entry.hash)
+        return known
+
+    async def _write(self, head: Head, kind: str, data: Mapping[str, object], at: str) -> Entry | None:
+        """Write what comes after a head; None where somebody else wrote that number."""
+        if not head.stream:
+            raise BadInput(Message("A stream needs a name."))
+        entry, _ = seal(head, kind, data, at)
+        return entry if await self._place.add(entry) else None
+
+    def _project(self, known: _Stream, kept: Kept) -> None:
+        """Bring a stream's requests up to an entry."""
+        entry = kept.entry
+        try:
+            self._take(known, entry, messages_restored(dict(entry.data)), kept.order)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise StorageError(
+                Message('Entry {} of "{}" isn\'t a proper {}.', entry.n, entry.stream, entry.kind)
+            ) from error
+
+    def _take(self, known: _Stream, entry: Entry, data: Stored, order: int) -> None:
+        match entry.kind:
+            case "request_opened":
+                request = Request.from_dict(data["request"])
+                known.requests[request.id] = StoredRequest(request, "", None, {}, ())
+                known.orders[request.id] = order
+                self._where[request.id] = entry.stream
+            case "request_shown":
+                stored = known.requests[data["request_id"]]
+                deadline = data["deadline"] or stored.request.deadline
+                request = replace(stored.request, first_shown=entry.at, deadline=deadline)
+                known.requests[request.id] = replace(stored, request=request)
+            case "decision":
+                decision = Decision.from_dict(data["decision"])
+                stored = known.requests[decision.request_id]
+                stored = replace(stored, decisions=(*stored.decisions, decision))
+                resolution = stored.resolution(entry.at)
+                if resolution.verdict is not None:
+                    stored = replace(stored, settled_at=entry.at, settled=(resolution.outcome, resolution.verdict))
+                known.requests[decision.request_id] = stored
+            case "event":
+                stored = known.requests[data["settles"]]
+                settled = Outcome(data["event"]["outcome"]), Verdict(data["event"]["verdict"])
+                known.requests[data["settles"]] = replace(stored, settled_at=entry.at, settled=settled)
+            case "request_superseded":
+                stored = known.requests[data["request_id"]]
+                request = replace(stored.request, superseded=Supersession.from_dict(data["reason"]))
+                known.requests[request.id] = replace(stored, request=request)
+            case "evidence":
+                stored = known.requests[data["request_id"]]
+                known.requests[data["request_id"]] = replace(stored, evidence=data["evidence"])
+
+
+def _check_kind(kind: str) -> None:
+    if kind in OWN_KINDS:
+        raise BadInput(Message('An entry of kind "{}" is written by the ledger itself, never appended.', kind))
+
+
+def _too_busy(what: str) -> HitlError:
+    return StorageError(Message("{} is being written all the time", what))

@@ -1,0 +1,102 @@
+"""Where task checkpoints lie: a `.masc` folder, its store, its policy, and which of them this machine knows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from hitl_tui.config.atomic_files import make_private, write_atomically
+from hitl_tui.config.paths import given_path
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.messages import Message
+from hitl_tui.core.policy import Policy
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.ledger.entry_files import EntryFiles
+from hitl_tui.ledger.stream_ledger import StreamLedger
+
+NAME = ".masc"
+BACKEND, NEO4J = "MASC_CHECKPOINT_BACKEND", "NEO4J_URI"
+_KNOWN = "task_folders"
+_SETTINGS = "hitl.toml"
+
+
+def masc_folder(given: str | None) -> Path:
+    """Return the folder that is given, else the nearest `.masc` from the current folder upwards, else a new one here.
+
+    Raises:
+        BadInput: what is given can't be a folder, or the current folder is gone.
+    """
+    if given is not None:
+        if not given.strip():
+            raise BadInput(Message("--masc-dir needs a folder."))
+        folder = given_path(given).absolute()
+        if folder.exists() and not folder.is_dir():
+            raise BadInput(Message("{} isn't a folder.", folder))
+        return folder
+    try:
+        here = Path.cwd()
+    except FileNotFoundError as error:
+        raise BadInput(Message("The current folder no longer exists; change to another.")) from error
+    return next((place / NAME for place in (here, *here.parents) if (place / NAME).is_dir()), here / NAME)
+
+
+def store_of(masc: Path, environ: Mapping[str, str]) -> StreamLedger:
+    """Return the store of a `.masc` folder (M3): its files, unless the environment says Neo4j.
+
+    Raises:
+        BadInput: the environment names another backend.
+        StorageError: it says Neo4j, which nothing else ever stands in for.
+    """
+    chosen = environ.get(BACKEND, "").strip().lower() or "auto"
+    if chosen not in ("auto", "filesystem", "neo4j"):
+        raise BadInput(Message('{} must be auto, filesystem or neo4j, not "{}".', BACKEND, one_line(chosen, 40)))
+    if chosen == "neo4j" or (chosen == "auto" and environ.get(NEO4J, "").strip()):
+        raise StorageError(
+            Message("Neo4j isn't supported yet; to keep checkpoints in files set {}=filesystem.", BACKEND)
+        )
+    return StreamLedger(EntryFiles(masc / "state" / "checkpoints"))
+
+
+def policy_of(masc: Path) -> Policy:
+    """Return the rules of the workspace that a `.masc` folder lies in: those that ask or deny, trusted or not.
+
+    Raises:
+        ConfigError: its settings can't be used.
+    """
+    if not (masc.parent / _SETTINGS).exists():
+        return Policy()
+    # Reading settings takes longer than all the rest of a command that records a step.
+    from hitl_tui.config.loader import content_of, parse_content
+    from hitl_tui.policy.workspace_trust import restricted
+
+    return restricted(parse_content(content_of(masc.parent / _SETTINGS))).policy
+
+
+def register(data: Path, masc: Path) -> None:
+    """Note in the data folder that there is such a folder, so that what waits in it is seen.
+
+    Raises:
+        StorageError: it can't be noted.
+    """
+    text = str(masc)
+    note = data / _KNOWN / hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:24]
+    try:
+        if not note.exists():
+            make_private(note.parent)
+            write_atomically(note, text.encode(errors="surrogateescape"))
+    except OSError as error:
+        raise StorageError(Message("{} can't be written: {}.", note, error.strerror)) from error
+
+
+def registered(data: Path) -> list[Path]:
+    """Return the folders that were noted and are still there."""
+    found: list[Path] = []
+    for note in sorted((data / _KNOWN).glob("*")) if (data / _KNOWN).is_dir() else ():
+        try:
+            path = Path(note.read_bytes().decode(errors="surrogateescape"))
+        except OSError:
+            continue
+        if path.is_absolute() and path.is_dir():
+            found.append(path)
+    return found

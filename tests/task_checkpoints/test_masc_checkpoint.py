@@ -1,0 +1,206 @@
+"""`masc-checkpoint`, as scripts and people call it (M1, M2)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hitl_tui.cli.masc_checkpoint import main
+
+Run = Callable[..., tuple[int, str, str]]
+STEP = ("--action", "DELETE FROM customers", "--agent", "cleaner")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what runs the command in a folder of its own: exit code, output, errors."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("HITL_DATA_DIR", str(tmp_path / "data"))
+    for name in ("HITL_USER", "NEO4J_URI", "MASC_CHECKPOINT_BACKEND"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: str, task: str = "clean") -> tuple[int, str, str]:
+        code = main(["--task-id", task, *arguments])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return call
+
+
+def document(out: str) -> dict[str, Any]:
+    (line,) = out.splitlines()
+    found = json.loads(line)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_step_that_asks_nothing_is_recorded(run: Run) -> None:
+    code, out, _ = run("--step", "1", *STEP, "--json")
+    assert code == 0
+    assert document(out)["status"] == "recorded"
+    assert document(out)["checkpoint"]["status"] == "completed"
+
+
+def test_an_interrupt_waits_and_an_approval_carries_its_value(run: Run) -> None:
+    code, out, _ = run("--step", "2", *STEP, "--interrupt", "10,000 records will be deleted")
+    assert code == 3
+    assert out.startswith("⏸️ Interrupt: 10,000 records will be deleted (task: clean, step: 2)\n")
+    assert run("--status")[0] == 3
+    code, out, _ = run("--approve", "--value", '{"limit": 500}')
+    assert code == 0
+    assert "DELETE FROM customers" in out  # what is approved is shown with it
+    code, out, _ = run("--wait", "--json")
+    assert code == 0
+    assert document(out)["checkpoint"]["resume_value"] == {"limit": 500}
+
+
+def test_a_rejection_ends_the_task(run: Run) -> None:
+    run("--step", "1", *STEP, "--interrupt", "Delete?")
+    assert run("--reject", "--reason", "no backup")[0] == 4
+    code, out, _ = run("--status", "--json")
+    assert code == 4
+    found = document(out)["checkpoints"][0]
+    assert (found["status"], found["reason"]) == ("rejected", "no backup")
+    code, _, err = run("--step", "2", *STEP)
+    assert (code, err) == (4, "masc-checkpoint: clean ended: its step 1 was rejected.\n")
+
+
+def test_in_a_script_what_follows_runs_only_after_an_approval(run: Run, tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("masc-checkpoint")), "--task-id", "clean"]
+    script = subprocess.Popen(
+        [
+            "sh",
+            "-c",
+            '"$@" --step 1 --action rm --agent cleaner --interrupt "Remove all?" --wait && touch removed',
+            "sh",
+            *command,
+        ],
+        env=dict(os.environ),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert script.stdout is not None
+    assert "Remove all?" in script.stdout.readline()
+    time.sleep(0.1)
+    assert script.poll() is None and not Path("removed").exists()
+    assert run("--approve")[0] == 0
+    assert script.wait(30) == 0
+    assert Path("removed").exists()
+
+
+def test_a_deadline_expires_whoever_reads_it(run: Run) -> None:
+    Path("hitl.toml").write_text('[[policy]]\nagent = "clean*"\ndecision = "ask"\ndeadline = "1s"\n')
+    code, _, _ = run("--step", "1", *STEP, "--interrupt", "Delete?", "--wait", "10")
+    assert code == 5
+    assert run("--status")[0] == 5
+    code, _, err = run("--approve")
+    assert code == 2
+    assert "expired" in err
+
+
+def test_rules_of_the_workspace_count_for_the_steps_that_they_match(run: Run) -> None:
+    Path("hitl.toml").write_text(
+        '[[policy]]\naction = "drop *"\ndecision = "deny"\n'
+        '[[policy]]\nagent = "cleaner"\ndecision = "ask"\nquorum = 2\n'
+    )
+    code, _, err = run("--step", "1", "--action", "Drop table", "--agent", "cleaner", "--interrupt", "Drop?")
+    assert code == 4
+    assert "rule 1" in err
+    assert run("--step", "1", *STEP, "--interrupt", "Delete?")[0] == 3
+    code, out, _ = run("--approve", "--json")
+    assert code == 3  # one of two
+    assert document(out)["checkpoint"]["votes"] == 1
+    assert run("--approve")[0] == 2  # the same person again
+    run("--step", "1", "--action", "x", "--agent", "other", "--interrupt", "?", task="other")
+    assert run("--approve", task="other")[0] == 0
+
+
+def test_the_requester_is_no_approver_under_any_name(run: Run) -> None:
+    run("--step", "1", *STEP, "--interrupt", "Delete?")
+    for name in ("cleaner", "Cleaner", "CLEANER"):
+        code, _, err = run("--approve", "--as", name)
+        assert code == 2
+        assert "can't decide it" in err
+    assert run("--status")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--step", "1", "--action", "x"], "--agent"),
+        (["--approve"], 'No task "clean"'),
+        (["--step", "-1", *STEP], "whole number"),
+        (["--step", "9" * 30, *STEP], "whole number"),
+        (["--step", "1", "--action", " ", "--agent", "a"], "must not be empty"),
+        (["--step", "1", "--action", "x" * 30_000, "--agent", "a"], "the limit"),
+        (["--step", "1", *STEP, "--approve"], "can't be given together"),
+        (["--approve", "--reject", "--reason", "x"], "can't be given together"),
+        (["--reject"], "--reason"),
+        (["--value", "1"], "--value goes with --approve"),
+        (["--wait", "soon"], "number of seconds"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(run: Run, arguments: list[str], words: str) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert words in err.splitlines()[0]
+    assert not Path(".masc").exists()
+
+
+@pytest.mark.parametrize("task", ["../up", "a/b", "", ".", "..", "\x00", "x" * 4_096, "a\u202eb"])
+def test_a_task_id_leads_nowhere(run: Run, task: str) -> None:
+    code, _, err = run("--step", "1", *STEP, task=task)
+    assert code == 2
+    assert "can't be a task id" in err
+    assert [path.name for path in Path.cwd().parent.iterdir()] == ["work"]
+
+
+def test_steps_go_forward_and_ask_once(run: Run) -> None:
+    run("--step", "3", *STEP)
+    run("--step", "5", *STEP, "--interrupt", "Delete?")
+    assert "would go back" in run("--step", "4", *STEP)[2]
+    assert "waits for a decision already" in run("--step", "5", *STEP, "--interrupt", "Again?")[2]
+    assert "No step of other waits" in (run("--step", "1", *STEP, task="other"), run("--approve", task="other"))[1][2]
+    run("--approve")
+    assert "recorded already" in run("--step", "5", *STEP)[2]
+    assert "Answered already" in run("--reject", "--reason", "late")[2]
+
+
+def test_neo4j_is_never_replaced_silently(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+    assert run("--step", "1", *STEP)[0] == 1
+    assert not Path(".masc").exists()
+    monkeypatch.setenv("MASC_CHECKPOINT_BACKEND", "filesystem")
+    assert run("--step", "1", *STEP)[0] == 0
+    monkeypatch.setenv("MASC_CHECKPOINT_BACKEND", "sqlite")
+    assert run("--step", "2", *STEP)[0] == 2
+
+
+def test_hostile_words_are_shown_harmlessly(run: Run) -> None:
+    _, out, _ = run("--step", "1", "--action", "x", "--agent", "a", "--interrupt", "\x1b[2J\u202eevil\nsecond")
+    assert "\x1b" not in out and "\u202e" not in out
+    assert len(out.splitlines()) == 2
+
+
+def test_the_nearest_folder_upwards_is_taken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("--step", "1", *STEP, "--interrupt", "Delete?")
+    Path("deep/er").mkdir(parents=True)
+    monkeypatch.chdir("deep/er")
+    assert run("--approve")[0] == 0
+
+
+def test_it_speaks_korean(run: Run) -> None:
+    _, out, _ = run("--step", "1", *STEP, "--lang", "ko")
+    assert any("가" <= letter <= "힣" for letter in out)
