@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hitl_tui.teams.search.blocks import MAX_BLOCK_CHARS, Block, Unreadable
@@ -285,6 +285,7 @@ def test_extraction_is_total_and_lines_are_in_the_file(text: str, suffix: str) -
 
 
 @given(st.binary(max_size=200), st.sampled_from([*ENDINGS, ".pdf"]))
+@example(b"<![ ", ".html")
 @settings(max_examples=150)
 def test_any_bytes_give_blocks_or_a_reason(data: bytes, suffix: str) -> None:
     try:

@@ -338,6 +338,10 @@ class _Page(HTMLParser):
         self._in_term = False
         self._item = False
 
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Take `<![…>` for a comment, as browsers do; the parser of some Pythons raises where it has no name."""
+        return self.parse_bogus_comment(i, bool(report))
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title":
             self._break()
