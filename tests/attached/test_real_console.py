@@ -223,7 +223,7 @@ def test_the_documentation_s_first_line_begins_it(place: Place, monkeypatch: pyt
     monkeypatch.setenv("GRAPH_WORLD", str(place.world))
     graph = str(Path(GRAPHS) / "review.py")
     with Terminal(place.data, SIZE, "attach", graph, "--workspace", str(place.workspace)) as terminal:
-        terminal.see("Give review its input", "nothing runs until you approve it")
+        terminal.see("Give review its input", "Nothing runs until you approve it")
         terminal.send("cats")
         terminal.decide("1", "Approve 001?")
         terminal.decide("1", "Answer 001?", "Review and edit this content")

@@ -16,7 +16,7 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), LARGE], ids=["80x24", "120x40
 @SIZES
 def test_s1_the_rise_is_computed_and_compared(tmp_path: Path, size: tuple[int, int]) -> None:
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE)) as terminal:
-        terminal.see("Begin with", "nothing runs until you approve it")
+        terminal.see("Begin with", "Nothing runs until you approve it")
         terminal.send(RISE)
         terminal.see("ASK EVERY STEP", "1 needs you")
         terminal.decide("1", "Approve 001?")
