@@ -112,6 +112,7 @@ class Arguments(NamedTuple):
         help: text to print instead of doing anything; empty for none.
         approver: who decides, by a token that is asked for, of `do`; empty for the account.
         account, level: of `approver add`.
+        request, answer, reason, args: what `decide` answers, how, why, and what goes with it; None for nothing.
         began: when the command was given, ISO 8601, UTC; empty for now.
     """
 
@@ -159,6 +160,10 @@ class Arguments(NamedTuple):
     digest: str = ""
     help: str = ""
     approver: str = ""
+    request: str = ""
+    answer: str = ""
+    reason: str = ""
+    args: str | None = None
     account: str | None = None
     level: int = 0
     began: str = ""

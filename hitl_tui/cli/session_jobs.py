@@ -124,7 +124,13 @@ async def do(job: Job) -> int:
             if session.alone:  # its owner has ended since it was looked for
                 await session.take_over()
             handler = CommandHandler(
-                session, setup.planner, by=acting().name, channel="cli", admin=registry.admin, acting=acting
+                session,
+                setup.planner,
+                by=acting().name,
+                channel="cli",
+                admin=registry.admin,
+                acting=acting,
+                tasks=registry.tasks,
             )
             if session.setup.broken and looks and not given.json:
                 job.err.lines([shown(translate(session.setup.broken))])

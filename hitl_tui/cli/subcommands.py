@@ -22,6 +22,8 @@ from hitl_tui.version import __version__
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job
 
+ANSWERS = ("approve", "reject", "edit", "respond", "skip")
+"""How `decide` answers."""
 DEFAULT_AGE = "30d"
 """How old a session must be that `prune` removes when nothing else is said."""
 _LISTED = 29
@@ -139,8 +141,12 @@ ALL_TAKE = (
 _AS = option(
     "--as", metavar="NAME", dest="by", help="who decides, for the record (default: HITL_USER, else the login name)"
 )
+_APPROVER = option(
+    "--approver", metavar="NAME", default="", help="decide as this approver; asks for their token at the terminal"
+)
+_WORKSPACE = option("--workspace", metavar="DIR", help="folder to work in (default: the current one)")
 _BEGINNING = (
-    option("--workspace", metavar="DIR", help="folder to work in (default: the current one)"),
+    _WORKSPACE,
     option(
         "--mode",
         choices=MODES,
@@ -220,12 +226,7 @@ _ROWS = (
             _SESSION,
             option("words", nargs="+", metavar="COMMAND", help='in quotes: "/todo approve", "/todo skip 2 why"'),
             _AS,
-            option(
-                "--approver",
-                metavar="NAME",
-                default="",
-                help="decide as this approver; asks for their token at the terminal",
-            ),
+            _APPROVER,
             _JSON,
             _TRUST,
         ),
@@ -256,6 +257,58 @@ _ROWS = (
             ),
             _JSON,
         ),
+    ),
+    Subcommand(
+        "inbox",
+        "inbox_commands:inbox",
+        "",
+        "list what waits for people: questions of sessions, and steps of any agent",
+        "[--search TEXT] [--workspace DIR] [--data DIR] [--as NAME] [--json]",
+        "List what waits for people, of all sessions and of all tasks that masc-checkpoint recorded. What expires\n"
+        "first comes first.",
+        (
+            option("--search", metavar="TEXT", default="", help="only those with all of these words"),
+            _WORKSPACE,
+            _AS,
+            _JSON,
+        ),
+        _CODES,
+    ),
+    Subcommand(
+        "decide",
+        "inbox_commands:decide",
+        "REQUEST ANSWER",
+        "answer something that waits, by the id that inbox prints",
+        "REQUEST approve|reject|edit|respond|skip [--digest D] [--reason TEXT] [--args JSON|@FILE]\n"
+        "                       [--workspace DIR] [--data DIR] [--as NAME | --approver NAME] [--json]",
+        "Answer something that waits, of a session or of any agent. Without a terminal, what is of high risk takes\n"
+        "the digest of what was shown.",
+        (
+            option("request", metavar="REQUEST", help="the id of the request"),
+            option("answer", metavar="ANSWER", choices=ANSWERS, help="approve, reject, edit, respond or skip"),
+            option("--digest", metavar="D", default="", help="the digest of what was shown"),
+            option("--reason", metavar="TEXT", default="", help="why"),
+            option(
+                "--args",
+                metavar="JSON",
+                default=None,
+                help="with edit the new arguments, with respond the answer; with approve the agent gets it; or @file",
+            ),
+            _WORKSPACE,
+            _AS,
+            _APPROVER,
+            _JSON,
+        ),
+        _CODES,
+    ),
+    Subcommand(
+        "expire",
+        "inbox_commands:expire",
+        "",
+        "settle what nobody decided in time; for cron",
+        "[--data DIR] [--json]",
+        "Settle every question whose deadline has passed, of sessions and of tasks. Whoever reads one settles it, too.",
+        (_JSON,),
     ),
     Subcommand(
         "rename",

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hitl_tui.planning.agent import PlanningAgent
     from hitl_tui.policy.operator_identity import Acting
     from hitl_tui.supervisor.admin import SessionAdmin
+    from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 
 _DONE: Mapping[Verdict, tuple[str, Message]] = {
     Verdict.APPROVE: ("resumed", Message("Approved {what}.")),
@@ -126,6 +127,7 @@ class CommandContext:
         began: when the command was begun, ISO 8601, UTC: what others decided from then on stands.
         since: when the chain of commands began that this one is part of, ISO 8601, UTC: a digest names no question that
             was first shown later, since it may come from elsewhere. Empty for a command alone.
+        tasks: what waits of tasks outside of sessions; None where only this session counts.
     """
 
     session: SessionView
@@ -141,6 +143,7 @@ class CommandContext:
     digest: str = ""
     began: str = ""
     since: str = ""
+    tasks: TaskInbox | None = None
 
     @property
     def identity(self) -> Identity:

@@ -219,6 +219,7 @@ def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]
         Takes.MODE: lambda typed, scene: [(m, m, _MODE_HELP[m]) for m in Mode],
         Takes.COMMAND: _help_words,
         Takes.NUMBER: lambda typed, scene: (),
+        Takes.TASK: lambda typed, scene: (),
         Takes.SESSION: _sessions,
         Takes.THEME: lambda typed, scene: [(name, name, "") for name in scene.themes],
         Takes.VIEW: lambda typed, scene: [("undo", "undo", "")],

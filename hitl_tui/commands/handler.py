@@ -16,6 +16,7 @@ from hitl_tui.commands import (
     rule_commands,
     session_commands,
     source_command,
+    task_commands,
     trust_commands,
 )
 from hitl_tui.commands.command_context import CommandContext
@@ -38,6 +39,7 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 if TYPE_CHECKING:
     from hitl_tui.planning.agent import PlanningAgent
+    from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 
 COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[CommandResult]]] = MappingProxyType(
     {
@@ -52,6 +54,8 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "todo done": decision_commands.done,
         "todo again": decision_commands.again,
         "answer": answer_commands.answer,
+        "approve": task_commands.approve,
+        "reject": task_commands.reject,
         "plan approve": decision_commands.plan_approve,
         "plan reject": decision_commands.plan_reject,
         "proposal accept": decision_commands.proposal_accept,
@@ -105,6 +109,7 @@ class CommandHandler:
         terminal: they have the questions before them, so that names are enough; elsewhere what is of high risk takes
             its digest.
         since: when the chain of commands began that it carries out; see `CommandContext`.
+        tasks: what waits of tasks outside of sessions; None where only this session counts.
     """
 
     def __init__(
@@ -118,8 +123,9 @@ class CommandHandler:
         acting: Acting | None = None,
         terminal: bool = False,
         since: str = "",
+        tasks: TaskInbox | None = None,
     ) -> None:
-        self._context = CommandContext(session, planner, by, channel, admin, acting, terminal, since=since)
+        self._context = CommandContext(session, planner, by, channel, admin, acting, terminal, since=since, tasks=tasks)
 
     def acting_as(self, identity: Identity) -> CommandHandler:
         """Return what carries commands out for somebody else: an approver who gave their token."""
@@ -133,6 +139,7 @@ class CommandHandler:
             acting=lambda: identity,
             terminal=context.terminal,
             since=context.since,
+            tasks=context.tasks,
         )
 
     async def handle_command(self, line: str, known: Collection[str] | None = None, began: str = "") -> CommandResult:

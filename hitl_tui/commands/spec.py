@@ -15,6 +15,7 @@ class Takes(StrEnum):
 
     TODO = Message("step id")
     QUESTION = Message("question id")
+    TASK = Message("task id")
     STATUS = Message("status")
     PRIORITY = Message("priority")
     AGENT = Message("agent")
@@ -140,6 +141,18 @@ SPECS: tuple[CommandSpec, ...] = (
         "Answer what a team asks while it runs: approve, reject WHY, edit NAME=VALUE, an option, JSON or text",
         (Argument("id", Takes.QUESTION), Argument("value", Takes.TEXT, many=True)),
         (_DIGEST,),
+        verbatim=True,
+    ),
+    CommandSpec(
+        "approve",
+        "Approve the step of an agent's task that waits; the value goes to the agent",
+        (Argument("task", Takes.TASK), Argument("value", Takes.TEXT, required=False, many=True)),
+        verbatim=True,
+    ),
+    CommandSpec(
+        "reject",
+        "Reject the step of an agent's task that waits; the task ends",
+        (Argument("task", Takes.TASK), _REASON),
         verbatim=True,
     ),
     CommandSpec(

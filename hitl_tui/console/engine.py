@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.held_sessions import HeldSession
     from hitl_tui.console.session_handle import SessionHandle, Watcher
     from hitl_tui.core.policy import Mode
+    from hitl_tui.core.requests import Verdict
     from hitl_tui.ledger.records import RequestView
     from hitl_tui.policy.workspace_trust import WorkspaceTrust
     from hitl_tui.supervisor.admin import Deleted, SessionAdmin
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.task_checkpoints.checkpoint import Checkpoint
+    from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +59,7 @@ class Engine:
         self._held: dict[str, HeldSession] = {}
         self._elsewhere = elsewhere
         self._opening = asyncio.Lock()
+        self._looking = asyncio.Lock()
         self._settled = False
 
     async def registry(self) -> SessionRegistry:
@@ -111,6 +115,9 @@ class Engine:
             with suppress(OSError):
                 now = (self._options.data / name).stat()
                 found += now.st_mtime_ns, now.st_size
+        registry = self._registry
+        if registry.done() and not registry.cancelled() and registry.exception() is None:
+            found += registry.result().tasks.stamp(self._options.workspace)
         return tuple(found)
 
     async def prepare(self) -> None:
@@ -143,8 +150,43 @@ class Engine:
         """Return everything that waits for a person, of all sessions: what expires first comes first."""
         from hitl_tui.core.events import utc_now
 
-        found = await (await self.registry()).ledger.requests(utc_now(), limit=500)
+        registry = await self.registry()
+        found = await registry.ledger.requests(utc_now(), limit=500)
+        found += [one.step.view for one in await self.waiting_steps() if one.step.view is not None]
         return sorted(found, key=lambda v: (v.request.expires_at or "9999", v.request.opened_at))
+
+    async def waiting_steps(self) -> list[WaitingStep]:
+        """Return the steps of agents' tasks that wait for a person."""
+        from hitl_tui.ledger.entry_files import at_once
+
+        registry = await self.registry()
+        workspace = self._options.workspace
+        async with self._looking:  # the store of a folder is read by one thread at a time
+            return await asyncio.to_thread(at_once, registry.tasks.waiting(workspace))
+
+    async def decide_step(self, waiting: WaitingStep, verdict: Verdict, reason: str) -> Checkpoint:
+        """Say something of a step of an agent's task, as it was shown.
+
+        Raises:
+            Refused: it can't count.
+        """
+        from hitl_tui.ledger.entry_files import at_once
+        from hitl_tui.policy.operator_identity import Operator
+
+        tasks, who = (await self.registry()).tasks, self._options.operator or Operator(self._options.data)
+        request = waiting.step.view.request if waiting.step.view else None
+        seen = request.digest if request else ""
+        async with self._looking:
+            said = tasks.decide(waiting, verdict, who(), "console", reason=reason, seen=seen)
+            return await asyncio.to_thread(at_once, said)
+
+    async def step_was_shown(self, waiting: WaitingStep) -> None:
+        """Note that a step of an agent's task was shown."""
+        from hitl_tui.ledger.entry_files import at_once
+
+        tasks, by = (await self.registry()).tasks.tasks(waiting.masc), self._options.by
+        async with self._looking:
+            await asyncio.to_thread(at_once, tasks.was_shown(waiting.step, by, "console"))
 
     async def begin(
         self,
@@ -227,6 +269,7 @@ class Engine:
                 by=self._options.by,
                 channel="console",
                 admin=registry.admin,
+                tasks=registry.tasks,
                 acting=self._options.operator,
                 terminal=True,
             )

@@ -43,6 +43,7 @@ from hitl_tui.console.keys import (
     STEPS,
     STORE,
     STREAM,
+    TASK,
     TREE,
     VIEWER,
     WORDS,
@@ -77,6 +78,7 @@ TITLES = {
     SAY: mark("Answer in words"),
     READING: mark("Text to read to the end first"),
     REVIEW: mark("Review of the marked"),
+    TASK: mark("Step of an agent's task"),
     ALWAYS: mark("Always allow"),
     PART: mark("Calls one by one"),
     CHOOSING: mark("Options to choose from"),
@@ -92,6 +94,7 @@ TYPED = frozenset({PROMPT, WORDS, FORM, SAY, FINDING})
 # What a dialog has besides, and what it is one of: both apply at the same time.
 WITHIN = {
     REVIEW: {READING},
+    TASK: {READING},
     ALWAYS: {READING},
     PART: {READING},
     HELP: {VIEWER},

@@ -55,7 +55,7 @@ STREAM = "stream"
 ANSWER = "answer"
 HOME, INBOX, VIEWER, CONFIRM, WORDS = "home", "inbox", "viewer", "confirm", "words"
 SESSIONS = "sessions"
-READING, REVIEW, ALWAYS, PART = "reading", "review", "always", "part"
+READING, REVIEW, ALWAYS, PART, TASK = "reading", "review", "always", "part", "task"
 FORM, SAY, CHOOSING, RULES, FINDING = "form", "say", "choosing", "rules", "finding"
 REPLAY, HELP = "replay", "help"
 STEPS = "steps"
@@ -380,6 +380,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("reading.last", READING, "end", "edge(True)", "last", "To the last line", "End", line=False),
     KeySpec("reading.close", READING, "escape,q", "close", "close", "Close; nothing is decided", "Esc q"),
     KeySpec("review.first", REVIEW, "2", "first", "keep", "Keep only the risk class to take first", "2"),
+    KeySpec("task.reject", TASK, "3,r", "reject", "reject", "Reject it, and with it the task", "3 r"),
     KeySpec("always.no", ALWAYS, "2,n,enter", "close", "no", "Cancel", "2 n Enter", True),
     *(
         KeySpec(f"part.{n}", PART, str(n), f"choose({n})", label, "Give the call the answer of this number", str(n))

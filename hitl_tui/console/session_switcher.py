@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from textual.content import Content
 from textual.screen import ModalScreen
 
 from hitl_tui.config.starters import Starter, new_copy
@@ -15,8 +16,10 @@ from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, translate
+from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.screens.session_screen import SessionScreen
     from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 
 
 _LOOK = 2.0
@@ -252,11 +256,40 @@ class SessionSwitcher:
         if chosen is None:
             return
         session, request = chosen
+        steps = {one.request_id: one for one in await app.engine.waiting_steps()}
+        if request in steps:
+            await self._decide_step(steps[request])
+            return
         if session != self.opened:
             await self._open(session)
         else:
             await self._bring(app.session)
         app.session.go_to_question(request)
+
+    async def _decide_step(self, waiting: WaitingStep) -> None:
+        """Show a step of an agent's task, and say of it what the operator says."""
+        from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
+        from hitl_tui.console.dialogs.task_step_dialog import TaskStepDialog
+
+        app, name = self._app, safe_text(waiting.step.name, multiline=False)
+        await app.engine.step_was_shown(waiting)
+        verdict = await app.push_screen_wait(TaskStepDialog(waiting))
+        reason: str | None = ""
+        if verdict is Verdict.REJECT:
+            said = Content(_("Reason (the agent is told)"))
+            reason = await app.push_screen_wait(WordsDialog(_("Reject · {name}").format(name=name), said, _("Reject")))
+        if verdict is None or reason is None:
+            return
+        try:
+            step = await app.engine.decide_step(waiting, verdict, reason)
+        except HitlError as error:
+            app.say(error_words(error.message, error.help), error=True)
+            return
+        needed = step.view.resolution.needed if step.view else 0
+        done = _("Approved {what}.") if verdict is Verdict.APPROVE else _("Rejected {what}.")
+        more = _("Recorded; {} more needed to {}.").format(needed, verdict.value)
+        app.say(more if needed else done.format(what=name))
+        self.count_inbox()
 
     # What goes on ----------------------------------------------------------------------------------------------
 

@@ -72,6 +72,7 @@ class EntryFiles:
             _sync(folder)
             if entry.n == 1:
                 _sync(self.folder)
+            os.utime(self.folder)  # whoever watches looks at one time alone
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StorageError(Message("Disk full: nothing was written to {}.", folder)) from error

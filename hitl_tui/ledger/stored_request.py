@@ -36,4 +36,5 @@ class StoredRequest:
             return found
         if self.settled is not None and self.settled[0] is Outcome.EXPIRED:
             return Resolution(*self.settled)  # an older program may have taken silence for an approval
-        return resolve(self.request, self.decisions, at, by_name=True)  # from before people were verified
+        found = resolve(self.request, self.decisions, at, by_name=True)  # from before people were verified
+        return found if found.decided or self.settled is None else Resolution(*self.settled, self.decisions)

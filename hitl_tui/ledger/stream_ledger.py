@@ -198,8 +198,11 @@ class StreamLedger:
                 raise AssertionError(Message("an unknown request was let through"))
             at = max(now, stored.settled_at)
             check_decision(stored.request, stored.decisions, decision, at, stored.resolution(now))
-            stream = stored.request.session
-            if await self._write(self._known[stream].head, "decision", {"decision": decision.to_dict()}, now):
+            stream, data = stored.request.session, {"decision": decision.to_dict()}
+            resolution = replace(stored, decisions=(*stored.decisions, decision)).resolution(now)
+            if resolution.verdict is not None:
+                data["settled"] = {"outcome": resolution.outcome.value, "verdict": resolution.verdict.value}
+            if await self._write(self._known[stream].head, "decision", data, now):
                 return (await self._read(stream)).requests[decision.request_id].view(now)
         raise _too_busy(decision.request_id)
 
@@ -297,14 +300,11 @@ class StreamLedger:
                 decision = Decision.from_dict(data["decision"])
                 stored = known.requests[decision.request_id]
                 stored = replace(stored, decisions=(*stored.decisions, decision))
-                resolution = stored.resolution(entry.at)
-                if resolution.verdict is not None:
-                    stored = replace(stored, settled_at=entry.at, settled=(resolution.outcome, resolution.verdict))
+                if "settled" in data:
+                    stored = _settled(stored, entry.at, data["settled"])
                 known.requests[decision.request_id] = stored
             case "event":
-                stored = known.requests[data["settles"]]
-                settled = Outcome(data["event"]["outcome"]), Verdict(data["event"]["verdict"])
-                known.requests[data["settles"]] = replace(stored, settled_at=entry.at, settled=settled)
+                known.requests[data["settles"]] = _settled(known.requests[data["settles"]], entry.at, data["event"])
             case "request_superseded":
                 stored = known.requests[data["request_id"]]
                 request = replace(stored.request, superseded=Supersession.from_dict(data["reason"]))
@@ -312,6 +312,11 @@ class StreamLedger:
             case "evidence":
                 stored = known.requests[data["request_id"]]
                 known.requests[data["request_id"]] = replace(stored, evidence=data["evidence"])
+
+
+def _settled(stored: StoredRequest, at: str, said: Stored) -> StoredRequest:
+    """Return a request as settled: it stays so, whatever the rules of later versions make of its decisions."""
+    return replace(stored, settled_at=at, settled=(Outcome(said["outcome"]), Verdict(said["verdict"])))
 
 
 def _check_kind(kind: str) -> None:

@@ -469,6 +469,7 @@ class LineSession:
             by=self._options.by,
             channel=self._channel,
             admin=self._registry.admin,
+            tasks=self._registry.tasks,
             acting=acting,
             terminal=terminal,
             since="" if terminal else self._began,

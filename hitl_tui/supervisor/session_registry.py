@@ -47,6 +47,7 @@ from hitl_tui.supervisor.session_setup import (
 from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
+from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.teams.contract import Preparation, Team
 from hitl_tui.teams.registry import TeamRegistry
 from hitl_tui.teams.withheld import WithheldTeam
@@ -78,6 +79,7 @@ class SessionRegistry:
         self._bindings = Bindings(data.root / "manifests", (data.root,))
         self.trust = TrustBook(ledger, data.root, once, now, self._bindings)
         self._environ = environ
+        self._tasks: TaskInbox | None = None
         self._now = now
         self.approvers = ApproverFile(data.root)
         self.warnings: list[str] = []
@@ -136,6 +138,13 @@ class SessionRegistry:
     def admin(self) -> SessionAdmin:
         """Administers these sessions."""
         return SessionAdmin(self.store)
+
+    @property
+    def tasks(self) -> TaskInbox:
+        """What waits of tasks outside of these sessions."""
+        if self._tasks is None:
+            self._tasks = TaskInbox(self.data.root, self._environ, self._now)
+        return self._tasks
 
     async def create(
         self,

@@ -17,7 +17,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Kind, Request, Verdict
+from hitl_tui.core.requests import Kind, Request, Verdict, name_of
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import Priority, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
@@ -119,7 +119,7 @@ class Question:
         """
         if self.number and not self.lone:
             return f"{self.todo_id}.{self.number}"
-        return self.todo_id or str(self.view.request.about.get("proposal_id", "")) or self.kind.value
+        return self.todo_id or name_of(self.view.request)
 
     @cached_property
     def shape(self) -> Shape | None:

@@ -55,7 +55,12 @@ def store_of(masc: Path, environ: Mapping[str, str]) -> StreamLedger:
         raise StorageError(
             Message("Neo4j isn't supported yet; to keep checkpoints in files set {}=filesystem.", BACKEND)
         )
-    return StreamLedger(EntryFiles(masc / "state" / "checkpoints"))
+    return StreamLedger(EntryFiles(entries_folder(masc)))
+
+
+def entries_folder(masc: Path) -> Path:
+    """Return where the files of a `.masc` folder lie."""
+    return masc / "state" / "checkpoints"
 
 
 def policy_of(masc: Path) -> Policy:

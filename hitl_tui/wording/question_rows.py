@@ -70,17 +70,10 @@ def title_of(question: Question) -> str:
     return in_line(_(title) if question.kind in (Kind.PLAN, Kind.PROPOSAL) else title)
 
 
-def what(question: Question) -> str:
-    """Return what is asked, in words."""
-    return {
-        Kind.TODO: _("what shall it get?") if question.incomplete else _("may it run?"),
-        Kind.FAILURE: _("it failed: what now?"),
-        Kind.EFFECT: _("did it happen?"),
-        Kind.INTERRUPT: _("its team asks"),
-        Kind.PLAN: _("may this plan start?"),
-        Kind.PROPOSAL: _("may the plan change?"),
-        Kind.EXTERNAL: _("may it continue?"),
-    }[question.kind]
+def asks_words(question: Question) -> str:
+    """Return what is asked, of which step: `Approve 001?`."""
+    form = mark("Fill in {name}") if question.incomplete else _ASKS[question.kind]
+    return _(form).format(name=in_line(number_of(question.name)))
 
 
 def heading(
@@ -105,11 +98,9 @@ def heading(
     after = " ".join(number_of(str(d["id"])) for d in about.get("dependencies", ())) if question.todo_id else ""
     left = left_words(request.expires_at, now) if now is not None else ""
     dangerous = "bold $text-error" if risk == "high" else ""
-    form = mark("Fill in {name}") if question.incomplete else _ASKS[question.kind]
-    asks = _(form).format(name=in_line(number_of(question.name)))
     title = clip(short_title(question), _TITLE)
     parts: list[tuple[str, str]] = [
-        (asks, "bold"),
+        (asks_words(question), "bold"),
         (place, ""),
         (marked, "bold $text-primary"),
         (title, ""),

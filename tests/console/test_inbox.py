@@ -41,8 +41,8 @@ async def test_each_line_has_session_question_risk_and_age(tmp_path: Path) -> No
         assert table.show_header
         assert [str(column.label) for column in table.ordered_columns] == ["session", "what it asks", "risk", "waits"]
         step, proposal = lines(c)
-        assert step[0].startswith("→ s1 The cap") and step[1].startswith("002 may it run? ") and step[2] == "RISKY"
-        assert proposal[1].startswith("may the plan change? also comp")
+        assert step[0].startswith("→ s1 The cap") and step[1].startswith("Approve 002? ") and step[2] == "RISKY"
+        assert proposal[1].startswith("Change the plan? also compute")
         assert step[3].startswith("for ")
 
 

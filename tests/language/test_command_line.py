@@ -33,7 +33,7 @@ NAMES = frozenset(
         "PGPASSWORD",
         "pgpass",
     }
-    | {"add", "remove", "check", "ACCOUNT", "N", "account"}
+    | {"add", "remove", "check", "ACCOUNT", "N", "account", "REQUEST", "ANSWER"}
     | set(COMMANDS)
 )
 """Names of formats, options, commands and what is typed."""

@@ -20,11 +20,10 @@ from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
-from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark, translate
-from hitl_tui.wording.status_words import fork_first, number_of
-from hitl_tui.wording.times import duration_words, left_words, moment
+from hitl_tui.language import _, mark
+from hitl_tui.wording.inbox_rows import asked_words, waits_words
+from hitl_tui.wording.status_words import fork_first
 
 if TYPE_CHECKING:
     from hitl_tui.ledger.records import RequestView
@@ -192,31 +191,6 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self.dismiss(None)
 
 
-def asked_words(view: RequestView) -> str:
-    """Return what a request asks in one safe line: of which step, what, and about what."""
-    from hitl_tui.core.interrupts.recognition import title_of
-    from hitl_tui.supervisor.snapshot import Question
-    from hitl_tui.wording.question_rows import what
-
-    request = view.request
-    about = title_of(request)
-    if request.kind is Kind.PLAN:
-        about = str(request.subject.get("query", ""))
-    elif request.kind is Kind.PROPOSAL:
-        about = str(request.about.get("text") or translate(request.about.get("reason", "")))
-    number = f"{number_of(request.todo_id)} " if request.todo_id else ""
-    return safe_text(f"{number}{what(Question(view))} {about}", multiline=False)
-
-
 def _waits(view: RequestView, now: datetime) -> str:
-    """Return how much time is left, or for how long it waits already."""
-    return one_line(left_words(view.request.expires_at, now) or _age(view.request.opened_at, now), _WHEN)
-
-
-def _age(opened: str, now: datetime) -> str:
-    """Return how long something waits already."""
-    begun = moment(opened)
-    if begun is None:
-        return ""
-    seconds = max(0, int((now - begun).total_seconds()))
-    return _("for {time}").format(time=duration_words(seconds) if seconds >= 60 else f"0:{seconds:02d}")
+    """Return how much time is left, or for how long it waits already, in the column's room."""
+    return one_line(waits_words(view, now), _WHEN)

@@ -18,6 +18,7 @@ _GUARDED = frozenset(
         "confirm.no",
         "always.no",
         "reading.yes",
+        "task.reject",
         "review.first",
         "rules.revoke",
         "rules.edit",

@@ -1,0 +1,270 @@
+"""`inbox`, `decide` and `expire`: what waits for people, of sessions and of any agent, and answers to it (M6, M8)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from hitl_tui.cli.admin_commands import DONE, looking
+from hitl_tui.cli.job import Job
+from hitl_tui.cli.session_jobs import acting_of, given_text
+from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.commands.command_context import names_digest
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.requests import Kind, Request, Verdict, closed_words, name_of
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import translate
+from hitl_tui.ledger.records import RequestView
+from hitl_tui.supervisor.open_session import open_session
+from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.task_checkpoints.task_inbox import TaskInbox, WaitingStep
+from hitl_tui.wording.inbox_rows import asked_words, waits_words
+from hitl_tui.wording.text_lines import is_terminal, shown
+
+WAITS = 3
+EDIT = "edit"
+_MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """One thing that waits: a session's question, or a step of somebody's task."""
+
+    view: RequestView
+    step: WaitingStep | None = None
+
+    @property
+    def request(self) -> Request:
+        return self.view.request
+
+    def to_dict(self) -> dict[str, Json]:
+        request = self.request
+        where: dict[str, Json] = {"source": "session", "session_id": request.session}
+        if self.step is not None:
+            where = {"source": "task", "task_id": request.session, "masc_dir": str(self.step.masc)}
+            where["step"] = self.step.step.step
+        return {
+            "id": request.id,
+            **where,
+            "name": name_of(request),
+            "kind": request.kind.value,
+            "asks": asked_words(self.view),
+            "risk": request.risk_class.value,
+            "requester": request.requester,
+            "subject": cast(JsonObject, request.subject),
+            "digest": request.digest,
+            "opened_at": request.opened_at,
+            "deadline": request.expires_at,
+            "votes": len(self.view.resolution.decisions),
+            "quorum": request.terms.quorum,
+            "level": request.terms.level,
+            "options": [str(option) for option in request.options],
+        }
+
+
+async def _waiting(registry: SessionRegistry, tasks: TaskInbox, here: Path) -> list[_Waiting]:
+    """Return everything that waits: what expires first comes first."""
+    found = [_Waiting(view) for view in await registry.ledger.requests(utc_now(), limit=_MOST)]
+    found += [_Waiting(one.step.view, one) for one in await tasks.waiting(here) if one.step.view is not None]
+    return sorted(found, key=lambda one: (one.request.expires_at or "9999", one.request.opened_at))
+
+
+async def inbox(job: Job) -> int:
+    """List what waits for people; return the exit code."""
+    given, words = job.arguments, job.arguments.search.casefold().split()
+    tasks, here = TaskInbox(job.data, job.environ), workspace_folder(given.workspace)
+    async with looking(job) as registry:
+        found = await _waiting(registry, tasks, here)
+        if words:
+            found = [one for one in found if all(word in str(one.to_dict()).casefold() for word in words)]
+        message = counted_message("{} question waits.", "{} questions wait.", len(found))
+        if given.json:
+            problems = [str(problem) for problem in tasks.problems]
+            requests = [one.to_dict() for one in found]
+            job.out.document({"status": "ok", "message": message, "requests": requests, "problems": problems})
+        else:
+            job.err.lines([shown(translate(problem)) for problem in tasks.problems])
+            job.out.lines([*(line for one in found for line in _lines(job, one)), shown(translate(message))])
+        await _note_shown(job, registry, tasks, found)
+    return WAITS if found else DONE
+
+
+def _lines(job: Job, one: _Waiting) -> list[str]:
+    request = one.request
+    bound = request.risk_class is Risk.HIGH and not is_terminal(sys.stdout)
+    digest = f" --digest {request.digest[:16]}" if bound else ""
+    where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
+    rows = [
+        f"{one_line(where, 60)} · {waits_words(one.view)} · {request.risk_class.value}",
+        f"  {asked_words(one.view)}",
+        f"  hitl-tui decide {request.id} approve{digest}{job.place}",
+    ]
+    return [shown(row) for row in rows]
+
+
+async def _note_shown(job: Job, registry: SessionRegistry, tasks: TaskInbox, found: list[_Waiting]) -> None:
+    by = operator_name(job.arguments.by, job.environ, job.data)
+    if not registry.data.read_only:
+        await registry.ledger.mark_shown([o.request.id for o in found if o.step is None], by, "cli", utc_now())
+    for one in found:
+        if one.step is not None:
+            await tasks.tasks(one.step.masc).was_shown(one.step.step, by, "cli")
+
+
+async def decide(job: Job) -> int:
+    """Answer one request, whatever it is of; return the exit code."""
+    given = job.arguments
+    tasks, here = TaskInbox(job.data, job.environ), workspace_folder(given.workspace)
+    text = _given_arguments(job)
+    async with looking(job) as registry:
+        wanted = one_line(clip(given.request), 80)
+        found = next((o for o in await _waiting(registry, tasks, here) if o.request.id == given.request), None)
+        if found is None:
+            view = await registry.ledger.request(given.request, utc_now())
+            if view is None:
+                raise UnknownName(Message("No request {}.", wanted))
+            raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")
+        _check_seen(job, found)
+        if found.step is not None:
+            return await _decide_step(job, tasks, found.step, text)
+        return await _decide_question(job, registry, found, text)
+
+
+def _given_arguments(job: Job) -> str:
+    """Return what goes with an edit or a response: as it is given, or a file's content."""
+    given = job.arguments
+    text = given.args or ""
+    if text.startswith("@"):
+        try:
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise BadInput(Message("{} can't be read: {}.", one_line(text[1:], 200), type(error).__name__)) from error
+    if given.answer in (EDIT, "respond") and not text.strip():
+        raise BadInput(Message("{} needs --args.", given.answer))
+    return given_text(text, job.stdin)
+
+
+def _check_seen(job: Job, found: _Waiting) -> None:
+    """See that who decides has seen what they decide about.
+
+    Raises:
+        Refused: what they saw is something else, or nothing says what they saw.
+    """
+    request, given = found.request, job.arguments
+    if given.digest and not names_digest(given.digest, request.digest):
+        raise Refused(Message("The question changed since it was shown; read it again, then decide."), reason="stale")
+    if given.digest or request.risk_class is not Risk.HIGH or given.answer in ("reject", "skip"):
+        return
+    if not is_terminal(sys.stdin):
+        raise Refused(
+            Message(
+                "{} is high-risk; from here, give the id or digest of the question you were shown.", name_of(request)
+            ),
+            reason="digest",
+            help=f"hitl-tui decide {request.id} {given.answer} --digest {request.digest[:16]}",
+        )
+
+
+async def _decide_step(job: Job, tasks: TaskInbox, waiting: WaitingStep, text: str) -> int:
+    given = job.arguments
+    if given.answer not in ("approve", "reject"):
+        raise BadInput(Message("A step of a task is approved or rejected; --args go to the agent with the approval."))
+    try:
+        value = strict_json(text) if text.strip() else None
+    except ValueError as error:
+        raise BadInput(Message("--args isn't valid JSON: {}.", one_line(str(error), 200))) from error
+    if given.answer == "reject" and not given.reason.strip():
+        raise BadInput(Message("--reject needs --reason: the agent is told why."))
+    step = await tasks.decide(waiting, Verdict(given.answer), acting_of(job)(), "cli", reason=given.reason, value=value)
+    needed = step.view.resolution.needed if step.view else 0
+    message = (
+        Message("Recorded; {} more needed to {}.", needed, given.answer)
+        if needed
+        else Message("Approved {what}.", what=step.name)
+        if given.answer == "approve"
+        else Message("Rejected {what}.", what=step.name)
+    )
+    if given.json:
+        job.out.document({"status": "decided", "message": message, "checkpoint": step.to_dict()})
+    else:
+        job.out.lines([shown(translate(message))])
+    return WAITS if needed else DONE
+
+
+async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting, text: str) -> int:
+    given, request = job.arguments, found.request
+    setup = await registry.setup(request.session, teams=False)
+    job.session_id = setup.info.id
+    job.log.hide(setup.secrets)
+    acting = acting_of(job)
+    async with open_session(registry.store, setup) as session:
+        if session.alone:
+            await session.take_over()
+        handler = CommandHandler(
+            session, setup.planner, by=acting().name, channel="cli", admin=registry.admin, acting=acting
+        )
+        snapshot = await session.settled() if session.owned else session.snapshot
+        question = next((q for q in snapshot.questions if q.id == request.id), None)
+        if question is None:
+            raise Refused(Message("This question was replaced ({}); look at the new one.", request.id), reason="gone")
+        await setup.mark_shown([request.id], acting().name, "cli")
+        if request.kind is Kind.INTERRUPT:
+            line = " ".join(filter(None, (f"/answer {request.id} {given.answer}", text or given.reason)))
+            result = await handler.handle_command(line, {request.id})
+        elif given.answer == EDIT:
+            result = await handler.handle_command(f"/todo edit {request.todo_id} {text}", {request.id})
+        else:
+            result = await handler.decide(question, _verdict(request, given.answer), reason=given.reason)
+        if result.failed:
+            raise HitlError(result.message)
+        if session.owned:
+            await session.settled()
+    if given.json:
+        job.out.document({"status": "decided", "message": result.message, "id": request.id, **result.data})
+    else:
+        job.out.lines([shown(translate(result.message))])
+    return DONE
+
+
+def _verdict(request: Request, answer: str) -> Verdict:
+    """Return an answer as a verdict that the request takes.
+
+    Raises:
+        BadInput: it takes another one.
+    """
+    found = Verdict(answer) if answer in set(Verdict) else None
+    if found is None or found not in request.options:
+        options = ", ".join(request.options)
+        raise BadInput(Message('"{}" doesn\'t answer this question; it takes {}.', answer, options))
+    return found
+
+
+def expire(job: Job) -> int:
+    """Settle what is overdue, of sessions that nobody has open and of tasks; return the exit code."""
+    return asyncio.run(_expire(job))
+
+
+async def _expire(job: Job) -> int:
+    tasks = TaskInbox(job.data, job.environ)
+    async with looking(job) as registry:
+        gone: list[Json] = []
+        for head in await registry.ledger.streams():
+            gone += await registry.ledger.expire(utc_now(), head.stream)
+        gone += [step.view.request.id for step in await tasks.expire() if step.view is not None]
+    message = counted_message("{} question expired.", "{} questions expired.", len(gone))
+    if job.arguments.json:
+        job.out.document({"status": "ok", "message": message, "expired": gone, "problems": [*tasks.problems]})
+    else:
+        job.err.lines([shown(translate(problem)) for problem in tasks.problems])
+        job.out.lines([shown(translate(message))])
+    return DONE

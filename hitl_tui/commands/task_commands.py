@@ -1,0 +1,56 @@
+"""Commands about tasks outside of sessions: what an agent or script waits for (M1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hitl_tui.commands.command_context import CommandContext
+from hitl_tui.commands.parser import CommandValues
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.json_text import is_json, strict_json
+from hitl_tui.core.json_types import Json
+from hitl_tui.core.messages import Message
+from hitl_tui.core.requests import Verdict
+
+
+async def approve(context: CommandContext, values: CommandValues) -> CommandResult:
+    """Approve the step of a task that waits.
+
+    Raises:
+        BadInput: no such task is known here, or several steps of it wait.
+        Refused: nothing of it waited when the command began, or the decision can't count.
+    """
+    text = values.text("value") if "value" in values else ""
+    value: Json = strict_json(text) if is_json(text) else text or None
+    return await _decide(context, values.text("task"), Verdict.APPROVE, value=value)
+
+
+async def reject(context: CommandContext, values: CommandValues) -> CommandResult:
+    """Reject the step of a task that waits. Raises as `approve` does."""
+    reason = values.text("reason") if "reason" in values else ""
+    return await _decide(context, values.text("task"), Verdict.REJECT, reason=reason)
+
+
+async def _decide(
+    context: CommandContext, task: str, verdict: Verdict, *, reason: str = "", value: Json = None
+) -> CommandResult:
+    if context.tasks is None:
+        raise BadInput(Message("Tasks can't be decided from here."))
+    waiting = await context.tasks.of_task(task, Path(context.snapshot.workspace))
+    if context.began and waiting.step.recorded_at > context.began:
+        raise Refused(
+            Message("{} asks only since you began that line; look at it first.", waiting.step.name), reason="unshown"
+        )
+    step = await context.tasks.decide(waiting, verdict, context.identity, context.channel, reason=reason, value=value)
+    what = Message("{}: {} · {}", step.agent, step.action, step.message)
+    needed = step.view.resolution.needed if step.view else 0
+    if needed:
+        said = "approve" if verdict is Verdict.APPROVE else "reject"
+        message = Message("Recorded; {} more needed to {}.", needed, said)
+    elif verdict is Verdict.APPROVE:
+        message = Message("Approved {what}.", what=step.name)
+    else:
+        message = Message("Rejected {what}.", what=step.name)
+    status = "recorded" if needed else "approved" if verdict is Verdict.APPROVE else "rejected"
+    return CommandResult(status, Message("{} {}", message, what), {"checkpoint": step.to_dict()})

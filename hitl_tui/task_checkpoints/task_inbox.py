@@ -1,0 +1,146 @@
+"""What waits in all the `.masc` folders that are known here (M6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.identity import Identity
+from hitl_tui.core.json_types import Json
+from hitl_tui.core.messages import Message
+from hitl_tui.core.names import clip
+from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.task_checkpoints.checkpoint import Checkpoint
+from hitl_tui.task_checkpoints.folders import NAME, entries_folder, registered, store_of
+from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingStep:
+    """A step that waits for a decision.
+
+    Args:
+        masc: the `.masc` folder that it is in.
+        step: the step.
+    """
+
+    masc: Path
+    step: Checkpoint
+
+    @property
+    def request_id(self) -> str:
+        """The id of its request."""
+        return self.step.view.request.id if self.step.view else ""
+
+
+class TaskInbox:
+    """The steps that wait, in every folder that the data folder knows of and in that of a workspace.
+
+    Args:
+        data: the data folder.
+        environ: the environment, which says which store is used.
+        now: the time, ISO 8601, UTC.
+
+    Attributes:
+        problems: why folders couldn't be read when they were looked at last, a sentence each.
+    """
+
+    def __init__(self, data: Path, environ: Mapping[str, str], now: Callable[[], str] = utc_now) -> None:
+        self._data, self._environ, self._now = data, environ, now
+        self._tasks: dict[Path, TaskCheckpoints] = {}
+        self.problems: tuple[str, ...] = ()
+
+    def folders(self, workspace: Path | None = None) -> list[Path]:
+        """Return the folders, that of the workspace first."""
+        own = [workspace / NAME] if workspace is not None and (workspace / NAME).is_dir() else []
+        return list(dict.fromkeys((*own, *registered(self._data))))
+
+    def stamp(self, workspace: Path | None = None) -> tuple[int, ...]:
+        """Return what is another one after anybody has written into one of the folders."""
+        found: list[int] = []
+        for masc in self.folders(workspace):
+            with suppress(OSError):
+                found.append(entries_folder(masc).stat().st_mtime_ns)
+        return tuple(found)
+
+    def tasks(self, masc: Path) -> TaskCheckpoints:
+        """Return the tasks of a folder, to decide about them.
+
+        Raises:
+            StorageError: its store can't be used.
+        """
+        if masc not in self._tasks:
+            self._tasks[masc] = TaskCheckpoints(store_of(masc, self._environ), now=self._now)
+        return self._tasks[masc]
+
+    async def waiting(self, workspace: Path | None = None) -> list[WaitingStep]:
+        """Return what waits: what expires first comes first, then what waits longest."""
+        found: list[WaitingStep] = []
+        problems: list[str] = []
+        for masc in self.folders(workspace):
+            try:
+                found += [WaitingStep(masc, step) for step in await self.tasks(masc).waiting()]
+            except (StorageError, BadInput) as error:
+                problems.append(error.message)
+        self.problems = tuple(dict.fromkeys(problems))
+        return sorted(found, key=lambda one: (_deadline(one.step) or "9999", one.step.recorded_at))
+
+    async def find(self, request_id: str, workspace: Path | None = None) -> WaitingStep | None:
+        """Return the step that waits under a request's id; None for none."""
+        return next((one for one in await self.waiting(workspace) if one.request_id == request_id), None)
+
+    async def of_task(self, task_id: str, workspace: Path | None = None) -> WaitingStep:
+        """Return the only step of a task that waits, in whatever folder.
+
+        Raises:
+            UnknownName: there is none.
+            BadInput: there are several.
+        """
+        found = [one for one in await self.waiting(workspace) if one.step.task_id == task_id]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(one.request_id for one in found[:4])
+            raise BadInput(Message("Several steps of {} wait; name one by its id: {}.", task_id, ids))
+        for masc in self.folders(workspace):
+            try:
+                await self.tasks(masc).the_waiting(task_id, None)  # says what became of it
+            except UnknownTask:
+                continue
+        raise UnknownName(Message('No task "{}" waits here.', one_line(clip(task_id), 80)))
+
+    async def decide(
+        self,
+        waiting: WaitingStep,
+        verdict: Verdict,
+        who: Identity,
+        channel: str,
+        *,
+        reason: str = "",
+        value: Json = None,
+        seen: str | None = None,
+    ) -> Checkpoint:
+        """Say something of a step; see `TaskCheckpoints.decide`."""
+        tasks = self.tasks(waiting.masc)
+        return await tasks.decide(waiting.step, verdict, who, channel, reason=reason, value=value, seen=seen)
+
+    async def expire(self) -> list[Checkpoint]:
+        """Settle what is overdue, in every folder."""
+        gone: list[Checkpoint] = []
+        problems: list[str] = []
+        for masc in self.folders():
+            try:
+                gone += await self.tasks(masc).expire()
+            except (StorageError, BadInput) as error:
+                problems.append(error.message)
+        self.problems = tuple(dict.fromkeys(problems))
+        return gone
+
+
+def _deadline(step: Checkpoint) -> str:
+    return step.view.request.expires_at if step.view else ""

@@ -1,0 +1,62 @@
+"""What an inbox says of each thing that waits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hitl_tui.core.interrupts.recognition import title_of
+from hitl_tui.core.requests import Kind
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, translate
+from hitl_tui.ledger.records import RequestView
+from hitl_tui.task_checkpoints.checkpoint import Checkpoint
+from hitl_tui.wording.rows import Row, labelled
+from hitl_tui.wording.times import duration_words, left_words, moment
+
+
+def asked_words(view: RequestView) -> str:
+    """Return what a request asks in one safe line: of which step, what, and about what."""
+    from hitl_tui.supervisor.snapshot import Question
+    from hitl_tui.wording.question_rows import asks_words
+
+    request = view.request
+    about = title_of(request)
+    if request.kind is Kind.PLAN:
+        about = str(request.subject.get("query", ""))
+    elif request.kind is Kind.PROPOSAL:
+        about = str(request.about.get("text") or translate(request.about.get("reason", "")))
+    elif request.kind is Kind.EXTERNAL:
+        said = (request.subject.get(key, "") for key in ("message", "action", "agent"))
+        about = " · ".join(str(text) for text in said if text)
+    return safe_text(f"{asks_words(Question(view))} {about}", multiline=False)
+
+
+def step_rows(step: Checkpoint, folder: str) -> list[Row]:
+    """Return a step of an agent's task: what would run, what the agent says, who asks, and what it takes."""
+    rows = [labelled(_("action"), step.action, exact=True), labelled(_("the agent says"), step.message, exact=True)]
+    rows += [labelled(_("agent"), step.agent, exact=True), labelled(_("folder"), folder, exact=True)]
+    view = step.view
+    if view is None:
+        return rows
+    terms = view.request.terms
+    if terms.quorum > 1 or terms.level:
+        takes = _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level)
+        rows.append(labelled(_("takes"), takes))
+    rows += [labelled(decision.said, f"{decision.by} · {decision.reason}") for decision in view.decisions]
+    rows.append(labelled(_("waits"), waits_words(view)))
+    rows.append(labelled(_("digest"), view.request.digest))
+    return rows
+
+
+def waits_words(view: RequestView, now: datetime | None = None) -> str:
+    """Return how much time is left, or for how long it waits already."""
+    now = now or datetime.now(UTC)
+    return left_words(view.request.expires_at, now) or _age(view.request.opened_at, now)
+
+
+def _age(opened: str, now: datetime) -> str:
+    begun = moment(opened)
+    if begun is None:
+        return ""
+    seconds = max(0, int((now - begun).total_seconds()))
+    return _("for {time}").format(time=duration_words(seconds) if seconds >= 60 else f"0:{seconds:02d}")

@@ -1,0 +1,136 @@
+"""`inbox`, `decide` and `expire`: sessions' questions and steps of agents together (M6, M8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_support import Shell
+
+from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.task_checkpoints.folders import register, store_of
+from hitl_tui.task_checkpoints.service import TaskCheckpoints
+
+Ask = Callable[..., None]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@pytest.fixture
+def ask(shell: Shell, tmp_path: Path) -> Ask:
+    def asks(task: str = "cleanup", message: str = "10,000 records will be deleted") -> None:
+        masc = tmp_path / "agent" / ".masc"
+        at_once(TaskCheckpoints(store_of(masc, {})).record(task, 1, "DELETE FROM customers", "cleaner", message))
+        register(shell.data, masc)
+
+    return asks
+
+
+def waiting(shell: Shell, *arguments: str) -> list[dict[str, Any]]:
+    ran = shell.run("inbox", "--json", *arguments)
+    found: list[dict[str, Any]] = json.loads(ran.out)["requests"]
+    assert ran.code == (3 if found else 0)
+    return found
+
+
+def test_both_stand_in_it_and_are_answered_the_same_way(shell: Shell, ask: Ask) -> None:
+    shell.run("run", "What is the legal cap on a rent increase?", "--json")
+    ask()
+    step, session = sorted(waiting(shell), key=lambda one: str(one["source"]), reverse=True)
+    assert (step["source"], session["source"]) == ("task", "session")
+    assert step["asks"].startswith("Approve cleanup.1? 10,000 records will be deleted")
+    assert session["asks"].startswith("Approve 001?")
+    ran = shell.run("decide", session["id"], "approve", "--json")
+    assert (ran.code, json.loads(ran.out)["status"]) == (0, "decided")
+    ran = shell.run("decide", step["id"], "approve", "--digest", step["digest"], "--args", '{"limit": 5}', "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out)["checkpoint"]["resume_value"] == {"limit": 5}
+    assert [one["id"] for one in waiting(shell)] == []
+
+
+def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell, ask: Ask) -> None:
+    ask()
+    (step,) = waiting(shell)
+    ran = shell.run("decide", step["id"], "approve")
+    assert ran.code == 2
+    assert f"hitl-tui decide {step['id']} approve --digest {step['digest'][:16]}" in ran.err
+    assert shell.run("decide", step["id"], "approve", "--digest", "0" * 64).code == 2
+    assert shell.run("decide", step["id"], "reject").code == 2  # the agent is told why
+    assert len(waiting(shell)) == 1
+    assert shell.run("decide", step["id"], "reject", "--reason", "no backup").code == 0
+    assert waiting(shell) == []
+
+
+def test_what_expires_first_comes_first_and_words_filter(shell: Shell, ask: Ask, tmp_path: Path) -> None:
+    ask("late")
+    (tmp_path / "agent" / "hitl.toml").write_text('[[policy]]\nagent = "*"\ndecision = "ask"\ndeadline = "1h"\n')
+    from hitl_tui.task_checkpoints.folders import policy_of
+
+    masc = tmp_path / "agent" / ".masc"
+    tasks = TaskCheckpoints(store_of(masc, {}), policy_of(masc))
+    at_once(tasks.record("soon", 1, "send the mail", "mailer", "Send it?"))
+    assert [one["task_id"] for one in waiting(shell)] == ["soon", "late"]
+    assert [one["task_id"] for one in waiting(shell, "--search", "records CUSTOMERS")] == ["late"]
+    assert waiting(shell, "--search", "nothing like it") == []
+
+
+def test_expire_settles_what_is_overdue_once(shell: Shell, tmp_path: Path) -> None:
+    masc = tmp_path / "agent" / ".masc"
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "hitl.toml").write_text('[[policy]]\ndecision = "ask"\ndeadline = "1s"\n')
+    from hitl_tui.task_checkpoints.folders import policy_of
+
+    long_ago = TaskCheckpoints(store_of(masc, {}), policy_of(masc), lambda: "2026-01-01T00:00:00.000000+00:00")
+    at_once(long_ago.record("old", 1, "x", "a", "?"))
+    register(shell.data, masc)
+    assert len(json.loads(shell.run("expire", "--json").out)["expired"]) == 1
+    assert json.loads(shell.run("expire", "--json").out)["expired"] == []
+    assert waiting(shell) == []
+
+
+def test_chat_commands_decide_tasks_too(shell: Shell, ask: Ask) -> None:
+    shell.run("run", "What is the legal cap on a rent increase?", "--json")
+    ask("one")
+    ask("two")
+    ran = shell.run("do", "s1", '/approve one {"ok": true}', "--json")
+    assert ran.code == 3  # the session waits on
+    assert json.loads(ran.out)["checkpoint"]["resume_value"] == {"ok": True}
+    assert "cleaner: DELETE FROM customers" in json.loads(ran.out)["message"]
+    ran = shell.run("do", "s1", "/reject two too risky", "--json")
+    assert json.loads(ran.out)["checkpoint"]["reason"] == "too risky"
+    ran = shell.run("do", "s1", "/approve two", "--json")
+    assert (ran.code, json.loads(ran.out)["reason"]) == (2, "late")
+    assert shell.run("do", "s1", "/approve unknown").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["decide", "req-unknown", "approve"], "No request"),
+        (["decide", "req-unknown", "perhaps"], "perhaps"),
+        (["decide", "req-unknown", "edit"], "needs --args"),
+        (["decide", "req-unknown", "edit", "--args", "@/nowhere"], "can't be read"),
+    ],
+)
+def test_bad_input_is_one_sentence(shell: Shell, arguments: list[str], words: str) -> None:
+    ran = shell.run(*arguments)
+    assert ran.code == 2
+    assert words in ran.err
+
+
+def test_a_damaged_folder_is_named_and_hides_no_other(shell: Shell, ask: Ask, tmp_path: Path) -> None:
+    ask("fine")
+    masc = tmp_path / "broken" / ".masc"
+    at_once(TaskCheckpoints(store_of(masc, {})).record("bad", 1, "x", "a", "?"))
+    register(shell.data, masc)
+    (masc / "state" / "checkpoints" / "bad" / "000001.json").write_text("{")
+    ran = shell.run("inbox", "--json")
+    found = json.loads(ran.out)
+    assert [one["task_id"] for one in found["requests"]] == ["fine"]
+    assert "damaged" in found["problems"][0]

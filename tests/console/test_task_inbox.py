@@ -1,0 +1,74 @@
+"""Steps of agents' tasks stand in the console's inbox and are answered there (M6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from console_support import Console, command_workspace, console
+from textual.widgets import DataTable
+
+from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
+from hitl_tui.console.dialogs.task_step_dialog import TaskStepDialog
+from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
+from hitl_tui.task_checkpoints.folders import register, store_of
+from hitl_tui.task_checkpoints.service import TaskCheckpoints
+
+pytestmark = pytest.mark.long
+
+
+def ask(masc: Path, data: Path) -> TaskCheckpoints:
+    tasks = TaskCheckpoints(store_of(masc, {}))
+    at_once(tasks.record("cleanup", 2, "DELETE FROM customers", "cleaner", "10,000 records will be deleted"))
+    register(data, masc)
+    return tasks
+
+
+async def open_step(c: Console) -> TaskStepDialog:
+    await c.press("f3")
+    await c.until(
+        lambda: isinstance(c.app.screen, InboxDialog) and c.app.screen.query_one(DataTable).row_count == 1, "the inbox"
+    )
+    row = c.app.screen.query_one(DataTable).get_row_at(0)
+    assert "cleanup" in str(row[0]) and "10,000 records will be deleted" in str(row[1])
+    await c.press("enter")
+    await c.until(lambda: isinstance(c.app.screen, TaskStepDialog) and c.app.screen.read, "the step")
+    dialog = c.app.screen
+    assert isinstance(dialog, TaskStepDialog)
+    c.clock.rest()
+    return dialog
+
+
+async def decided(c: Console, tasks: TaskCheckpoints) -> Checkpoint:
+    """Return the step once it doesn't wait any more."""
+    await c.until(lambda: at_once(tasks.the_step("cleanup", None)).status is not Status.INTERRUPTED, "the decision")
+    return await tasks.the_step("cleanup", None)
+
+
+async def test_a_step_is_approved_from_the_inbox(tmp_path: Path) -> None:
+    data = tmp_path / "d"
+    async with console(data, command_workspace(tmp_path / "w")) as c:
+        tasks = ask(tmp_path / "elsewhere" / ".masc", data)
+        await open_step(c)
+        await c.press("1")
+        await c.until(lambda: not isinstance(c.app.screen, TaskStepDialog), "that it is decided")
+        step = await decided(c, tasks)
+        assert step.status is Status.COMPLETED
+        assert step.view is not None and step.view.resolution.decisions[0].channel == "console"
+
+
+async def test_a_rejection_asks_for_its_reason(tmp_path: Path) -> None:
+    data = tmp_path / "d"
+    async with console(data, command_workspace(tmp_path / "w")) as c:
+        tasks = ask(tmp_path / "elsewhere" / ".masc", data)
+        await open_step(c)
+        await c.press("3")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
+        await c.press(*"no", "space", *"backup")
+        c.clock.rest()
+        await c.press("enter")
+        step = await decided(c, tasks)
+        assert step.status is Status.REJECTED
+        assert step.to_dict()["reason"] == "no backup"
