@@ -71,7 +71,7 @@ def test_a_word_that_looks_like_a_subcommand_opens_nothing(words: list[str]) -> 
 
 
 def test_the_nearest_subcommands_are_named() -> None:
-    with pytest.raises(BadInput, match=r"Nearest: hitl-tui sessions. hitl-tui --help lists all"):
+    with pytest.raises(BadInput, match=r"Nearest: hitl-tui sessions, hitl-tui decide. hitl-tui --help lists all"):
         parse(["decisions"])
 
 
@@ -82,8 +82,8 @@ def test_other_single_words_are_questions(words: list[str]) -> None:
 
 @pytest.mark.parametrize("command", sorted(name for name in COMMANDS if SUBCOMMANDS[name].most_words is not None))
 def test_a_subcommand_with_what_it_takes_is_that_subcommand(command: str) -> None:
-    most = SUBCOMMANDS[command].most_words
-    taken = [next(iter(SUBCOMMANDS[command].actions), "the")] + ["a"] * (most - 1) if most else []
+    positional = [one for one in SUBCOMMANDS[command].options if one.positional]
+    taken = [one.given.get("choices", ("the",))[0] for one in positional]
     assert parse([command, *taken]).command == command
 
 
