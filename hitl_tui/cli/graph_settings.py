@@ -42,7 +42,7 @@ def given_object(name: str, text: str | None) -> JsonObject:
     content = content_of_file(given_path(text[1:])) if text.startswith("@") else text
     try:
         found = strict_json(content)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(Message("--{} isn't valid JSON: {}.", name, one_line(str(error), 200))) from error
     if not isinstance(found, dict):
         raise BadInput(Message("--{} must be a JSON object.", name))

@@ -12,10 +12,12 @@ from hitl_tui.cli.admin_commands import DONE, looking
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.session_jobs import acting_of, given_text
 from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.commands.answer_commands import form_of
 from hitl_tui.commands.command_context import names_digest
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.interrupts.answer_parser import read_as
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
@@ -27,7 +29,7 @@ from hitl_tui.language import translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.task_checkpoints.task_inbox import TaskInbox, WaitingStep
+from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.wording.inbox_rows import asked_words, waits_words
 from hitl_tui.wording.text_lines import is_terminal, shown
 
@@ -72,31 +74,39 @@ class _Waiting:
         }
 
 
-async def _waiting(registry: SessionRegistry, tasks: TaskInbox, here: Path) -> list[_Waiting]:
+async def _waiting(job: Job, registry: SessionRegistry) -> list[_Waiting]:
     """Return everything that waits: what expires first comes first."""
     found = [_Waiting(view) for view in await registry.ledger.requests(utc_now(), limit=_MOST)]
-    found += [_Waiting(one.step.view, one) for one in await tasks.waiting(here) if one.step.view is not None]
-    return sorted(found, key=lambda one: (one.request.expires_at or "9999", one.request.opened_at))
+    here = workspace_folder(job.arguments.workspace)
+    found += [_Waiting(one.view, one) for one in await registry.tasks.waiting(here)]
+    return sorted(found, key=lambda one: one.request.urgency)
 
 
 async def inbox(job: Job) -> int:
     """List what waits for people; return the exit code."""
     given, words = job.arguments, job.arguments.search.casefold().split()
-    tasks, here = TaskInbox(job.data, job.environ), workspace_folder(given.workspace)
     async with looking(job) as registry:
-        found = await _waiting(registry, tasks, here)
+        found = await _waiting(job, registry)
         if words:
             found = [one for one in found if all(word in str(one.to_dict()).casefold() for word in words)]
         message = counted_message("{} question waits.", "{} questions wait.", len(found))
         if given.json:
-            problems = [str(problem) for problem in tasks.problems]
-            requests = [one.to_dict() for one in found]
-            job.out.document({"status": "ok", "message": message, "requests": requests, "problems": problems})
+            requests: list[Json] = [one.to_dict() for one in found]
+            _document(job, registry, message, requests=requests)
         else:
-            job.err.lines([shown(translate(problem)) for problem in tasks.problems])
+            _print_problems(job, registry)
             job.out.lines([*(line for one in found for line in _lines(job, one)), shown(translate(message))])
-        await _note_shown(job, registry, tasks, found)
+        await _note_shown(job, registry, found)
     return WAITS if found else DONE
+
+
+def _document(job: Job, registry: SessionRegistry, message: Message, **content: Json) -> None:
+    problems: list[Json] = [*registry.tasks.problems]
+    job.out.document({"status": "ok", "message": message, **content, "problems": problems})
+
+
+def _print_problems(job: Job, registry: SessionRegistry) -> None:
+    job.err.lines([shown(translate(problem)) for problem in registry.tasks.problems])
 
 
 def _lines(job: Job, one: _Waiting) -> list[str]:
@@ -112,31 +122,33 @@ def _lines(job: Job, one: _Waiting) -> list[str]:
     return [shown(row) for row in rows]
 
 
-async def _note_shown(job: Job, registry: SessionRegistry, tasks: TaskInbox, found: list[_Waiting]) -> None:
+async def _note_shown(job: Job, registry: SessionRegistry, found: list[_Waiting]) -> None:
     by = operator_name(job.arguments.by, job.environ, job.data)
     if not registry.data.read_only:
         await registry.ledger.mark_shown([o.request.id for o in found if o.step is None], by, "cli", utc_now())
     for one in found:
         if one.step is not None:
-            await tasks.tasks(one.step.masc).was_shown(one.step.step, by, "cli")
+            await registry.tasks.tasks(one.step.masc).was_shown(one.step.step, by, "cli")
 
 
 async def decide(job: Job) -> int:
     """Answer one request, whatever it is of; return the exit code."""
     given = job.arguments
-    tasks, here = TaskInbox(job.data, job.environ), workspace_folder(given.workspace)
     text = _given_arguments(job)
     async with looking(job) as registry:
-        wanted = one_line(clip(given.request), 80)
-        found = next((o for o in await _waiting(registry, tasks, here) if o.request.id == given.request), None)
+        found = next((o for o in await _waiting(job, registry) if o.request.id == given.request), None)
         if found is None:
             view = await registry.ledger.request(given.request, utc_now())
             if view is None:
-                raise UnknownName(Message("No request {}.", wanted))
+                raise UnknownName(Message("No request {}.", one_line(clip(given.request), 80)))
             raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")
         _check_seen(job, found)
+        if not given.json:
+            job.out.lines([shown(asked_words(found.view))])
+        if given.digest:  # who has it was shown what it names
+            await _note_shown(job, registry, [found])
         if found.step is not None:
-            return await _decide_step(job, tasks, found.step, text)
+            return await _decide_step(job, registry, found.step, text)
         return await _decide_question(job, registry, found, text)
 
 
@@ -175,7 +187,7 @@ def _check_seen(job: Job, found: _Waiting) -> None:
         )
 
 
-async def _decide_step(job: Job, tasks: TaskInbox, waiting: WaitingStep, text: str) -> int:
+async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep, text: str) -> int:
     given = job.arguments
     if given.answer not in ("approve", "reject"):
         raise BadInput(Message("A step of a task is approved or rejected; --args go to the agent with the approval."))
@@ -185,20 +197,16 @@ async def _decide_step(job: Job, tasks: TaskInbox, waiting: WaitingStep, text: s
         raise BadInput(Message("--args isn't valid JSON: {}.", one_line(str(error), 200))) from error
     if given.answer == "reject" and not given.reason.strip():
         raise BadInput(Message("--reject needs --reason: the agent is told why."))
-    step = await tasks.decide(waiting, Verdict(given.answer), acting_of(job)(), "cli", reason=given.reason, value=value)
-    needed = step.view.resolution.needed if step.view else 0
-    message = (
-        Message("Recorded; {} more needed to {}.", needed, given.answer)
-        if needed
-        else Message("Approved {what}.", what=step.name)
-        if given.answer == "approve"
-        else Message("Rejected {what}.", what=step.name)
+    verdict, seen = Verdict(given.answer), waiting.view.request.digest
+    step = await registry.tasks.decide(
+        waiting, verdict, acting_of(job)(), "cli", reason=given.reason, value=value, seen=seen
     )
+    message = step.decision_words(verdict)
     if given.json:
         job.out.document({"status": "decided", "message": message, "checkpoint": step.to_dict()})
     else:
         job.out.lines([shown(translate(message))])
-    return WAITS if needed else DONE
+    return WAITS if step.needed else DONE
 
 
 async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting, text: str) -> int:
@@ -211,20 +219,25 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         if session.alone:
             await session.take_over()
         handler = CommandHandler(
-            session, setup.planner, by=acting().name, channel="cli", admin=registry.admin, acting=acting
+            session,
+            setup.planner,
+            by=acting().name,
+            channel="cli",
+            admin=registry.admin,
+            acting=acting,
+            tasks=registry.tasks,
         )
         snapshot = await session.settled() if session.owned else session.snapshot
         question = next((q for q in snapshot.questions if q.id == request.id), None)
         if question is None:
             raise Refused(Message("This question was replaced ({}); look at the new one.", request.id), reason="gone")
-        await setup.mark_shown([request.id], acting().name, "cli")
         if request.kind is Kind.INTERRUPT:
-            line = " ".join(filter(None, (f"/answer {request.id} {given.answer}", text or given.reason)))
-            result = await handler.handle_command(line, {request.id})
+            reading = read_as(form_of(question), given.answer, text or given.reason)
+            result = await handler.answer(question, reading.value, reading.action, by_id=True)
         elif given.answer == EDIT:
             result = await handler.handle_command(f"/todo edit {request.todo_id} {text}", {request.id})
         else:
-            result = await handler.decide(question, _verdict(request, given.answer), reason=given.reason)
+            result = await handler.decide(question, _verdict(request, given.answer), reason=given.reason, by_id=True)
         if result.failed:
             raise HitlError(result.message)
         if session.owned:
@@ -255,16 +268,15 @@ def expire(job: Job) -> int:
 
 
 async def _expire(job: Job) -> int:
-    tasks = TaskInbox(job.data, job.environ)
     async with looking(job) as registry:
         gone: list[Json] = []
         for head in await registry.ledger.streams():
             gone += await registry.ledger.expire(utc_now(), head.stream)
-        gone += [step.view.request.id for step in await tasks.expire() if step.view is not None]
-    message = counted_message("{} question expired.", "{} questions expired.", len(gone))
-    if job.arguments.json:
-        job.out.document({"status": "ok", "message": message, "expired": gone, "problems": [*tasks.problems]})
-    else:
-        job.err.lines([shown(translate(problem)) for problem in tasks.problems])
-        job.out.lines([shown(translate(message))])
+        gone += [one.request_id for one in await registry.tasks.expire()]
+        message = counted_message("{} question expired.", "{} questions expired.", len(gone))
+        if job.arguments.json:
+            _document(job, registry, message, expired=gone)
+        else:
+            _print_problems(job, registry)
+            job.out.lines([shown(translate(message))])
     return DONE

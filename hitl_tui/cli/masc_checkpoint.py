@@ -192,7 +192,7 @@ class _Command:
             "action": step.action,
             "by": by,
             "reason": last.reason if last and last.reason else _("no reason given"),
-            "n": step.view.resolution.needed if step.view else 0,
+            "n": step.needed,
         }
         line = safe_text(text.format(**words), multiline=False)
         if self._given.json:

@@ -155,7 +155,7 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
     todo = context.todo(values.text("id"))
     try:
         update = strict_json(values.text("update"))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(
             Message("The change must be JSON."),
             help=Message('For example: /state edit {} {{"amount": 82000}}', step_name(todo.id)),

@@ -211,28 +211,42 @@ class CommandHandler:
             await context.refuse_overtaken(todo_id)
 
     async def decide(
-        self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None
+        self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None, by_id: bool = False
     ) -> CommandResult:
         """Answer a question as it was shown: the decision carries the digest of what was on the screen.
+
+        Args:
+            question: the question.
+            verdict: the answer.
+            reason: words that go with it.
+            value: what goes with it, JSON.
+            by_id: it was named by its id, so that it may be of high risk without a terminal.
 
         Raises:
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        return await self._beginning().decide(question, verdict, reason=reason, value=value)
+        context = self._about(question) if by_id else self._beginning()
+        return await context.decide(question, verdict, reason=reason, value=value)
 
-    async def answer(self, question: Question, value: Json, action: str = "") -> CommandResult:
+    async def answer(self, question: Question, value: Json, action: str = "", *, by_id: bool = False) -> CommandResult:
         """Answer what a team asks from inside, as it was shown.
 
         Args:
             question: the question.
             value: the answer, as its form made it.
             action: the action that made it.
+            by_id: it was named by its id, as for `decide`.
 
         Raises:
             BadInput: it doesn't fit, or can't be kept.
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        return await answer_commands.send(self._beginning(), question, value, action)
+        context = self._about(question) if by_id else self._beginning()
+        return await answer_commands.send(context, question, value, action)
+
+    def _about(self, question: Question) -> CommandContext:
+        """Return what carries out a command that names a question by its id."""
+        return replace(self._beginning(), names=(question.id,))
 
     async def freed(self, mode: Mode) -> tuple[str, ...]:
         """Return the ids of the TODOs that another mode would let run without a question; see `rule_commands.freed`."""

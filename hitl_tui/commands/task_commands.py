@@ -44,13 +44,5 @@ async def _decide(
         )
     step = await context.tasks.decide(waiting, verdict, context.identity, context.channel, reason=reason, value=value)
     what = Message("{}: {} · {}", step.agent, step.action, step.message)
-    needed = step.view.resolution.needed if step.view else 0
-    if needed:
-        said = "approve" if verdict is Verdict.APPROVE else "reject"
-        message = Message("Recorded; {} more needed to {}.", needed, said)
-    elif verdict is Verdict.APPROVE:
-        message = Message("Approved {what}.", what=step.name)
-    else:
-        message = Message("Rejected {what}.", what=step.name)
-    status = "recorded" if needed else "approved" if verdict is Verdict.APPROVE else "rejected"
-    return CommandResult(status, Message("{} {}", message, what), {"checkpoint": step.to_dict()})
+    status = "recorded" if step.needed else "approved" if verdict is Verdict.APPROVE else "rejected"
+    return CommandResult(status, Message("{} {}", step.decision_words(verdict), what), {"checkpoint": step.to_dict()})

@@ -161,7 +161,7 @@ def _given(text: str) -> dict[str, Json] | None:
     if text.lstrip().startswith("{"):
         try:
             found = strict_json(text)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise BadInput(Message("The new input isn't valid JSON: {}.", error)) from error
         if not isinstance(found, dict):  # a text that begins with a brace is an object or no JSON
             raise BadInput(Message("The new input isn't valid JSON: {}.", text))

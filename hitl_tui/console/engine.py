@@ -152,8 +152,8 @@ class Engine:
 
         registry = await self.registry()
         found = await registry.ledger.requests(utc_now(), limit=500)
-        found += [one.step.view for one in await self.waiting_steps() if one.step.view is not None]
-        return sorted(found, key=lambda v: (v.request.expires_at or "9999", v.request.opened_at))
+        found += [one.view for one in await self.waiting_steps()]
+        return sorted(found, key=lambda view: view.request.urgency)
 
     async def waiting_steps(self) -> list[WaitingStep]:
         """Return the steps of agents' tasks that wait for a person."""
@@ -174,9 +174,8 @@ class Engine:
         from hitl_tui.policy.operator_identity import Operator
 
         tasks, who = (await self.registry()).tasks, self._options.operator or Operator(self._options.data)
-        request = waiting.step.view.request if waiting.step.view else None
-        seen = request.digest if request else ""
         async with self._looking:
+            seen = waiting.view.request.digest
             said = tasks.decide(waiting, verdict, who(), "console", reason=reason, seen=seen)
             return await asyncio.to_thread(at_once, said)
 

@@ -285,10 +285,7 @@ class SessionSwitcher:
         except HitlError as error:
             app.say(error_words(error.message, error.help), error=True)
             return
-        needed = step.view.resolution.needed if step.view else 0
-        done = _("Approved {what}.") if verdict is Verdict.APPROVE else _("Rejected {what}.")
-        more = _("Recorded; {} more needed to {}.").format(needed, verdict.value)
-        app.say(more if needed else done.format(what=name))
+        app.say(safe_text(translate(step.decision_words(verdict)), multiline=False))
         self.count_inbox()
 
     # What goes on ----------------------------------------------------------------------------------------------

@@ -169,10 +169,12 @@ def strict_json(text: str) -> Json:
 
     Raises:
         BadInput: an object names a key twice, so that one of its values would count for nothing.
-        ValueError: it isn't JSON, which NaN and Infinity aren't either.
-        RecursionError: it is nested too deeply.
+        ValueError: it isn't JSON, which NaN and Infinity aren't either, or it is nested too deeply to be read.
     """
-    found: Json = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    try:
+        found: Json = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
     return found
 
 

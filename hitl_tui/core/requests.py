@@ -57,6 +57,7 @@ OPTIONS: Mapping[Kind, tuple[Verdict, ...]] = {
 }
 
 
+_NEVER = "9999"
 _TELLING = frozenset({"approve", "edit", "reject", "ignore"})
 """Actions of a team's question that say what a person meant; the others are ways to give an answer."""
 
@@ -132,6 +133,11 @@ class Request:
     def expires_at(self) -> str:
         """When it expires, ISO 8601, UTC; empty for never, or while nothing runs because it wasn't shown yet."""
         return "" if self.ends_in_approval and not self.first_shown else self.deadline
+
+    @property
+    def urgency(self) -> tuple[str, str]:
+        """What requests are sorted by: what expires first comes first, then what waits longest."""
+        return self.expires_at or _NEVER, self.opened_at
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal request."""

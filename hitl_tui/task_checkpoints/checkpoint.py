@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.json_types import Json
+from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.ledger.records import Entry, RequestView
 
@@ -64,6 +65,18 @@ class Checkpoint:
     def name(self) -> str:
         """What people call it: `deploy.3`."""
         return f"{self.task_id}.{self.step}"
+
+    @property
+    def needed(self) -> int:
+        """How many more people have to say something until it is decided."""
+        return self.view.resolution.needed if self.view else 0
+
+    def decision_words(self, verdict: Verdict) -> Message:
+        """Return what a verdict that was just recorded led to."""
+        if self.needed:
+            return Message("Recorded; {} more needed to {}.", self.needed, verdict.value)
+        done = "Approved {what}." if verdict is Verdict.APPROVE else "Rejected {what}."
+        return Message(done, what=self.name)
 
     def to_dict(self) -> dict[str, Json]:
         """Return it as JSON values."""

@@ -27,7 +27,7 @@ from hitl_tui.ledger.records import Entry
 from hitl_tui.task_checkpoints.checkpoint import STEP, Checkpoint, Status, checkpoint_of
 
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
-_LONGEST_TEXT = 20_000
+_LONGEST = {"action": 20_000, "agent": 200, "message": 20_000}
 _HIGHEST_STEP = 1_000_000_000
 _TRIES = 1_000
 
@@ -271,12 +271,10 @@ def _check(task_id: str, step: int, action: str, agent: str, message: str | None
     for name, text in texts.items():
         if not text.strip():
             raise BadInput(Message("The {} must not be empty.", name))
-        if len(text) > _LONGEST_TEXT:
-            raise BadInput(Message("The {} has {} characters; the limit is {}.", name, len(text), _LONGEST_TEXT))
+        if len(text) > _LONGEST[name]:
+            raise BadInput(Message("The {} has {} characters; the limit is {}.", name, len(text), _LONGEST[name]))
         if "\0" in text:
             raise BadInput(Message("The {} must not hold a null character.", name))
-    if len(agent) > 200:
-        raise BadInput(Message("The {} has {} characters; the limit is {}.", "agent", len(agent), 200))
 
 
 def _check_task(task_id: str) -> None:

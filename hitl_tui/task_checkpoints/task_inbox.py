@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.folders import NAME, entries_folder, registered, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
@@ -22,7 +23,7 @@ from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
 
 @dataclass(frozen=True, slots=True)
 class WaitingStep:
-    """A step that waits for a decision.
+    """A step that asks for a decision, and where.
 
     Args:
         masc: the `.masc` folder that it is in.
@@ -33,9 +34,15 @@ class WaitingStep:
     step: Checkpoint
 
     @property
+    def view(self) -> RequestView:
+        """Its request."""
+        assert self.step.view is not None, "a step that asks has a request"
+        return self.step.view
+
+    @property
     def request_id(self) -> str:
         """The id of its request."""
-        return self.step.view.request.id if self.step.view else ""
+        return self.view.request.id
 
 
 class TaskInbox:
@@ -80,19 +87,8 @@ class TaskInbox:
 
     async def waiting(self, workspace: Path | None = None) -> list[WaitingStep]:
         """Return what waits: what expires first comes first, then what waits longest."""
-        found: list[WaitingStep] = []
-        problems: list[str] = []
-        for masc in self.folders(workspace):
-            try:
-                found += [WaitingStep(masc, step) for step in await self.tasks(masc).waiting()]
-            except (StorageError, BadInput) as error:
-                problems.append(error.message)
-        self.problems = tuple(dict.fromkeys(problems))
-        return sorted(found, key=lambda one: (_deadline(one.step) or "9999", one.step.recorded_at))
-
-    async def find(self, request_id: str, workspace: Path | None = None) -> WaitingStep | None:
-        """Return the step that waits under a request's id; None for none."""
-        return next((one for one in await self.waiting(workspace) if one.request_id == request_id), None)
+        found = await self._of_each(workspace, TaskCheckpoints.waiting)
+        return sorted(found, key=lambda one: one.view.request.urgency)
 
     async def of_task(self, task_id: str, workspace: Path | None = None) -> WaitingStep:
         """Return the only step of a task that waits, in whatever folder.
@@ -129,18 +125,20 @@ class TaskInbox:
         tasks = self.tasks(waiting.masc)
         return await tasks.decide(waiting.step, verdict, who, channel, reason=reason, value=value, seen=seen)
 
-    async def expire(self) -> list[Checkpoint]:
-        """Settle what is overdue, in every folder."""
-        gone: list[Checkpoint] = []
+    async def expire(self) -> list[WaitingStep]:
+        """Settle what is overdue, in every folder; return it."""
+        return await self._of_each(None, TaskCheckpoints.expire)
+
+    async def _of_each(
+        self, workspace: Path | None, read: Callable[[TaskCheckpoints], Awaitable[list[Checkpoint]]]
+    ) -> list[WaitingStep]:
+        """Return what is read of every folder; note why some can't be."""
+        found: list[WaitingStep] = []
         problems: list[str] = []
-        for masc in self.folders():
+        for masc in self.folders(workspace):
             try:
-                gone += await self.tasks(masc).expire()
+                found += [WaitingStep(masc, step) for step in await read(self.tasks(masc))]
             except (StorageError, BadInput) as error:
                 problems.append(error.message)
         self.problems = tuple(dict.fromkeys(problems))
-        return gone
-
-
-def _deadline(step: Checkpoint) -> str:
-    return step.view.request.expires_at if step.view else ""
+        return found

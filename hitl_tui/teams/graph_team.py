@@ -291,7 +291,7 @@ def input_for(text: str, schema: JsonSchema, name: str) -> Json:
     kind = schema.get("type")
     try:
         value = strict_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         value = text
     if isinstance(value, dict | list) or (kind not in (None, "string", "object") and not isinstance(value, str)):
         return value

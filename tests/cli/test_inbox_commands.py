@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pexpect  # type: ignore[import-untyped]
 import pytest
 from cli_support import Shell
 
@@ -14,6 +15,16 @@ from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.task_checkpoints.folders import register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
+ASKS = """
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import interrupt
+
+builder = StateGraph(dict)
+builder.add_node("ask", lambda state: {"said": str(interrupt("How many boxes?"))})
+builder.add_edge(START, "ask")
+builder.add_edge("ask", END)
+graph = builder.compile()
+"""
 Ask = Callable[..., None]
 
 
@@ -30,6 +41,13 @@ def ask(shell: Shell, tmp_path: Path) -> Ask:
         register(shell.data, masc)
 
     return asks
+
+
+def at_end(process: pexpect.spawn[str]) -> int | None:
+    """Return the exit code of what ran at a terminal."""
+    process.expect(pexpect.EOF)
+    process.close()
+    return process.exitstatus
 
 
 def waiting(shell: Shell, *arguments: str) -> list[dict[str, Any]]:
@@ -65,6 +83,52 @@ def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell,
     assert len(waiting(shell)) == 1
     assert shell.run("decide", step["id"], "reject", "--reason", "no backup").code == 0
     assert waiting(shell) == []
+
+
+def test_at_a_terminal_what_nobody_was_shown_is_shown_first(shell: Shell, ask: Ask, tmp_path: Path) -> None:
+    ask()
+    step = at_once(TaskCheckpoints(store_of(tmp_path / "agent" / ".masc", {})).the_step("cleanup", None))
+    assert step.view is not None
+    ran = shell.terminal("decide", step.view.request.id, "approve")
+    ran.expect("Nobody was shown this question yet")
+    assert at_end(ran) == 2
+    ran = shell.terminal("inbox")
+    ran.expect("10,000 records will be deleted")
+    assert at_end(ran) == 3
+    ran = shell.terminal("decide", step.view.request.id, "approve")
+    ran.expect("10,000 records will be deleted.*Approved cleanup.1")
+    assert at_end(ran) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "arguments", "becomes"),
+    [
+        ("skip", [], "skipped"),
+        ("reject", ["--reason", "not needed"], "failed"),
+        ("edit", ["--args", "rent"], "waiting_approval"),
+    ],
+)
+def test_a_sessions_step_is_decided_as_in_its_session(
+    shell: Shell, answer: str, arguments: list[str], becomes: str
+) -> None:
+    shell.run("run", "What is the legal cap on a rent increase?", "--json")
+    (question,) = waiting(shell)
+    ran = shell.run("decide", question["id"], answer, *arguments, "--digest", question["digest"], "--json")
+    assert ran.code == 0, ran.err
+    (todo,) = shell.run("show", "s1", "--json").json["todos"]
+    assert todo["status"] == becomes
+    assert answer != "edit" or todo["description"] == "rent"
+
+
+def test_what_a_team_asks_takes_a_response(shell: Shell) -> None:
+    (shell.workspace / "asks.py").write_text(ASKS)
+    shell.run("attach", "asks.py:graph", "--input", "{}", "--json")
+    (question,) = waiting(shell)
+    answer = ("respond", "--args", "three boxes", "--digest", question["digest"], "--json")
+    assert shell.run("decide", question["id"], *answer).code == 0
+    assert waiting(shell) == []
+    (todo,) = shell.run("show", "s1", "--json").json["todos"]
+    assert todo["result"]["summary"] == "said: three boxes"
 
 
 def test_what_expires_first_comes_first_and_words_filter(shell: Shell, ask: Ask, tmp_path: Path) -> None:
@@ -116,12 +180,23 @@ def test_chat_commands_decide_tasks_too(shell: Shell, ask: Ask) -> None:
         (["decide", "req-unknown", "perhaps"], "perhaps"),
         (["decide", "req-unknown", "edit"], "needs --args"),
         (["decide", "req-unknown", "edit", "--args", "@/nowhere"], "can't be read"),
+        (["decide", "req-unknown", "respond"], "needs --args"),
     ],
 )
 def test_bad_input_is_one_sentence(shell: Shell, arguments: list[str], words: str) -> None:
     ran = shell.run(*arguments)
     assert ran.code == 2
     assert words in ran.err
+
+
+def test_arguments_nested_too_deeply_are_refused(shell: Shell, ask: Ask) -> None:
+    ask()
+    (step,) = waiting(shell)
+    digest = ("--digest", step["digest"])
+    ran = shell.run("decide", step["id"], "approve", *digest, "--args", "[" * 50_000 + "]" * 50_000)
+    assert ran.code == 2
+    assert "nested too deeply" in ran.err
+    assert len(waiting(shell)) == 1
 
 
 def test_a_damaged_folder_is_named_and_hides_no_other(shell: Shell, ask: Ask, tmp_path: Path) -> None:

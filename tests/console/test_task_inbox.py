@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -26,7 +28,17 @@ def ask(masc: Path, data: Path) -> TaskCheckpoints:
     return tasks
 
 
-async def open_step(c: Console) -> TaskStepDialog:
+@asynccontextmanager
+async def step_before_one(folder: Path) -> AsyncIterator[tuple[Console, TaskCheckpoints]]:
+    """A console that shows an agent's step, and the tasks it is of."""
+    data = folder / "d"
+    async with console(data, command_workspace(folder / "w")) as c:
+        tasks = ask(folder / "elsewhere" / ".masc", data)
+        await open_step(c)
+        yield c, tasks
+
+
+async def open_step(c: Console) -> None:
     await c.press("f3")
     await c.until(
         lambda: isinstance(c.app.screen, InboxDialog) and c.app.screen.query_one(DataTable).row_count == 1, "the inbox"
@@ -35,10 +47,7 @@ async def open_step(c: Console) -> TaskStepDialog:
     assert "cleanup" in str(row[0]) and "10,000 records will be deleted" in str(row[1])
     await c.press("enter")
     await c.until(lambda: isinstance(c.app.screen, TaskStepDialog) and c.app.screen.read, "the step")
-    dialog = c.app.screen
-    assert isinstance(dialog, TaskStepDialog)
     c.clock.rest()
-    return dialog
 
 
 async def decided(c: Console, tasks: TaskCheckpoints) -> Checkpoint:
@@ -48,10 +57,7 @@ async def decided(c: Console, tasks: TaskCheckpoints) -> Checkpoint:
 
 
 async def test_a_step_is_approved_from_the_inbox(tmp_path: Path) -> None:
-    data = tmp_path / "d"
-    async with console(data, command_workspace(tmp_path / "w")) as c:
-        tasks = ask(tmp_path / "elsewhere" / ".masc", data)
-        await open_step(c)
+    async with step_before_one(tmp_path) as (c, tasks):
         await c.press("1")
         await c.until(lambda: not isinstance(c.app.screen, TaskStepDialog), "that it is decided")
         step = await decided(c, tasks)
@@ -60,10 +66,7 @@ async def test_a_step_is_approved_from_the_inbox(tmp_path: Path) -> None:
 
 
 async def test_a_rejection_asks_for_its_reason(tmp_path: Path) -> None:
-    data = tmp_path / "d"
-    async with console(data, command_workspace(tmp_path / "w")) as c:
-        tasks = ask(tmp_path / "elsewhere" / ".masc", data)
-        await open_step(c)
+    async with step_before_one(tmp_path) as (c, tasks):
         await c.press("3")
         await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         await c.press(*"no", "space", *"backup")

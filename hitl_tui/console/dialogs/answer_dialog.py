@@ -611,7 +611,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
             found = strict_json(text)
         except BadInput as error:
             return self._not_read(_("{error} {form.editor} opens it again as you left it."), error)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             said = _("The edited text isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
             return self._not_read(said, error)
         why = self.unusable(found)

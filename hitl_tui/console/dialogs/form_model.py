@@ -130,7 +130,7 @@ class Field:
         if self.type == "json":
             try:
                 return strict_json(text)
-            except (ValueError, RecursionError) as error:
+            except ValueError as error:
                 raise BadInput(_("{name} must be valid JSON ({error}).").format(name=self.name, error=error)) from error
         return text
 

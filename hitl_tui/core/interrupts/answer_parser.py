@@ -86,11 +86,20 @@ def read(shape: Shape, text: str) -> Reading:
     word, _, rest = _head(text)
     name = _action_named(shape, word)
     if name:
-        return Reading(name, shape.answer(name, _payload(shape, shape.possible(name), rest.strip())))
+        return read_as(shape, name, rest)
     plain = _plain(shape, text)
     if plain is not None:
         return plain
     return _whole(shape, text)
+
+
+def read_as(shape: Shape, action: str, text: str) -> Reading:
+    """Return the answer that an action gives to a question, with the text that goes with it.
+
+    Raises:
+        BadInput: it has no such action, or the text isn't what that needs.
+    """
+    return Reading(action, shape.answer(action, _payload(shape, shape.possible(action), text.strip())))
 
 
 def _head(text: str) -> tuple[str, str, str]:
@@ -205,7 +214,7 @@ def _json(text: str) -> Json:
     """
     try:
         return strict_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
 
 

@@ -130,7 +130,7 @@ def _parsed(text: str) -> Json:
     """Return what a JSON text stands for; None when that can't be told."""
     try:
         return strict_json(text) if _is_object(text) else None
-    except (BadInput, ValueError, RecursionError):
+    except (BadInput, ValueError):
         return None
 
 

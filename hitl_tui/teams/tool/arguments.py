@@ -61,7 +61,7 @@ def given_in(text: str, schema: JsonSchema) -> dict[str, Json]:
     if words.startswith("{"):
         try:
             found = strict_json(words)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise BadInput(Message("The input isn't valid JSON: {}.", error)) from error
         if isinstance(found, dict):
             return found
@@ -130,7 +130,7 @@ def _read(value: Json, schema: JsonSchema) -> Json:
         return value
     try:
         return strict_json(value)
-    except (ValueError, RecursionError):
+    except ValueError:
         return value
 
 

@@ -214,7 +214,7 @@ async def _ask(
     )
     try:
         answer = strict_json(exchange.answer.decode()) if exchange.whole else None
-    except (ValueError, RecursionError):
+    except ValueError:
         answer = None
     return outcome, answer if isinstance(answer, dict) else {}
 
