@@ -1,20 +1,15 @@
-"""What is known of words in general: how common they are, which stand for one another, and how Korean ones sound.
-
-Frequencies come from wordfreq, whose data files are read; its code isn't imported.
-"""
+"""What is known of words in general: which stand for one another, what Korean ones consist of, and how they sound."""
 
 from __future__ import annotations
 
-import gzip
 import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from importlib.util import find_spec
-from pathlib import Path
 
+from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.teams.search.tokens import stem
 
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
@@ -27,30 +22,6 @@ _SPLIT = 2.2
 _LONE, _PARTICLE = 1.0, 6.0
 _MOST_SYLLABLES = 8
 _SAYS = 0.3
-_COMMON, _TELLING = 6.6, 3.6
-"""Frequencies (Zipf's scale) from which a word says nothing, and below which it says all it can."""
-
-
-def _data(package: str, name: str) -> bytes:
-    spec = find_spec(package)
-    places = spec.submodule_search_locations if spec is not None else None
-    return Path(next(iter(places)), name).read_bytes() if places else b""
-
-
-@cache
-def frequencies(language: str) -> Mapping[str, float]:
-    """Return how common the words of a language (`en`, `ko`) are, on Zipf's scale: 7 is `the`, 3 one in a million."""
-    import ormsgpack
-
-    packed = _data("wordfreq", f"data/small_{language}.msgpack.gz")
-    bins = ormsgpack.unpackb(gzip.decompress(packed))[1:]
-    return {word: 9 - at / 100 for at, words in enumerate(bins) for word in words}
-
-
-def telling(word: str, language: str) -> float:
-    """Return how much a word says, 0 to 1: an ending or a question word next to nothing, a rare name all."""
-    common = frequencies(language).get(word, 0.0)
-    return min(1.0, max(0.02, (_COMMON - common) / (_COMMON - _TELLING)))
 
 
 @lru_cache(maxsize=4096)

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.file_rank import weight_of
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import asks_for_lines, counted_word, lines_with
-from hitl_tui.teams.search.meaning import likenesses
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise
 

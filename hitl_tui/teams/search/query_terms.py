@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from hitl_tui.meaning import frequencies
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.tokens import (
     Kind,
@@ -134,7 +135,7 @@ def _word(surface: str, *, named: bool) -> Term:
     forms = [Form(tokens[-1])]
     if len(tokens) > 1:
         forms.append(Form(" ".join(tokens[:-1])))
-    telling = max(language.telling(surface.casefold(), "en"), _NAME if named else 0.0)
+    telling = max(frequencies.telling(surface.casefold(), "en"), _NAME if named else 0.0)
     forms += [Form(_phrase(word), _ALIKE) for word in language.alike(surface)]
     return Term(surface, telling, _distinct(forms))
 
@@ -156,7 +157,7 @@ def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
 
 
 def _segment(word: str, sounding: Sounding) -> Term | None:
-    telling = language.telling(word, "ko")
+    telling = frequencies.telling(word, "ko")
     if telling < _SAYS / 2:
         return None
     loans = sounding(word) if len(word) > 1 or telling > 0.25 else ()

@@ -13,8 +13,8 @@ from typing import Any, TypedDict, TypeVar
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from hitl_tui.meaning import encoder
 from hitl_tui.teams.contract import TeamContext
-from hitl_tui.teams.search import meaning
 from hitl_tui.teams.search.blocks import LeftOut
 from hitl_tui.teams.search.index import SearchIndex, is_named, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
@@ -77,7 +77,7 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
     place = _place(context, documents)
 
     def work(stop: Callable[[], bool], allowed: Allowed) -> Refreshed:
-        meaning.load()
+        encoder.load()
         with SearchIndex(place.file, secrets=context.secrets) as index:
             return index.refresh(context.workspace, documents, show, stop, allowed)
 

@@ -1,7 +1,7 @@
 """How alike texts are in meaning, in any of sixteen languages: a small sentence encoder that ships with its package.
 
 The encoder takes a second of processor time to load, so it runs in a process of its own, shared by all searches of
-this one: `python -P -m hitl_tui.teams.search.meaning` reads a line of JSON for each question and answers with another.
+this one: `python -P -m hitl_tui.meaning.encoder` reads a line of JSON for each question and answers with another.
 It ends when it isn't needed for a while, or when whoever started it ends.
 """
 
@@ -27,7 +27,7 @@ _COMPARED = 500
 _MOST, _LONG = 4, 12
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _IDLE_SECONDS = 120
-_COMMAND = ("-P", "-m", "hitl_tui.teams.search.meaning")
+_COMMAND = ("-P", "-m", "hitl_tui.meaning.encoder")
 
 
 def likenesses(question: str, texts: Sequence[str]) -> list[float]:

@@ -1,0 +1,1 @@
+"""What words mean: how common they are, and how alike texts are in any language."""
