@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.teams.analysis.computation_steps import measured_steps
+from hitl_tui.teams.analysis.arithmetic import measured_steps
 from hitl_tui.teams.printed_figures import Run, amount, deleted, differences, figures, run_of
 
 
@@ -106,6 +106,5 @@ def test_a_difference_is_a_step_that_names_where_it_comes_from() -> None:
     (step,) = measured_steps(runs, "en")
     assert (step.what, step.value) == ("srv/a, before and after", "about 3.2M less (4.0M → 780K)")
     assert step.sources == ("todo_002", "todo_004")
-    assert type(step).from_dict(step.to_dict()) == step
     (korean,) = measured_steps(runs, "ko")
     assert korean.value == "약 3.2M 감소 (4.0M → 780K)"

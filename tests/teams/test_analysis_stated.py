@@ -19,28 +19,30 @@ def analysed(query: str, *texts: str) -> Analysis:
 @pytest.mark.parametrize(
     ("query", "text", "told"),
     [
-        ("By how much percent did the budget rise?", BUDGET, "Change in percent: 30% (EUR 40,000 → EUR 52,000)."),
-        ("By how much did the budget rise in 2026?", BUDGET, "Difference: EUR 12,000 (EUR 40,000 → EUR 52,000)."),
+        (
+            "By how much percent did the budget rise?",
+            BUDGET,
+            "Change in percent: **30%** ((EUR 52,000 − EUR 40,000) ÷ EUR 40,000 × 100).",
+        ),
+        ("By how much did the budget rise in 2026?", BUDGET, "Difference: **EUR 12,000** (EUR 52,000 − EUR 40,000)."),
         (
             "How much did the error rate drop?",
             "The error rate fell from 4% to 1.5%.",
-            "Difference: -2.5%p (4% → 1.5%).",
+            "Difference: **-2.5%p** (1.5% − 4%).",
         ),
-        ("예산이 몇 퍼센트 올랐어?", BUDGET, "변동률: 30% (4만 유로 → 5만 2,000 유로)."),
+        ("예산이 몇 퍼센트 올랐어?", BUDGET, "변동률: **30%** ((5만 2,000 유로 − 4만 유로) ÷ 4만 유로 × 100)."),
         (
             "임대료가 얼마나 줄었어?",
             "임대료는 120만원에서 90만원으로 줄었다. 보증금은 1억에서 2억으로 올랐다.",
-            "차액: -30만 원 (120만 원 → 90만 원).",
+            "차액: **-30만 원** (90만 원 − 120만 원).",
         ),
     ],
 )
-def test_the_one_change_that_fits_is_computed_with_its_source_and_the_assumption(
-    query: str, text: str, told: str
-) -> None:
+def test_the_one_change_that_fits_is_computed_and_quoted(query: str, text: str, told: str) -> None:
     found = analysed(query, text)
     [line] = [line for line in brief(found).answer.split("\n") if line.startswith("- ")]
     assert line.startswith(f"- {told} ") and line.endswith("[`0.md:1`]")
-    assert "taken for the change that is meant" in line or "뜻한다고 보고" in line
+    assert f"“{text.split('. ')[0].rstrip('.')}." in line
     assert all(getattr(source, "path", "") == "0.md" for step in found.steps for source in step.sources)
 
 
@@ -55,7 +57,52 @@ def test_the_one_change_that_fits_is_computed_with_its_source_and_the_assumption
 def test_how_far_a_date_was_moved_is_counted_in_days(query: str, text: str, told: str) -> None:
     found = analysed(query, text)
     assert [step.value for step in found.steps] == [told]
-    assert f": {told}. " in found.findings[0].text
+    assert f": **{told}** " in found.findings[0].text
+
+
+PRICE = "Our electricity price is 0.3187 EUR per kWh in 2026. From 1 January 2027 it rises to 0.3452 EUR per kWh."
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "told"),
+    [
+        (
+            "By how many percent does our electricity price rise in 2027?",
+            PRICE,
+            "**8.3%** ((EUR 0.3452 − EUR 0.3187) ÷ EUR 0.3187 × 100)",
+        ),
+        ("기본급이 얼마나 올랐어?", "기본급은 2025년에 320만원이었다. 2026년에는 335만원이다.", "**15만 원** "),
+        (
+            "올해 회비는 작년보다 얼마나 올랐어?",
+            "회비는 올해 13만원, 작년은 12만원이다.",
+            "**1만 원** (13만 원 − 12만 원)",
+        ),
+        ("By how much did sales grow in 2025?", "Sales: 10 in 2023, 12 in 2024, 15 in 2025.", "**3** (15 − 12)"),
+        ("By how much did sales grow from 2023 to 2025?", "Sales: 10 in 2023, 12 in 2024, 15 in 2025.", "**5** "),
+        (
+            "By how many days was the launch postponed?",
+            "The launch was planned for 12 May. It has been postponed to 3 June 2026.",
+            "**22 days later** ",
+        ),
+    ],
+)
+def test_a_change_is_read_over_two_sentences_and_from_amounts_at_different_times(
+    query: str, text: str, told: str
+) -> None:
+    assert told in brief(analysed(query, text)).answer
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("By how many percent does our water price rise in 2027?", PRICE),
+        ("By how many percent does our electricity price rise in 2028?", PRICE),
+        ("월세가 얼마나 올랐어?", "월세는 2025년에 120만원이었다. 보증금은 2026년에 1억원으로 올랐다."),
+        ("By how much did rent rise?", "Rent was EUR 900 in 2025. The deposit was EUR 1,800 in 2026."),
+    ],
+)
+def test_another_subject_or_year_is_not_taken_for_the_one_that_is_meant(query: str, text: str) -> None:
+    assert not analysed(query, text).found
 
 
 @pytest.mark.parametrize(
@@ -75,9 +122,9 @@ def test_a_rate_that_a_passage_states_is_applied_to_the_amount_of_the_question(
 
 def test_several_that_fit_alike_are_listed_and_none_is_chosen() -> None:
     found = analysed("By how much did the budget rise?", BUDGET, TRAVEL)
-    assert not found.found and found.change_percent is None
+    assert not found.found and not found.change_percent
     assert found.not_computed.endswith(
-        "say which one is meant: EUR 40,000 → EUR 52,000 (0.md:1); EUR 5,000 → EUR 6,000 (1.md:1)."
+        "say which one is meant: EUR 52,000 − EUR 40,000 (0.md:1); EUR 6,000 − EUR 5,000 (1.md:1)."
     )
     named = analysed("By how much did the travel budget rise?", BUDGET, TRAVEL)
     assert named.steps[0].value == "EUR 1,000"

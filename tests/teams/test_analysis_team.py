@@ -111,7 +111,8 @@ async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> Non
     assert result.found
     assert "6억 8,500만 원" in result.text
     assert "의견이나 자문이 아닙니다" in result.text
-    assert [limit["text"] for limit in result.data["limits"] if limit["applied"]] == ["20분의 1"]
+    assert [limit["text"] for limit in result.data["limits"]] == ["20분의 1"]
+    assert "“증액 청구는 약정한 차임이나 보증금의 20분의 1(5%)의 금액을 초과하지 못한다" in result.text
 
 
 async def test_the_english_scenario_gives_the_same_figures_from_either_language() -> None:

@@ -7,32 +7,44 @@ versions, times, addresses of pages and lines.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from hitl_tui.teams.analysis.calendar_dates import DATE
+from hitl_tui.teams.analysis.calendar_dates import date_places, days_between, parse_dates
 from hitl_tui.teams.analysis.units import (
-    BIG,
-    DIGITS,
-    ENGLISH,
-    PARTS,
-    REACH,
-    RUN,
-    SMALL,
-    Token,
+    Amount,
     currency_after,
     currency_before,
-    digits,
-    korean,
     scale_after,
+    shown_amount,
     unit_after,
 )
-from hitl_tui.teams.number_format import shown
 
-_WORD = "|".join(ENGLISH)
-_PART = "|".join(PARTS)
-_KO = "일이삼사오육칠팔구십백천만억조"
+__all__ = ["Amount", "days_between", "parse_amounts", "shown_amount"]
 
+_SMALL = {"십": 10, "백": 100, "천": 1000}
+_BIG = {"만": 10**4, "억": 10**8, "조": 10**12}
+_DIGITS = {letter: value for value, letter in enumerate("일이삼사오육칠팔구", 1)}
+_ENGLISH = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40,
+    "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100,
+}  # fmt: skip
+_PARTS = {
+    "half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10, "twelfth": 12,
+    "twentieth": 20, "fiftieth": 50, "hundredth": 100,
+}  # fmt: skip
+_WORD = "|".join(_ENGLISH)
+_NUMBER = r"\d[\d,.]*+"
+_PLACES = r"(?:[십백천만억조](?!\s?(?:들|약|족|점|화|나|료|세|일)))"
+_RUN = re.compile(
+    rf"(?:{_NUMBER}\s?|[일이삼사오육칠팔구](?=[십백천만억조]))?(?:{_PLACES})++"
+    rf"(?:\s?(?:{_NUMBER}\s?|[일이삼사오육칠팔구](?=[십백천만억조])|(?<=[억조]\s)(?=[백천]만))(?:{_PLACES})++){{0,5}}+"
+    rf"(?:\s?{_NUMBER})?",
+    re.ASCII,
+)
+_PIECE = re.compile(rf"{_NUMBER}|[일이삼사오육칠팔구]|[십백천만억조]", re.ASCII)
 _NOT_AMOUNT = (
     r"https?://\S++"
     r"|제\s?\d++(?:\s?[조항호장절편목관회차기권판])?(?:의\s?\d++)?"
@@ -41,263 +53,202 @@ _NOT_AMOUNT = (
     r"pages?|pp?\.|lines?|figures?|tables?|items?)\s?\d++(?:[-.]\d++)*+(?![%\d])"
     r"|[§#]\s?\d++(?:[-.]\d++)*+"
     r"|(?<![\d-])\d{2,4}-\d{3,4}-\d{4}(?![\d-])|(?<![\d-])1\d{3}-\d{4}(?![\d-])"
-    r"|(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)"
-    r"|(?<!\d)\d{1,2}\s?월\s?\d{1,2}\s?일"
+    r"|(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)|(?<![\d.,])\d{1,2}(?::\d{2})?\s?(?:[ap]\.?m\b|o.clock|시(?!간))"
     r"|(?m:^)[ \t]{0,8}\d{1,3}[.)](?=\s)"
     r"|(?<![\d.,])\d{2,5}[가-힣]\d{2,6}(?![\d억만])"
 )
 _TOKEN = re.compile(
     rf"(?P<skip>{_NOT_AMOUNT})"
-    rf"|(?P<date>{DATE.pattern})"
     r"|(?P<number>\d)"
-    rf"|(?P<hangul>(?<![가-힣\d])[{_KO}]{{2,16}}+)"
-    rf"|(?<![a-z])(?P<many>{_WORD})[\s-](?P<part>{_PART})s?(?![a-z])"
-    rf"|(?<![a-z])(?P<word>{_WORD})(?=[\s-](?:percent|per\scent|hundred|thousand|million|billion|trillion|"
+    r"|(?P<hangul>(?<![가-힣\d])[일이삼사오육칠팔구십백천만억조](?=[십백천만억조원]))"
+    rf"|(?<![a-z])(?P<many>{_WORD})[\s-](?P<part>{'|'.join(_PARTS)})s?(?![a-z])"
+    rf"|(?<![a-z])(?P<word>{_WORD})(?=[\s-](?:per\s?cent|hundred|thousand|million|billion|trillion|"
     r"years?|months?|weeks?|days?|hours?|minutes?)(?![a-z]))",
     re.IGNORECASE | re.ASCII,
 )
-_OF_PARTS = re.compile(r"(\d{1,6})\s?분의\s?(\d{1,6})(?![\d.,]*\d)", re.ASCII)
-_SLASH = re.compile(r"(\d{1,4})/(\d{1,4})(?![\d/.\-:]|\s?\d)", re.ASCII)
-_PLACE = re.compile(r"\s?([천백십]{0,3}[조억만]|[천백십])")
-_KO_TAIL = re.compile(r"\s?[일이삼사오육칠팔구십백천]{1,8}+만?(?=\s?원)")
+_SHARE = re.compile(
+    r"(?P<all>\d{1,6})\s?분의\s?(?P<part>\d{1,6})(?![\d.,]*\d)|(?P<of>\d{1,4})/(?P<whole>\d{1,4})(?![\d/.\-:]|\s?\d)",
+    re.ASCII,
+)
+_PLAIN = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d++)?", re.ASCII)
 _CALENDAR = re.compile(r"\s?년(?!간|\s?(?:이내|이상|이하|동안|후|뒤|전))")
-_MONEY_WORDS = re.compile(
+_MONEY = re.compile(
     r"전세|월세|보증금|차임|임대료|가격|매매|시세|금액|대금|연봉|예산|비용|매출|대출|집값|[만억]\s?원|급여|수수료|"
     r"deposit|rent|price|budget|salary|fee|cost|won(?![a-z])|krw",
     re.IGNORECASE,
 )
-_AFTER_BARE = re.compile(
-    r"을|를|이|가|은|는|에|의|과|와|도|만|로|으로|보다|씩|부터|까지|초과|미만|정도|가량|쯤|짜리|인데|였|다|입|대"
-)
-_LETTERS = frozenset("mbt")
-_NO_PLACE = re.compile(r"[들약족점화나료세일]|제\b")
+_PARTICLE = re.compile(r"[을를이가은는에의과와도로씩였다입대]|만(?!\w)|보다|부터|까지|초과|미만|정도|가량|쯤|짜리|인데")
+_LONGEST = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """A number with its unit.
-
-    Args:
-        kind: `money`, `percent`, `points`, `area`, `duration`, `data` or `count`.
-        value: the exact value in `unit`; percent as 5 for 5 %.
-        unit: `KRW`, `USD`, …, `%`, `%p`, `m²`, `month`, `byte`, a Korean counter, or empty for a bare number.
-        text: as written.
-        start: first character in the text.
-        end: one past the last character.
-        scale: the largest place or scale word written (10**8 for 3억), 1 for none.
-    """
-
-    kind: str
-    value: Fraction
-    unit: str
-    text: str
-    start: int
-    end: int
-    scale: int = 1
-
-    @property
-    def year_like(self) -> bool:
-        """Whether it could as well be a year: a bare number 1900 to 2100."""
-        return not self.unit and self.scale == 1 and len(self.text) == 4 and 1900 <= self.value <= 2100
-
-
-def shown_amount(amount: Amount, language: str) -> str:
-    """Return an amount as `shown` writes it."""
-    return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
-
-
-def parse_amounts(text: str) -> tuple[Amount, ...]:
+def parse_amounts(text: str, *, dates: bool = False) -> tuple[Amount, ...]:
     """Return the amounts of a text in order, never overlapping.
 
     A sum in 억 or 만 without a currency counts as KRW when words about money stand near, else as a bare number.
+
+    Args:
+        text: the text.
+        dates: give its dates, too.
     """
     found: list[Amount] = []
+    passed = iter([(match.start(), match.end()) for match in date_places(text)])
+    begin, stop = next(passed, (len(text), 0))
     position = 0
     while match := _TOKEN.search(text, position):
         position = match.end()
-        if match["skip"] or match["date"]:
+        while match.start() >= max(begin, stop) > 0 and begin < len(text):
+            begin, stop = next(passed, (len(text), 0))
+        if match.end() > begin:
+            position = max(stop, position)
             continue
-        if match["number"]:
-            run = RUN.match(text, match.start())
-            position = run.end() if run else position
-            amount = _digits_at(text, match.start())
-        elif match["hangul"]:
-            amount = _hangul(text, match)
+        amount = None
+        if match["number"] or match["hangul"]:
+            amount = _number_at(text, match.start())
+            run = re.compile(_NUMBER).match(text, match.start())
+            position = max(position, run.end() if run else 0)
         elif match["many"]:
-            share = Fraction(100 * ENGLISH[match["many"].lower()], PARTS[match["part"].lower()])
+            share = Fraction(100 * _ENGLISH[match["many"].lower()], _PARTS[match["part"].lower()])
             amount = Amount("percent", share, "%", match.group(), match.start(), match.end())
-        else:
-            amount = _with_unit(text, match.start(), match.end(), Fraction(ENGLISH[match["word"].lower()]))
+        elif match["word"]:
+            amount = _with_unit(text, match.start(), match.end(), Fraction(_ENGLISH[match["word"].lower()]))
         if amount is not None:
             found.append(amount)
             position = max(position, amount.end)
-    return tuple(found)
+    return tuple(sorted((*found, *parse_dates(text, whole=False)), key=lambda a: a.start)) if dates else tuple(found)
 
 
-def _digits_at(text: str, start: int) -> Amount | None:
-    for pattern, whole, part in ((_OF_PARTS, 1, 2), (_SLASH, 2, 1)):
-        match = pattern.match(text, start)
-        if match and 0 < int(match[part]) < int(match[whole]) and not _joined_left(text, start):
-            share = Fraction(100 * int(match[part]), int(match[whole]))
-            return Amount("percent", share, "%", match.group(), start, match.end())
-    run = RUN.match(text, start)
-    if run is None:
-        return None
-    shown = run.group().rstrip(",.")
-    value, end = digits(shown), start + len(shown)
-    if value is None:
-        return None
-    if len(shown) == 4 and 1900 <= value <= 2100 and _CALENDAR.match(text, end):
-        return None
+def _number_at(text: str, start: int) -> Amount | None:
+    """Return the amount that begins with the figure or Korean numeral at a position."""
+    share = _SHARE.match(text, start)
+    if share:
+        part, whole = int(share["part"] or share["of"]), int(share["all"] or share["whole"])
+        if 0 < part < whole and not _joined_left(text, start):
+            return Amount("percent", Fraction(100 * part, whole), "%", share.group(), start, share.end())
     currency, begin = currency_before(text, start)
     if not currency and _joined_left(text, start):
         return None
-    sign = _sign(text, begin)
-    amount = _korean_places(text, begin, end, value) or _with_unit(text, begin, end, value, currency)
-    if amount is None or not sign:
+    amount = _korean(text, begin, start)
+    run = re.compile(_NUMBER).match(text, start) if amount is None else None
+    if run is not None:
+        written = run.group().rstrip(",.")
+        value, end = _value(written), start + len(written)
+        if value is None or (len(written) == 4 and 1900 <= value <= 2100 and _CALENDAR.match(text, end)):
+            return None
+        amount = _with_unit(text, begin, end, value, currency)
+    negative = begin > 0 and text[begin - 1] in "-\N{MINUS SIGN}" and (begin == 1 or text[begin - 2] in " \t\n(→")
+    if amount is None or not negative:
         return amount
     return replace(amount, value=-amount.value, start=begin - 1, text=text[begin - 1 : amount.end])
 
 
+def _value(written: str) -> Fraction | None:
+    """Return the value of digits, commas and a point; None when they are no number (1.2.3, 12,34)."""
+    plain = len(written) <= _LONGEST and _PLAIN.fullmatch(written)
+    return Fraction(written.replace(",", "")) if plain else None
+
+
 def _joined_left(text: str, start: int) -> bool:
     """Whether the digits go on from a word or number before them, as in abc12, a/5 or file:12."""
-    if start == 0:
-        return False
-    before = text[start - 1]
-    if before.isascii() and (before.isalnum() or before == "_"):
-        return True
-    if before in "/:.#,":
-        return start > 1 and not text[start - 2].isspace() and text[start - 2] not in "([\"'→"
-    return before in "-" and start > 1 and text[start - 2].isascii() and text[start - 2].isalnum()
+    before, two = text[start - 1 : start], text[max(0, start - 2) : max(0, start - 1)]
+    if before and before in "/:.#,":
+        return bool(two) and not two.isspace() and two not in "([\"'→"
+    if before == "-":
+        return two.isascii() and two.isalnum()
+    return before.isascii() and (before.isalnum() or before == "_")
 
 
-def _sign(text: str, start: int) -> bool:
-    if start == 0 or text[start - 1] not in "-\N{MINUS SIGN}":
-        return False
-    return start == 1 or text[start - 2] in " \t\n(→"
-
-
-def _korean_places(text: str, start: int, end: int, value: Fraction) -> Amount | None:
-    """Read 3억 5천만 원 from its first number on; None where no place letter follows."""
-    tokens: list[Token] = [value]
-    scale, stop = 1, end
-    while match := _PLACE.match(text, stop, stop + REACH):
-        letters = [letter for letter in match[1] if not letter.isspace()]
-        spaced = match.group()[0].isspace()
-        if spaced and _NO_PLACE.match(text, match.end()):
-            break
-        if spaced and letters[-1] in SMALL:
-            break
-        if korean([*tokens, *letters]) is None:
-            break
-        tokens, stop = [*tokens, *letters], match.end()
-        scale = max(scale, *(BIG.get(letter, SMALL.get(letter, 1)) for letter in letters))
-        step = _next_number(text, stop, tokens)
-        if step is None:
-            break
-        number, stop = step
-        tokens.append(number)
-    if len(tokens) == 1:
-        return None
-    return _finish_korean(text, start, stop, tokens, scale)
-
-
-def _next_number(text: str, stop: int, tokens: list[Token]) -> tuple[Fraction, int] | None:
-    """Return the number that goes on an amount after a place letter, or None when another thing begins."""
-    at = stop + 1 if text[stop : stop + 1] == " " else stop
-    run = RUN.match(text, at, at + REACH)
-    if run is None:
-        return None
-    shown = run.group().rstrip(",.")
-    value, end = digits(shown), at + len(shown)
-    if value is None:
-        return None
-    place = _PLACE.match(text, end, end + REACH)
-    if place and not (place.group()[0].isspace() and _NO_PLACE.match(text, place.end())):
-        letters = [letter for letter in place[1] if not letter.isspace()]
-        return (value, end) if korean([*tokens, value, *letters]) is not None else None
-    if currency_after(text, end)[0] == "KRW":
-        return (value, end) if value < 10**4 or tokens[-1] not in BIG else None
-    loose = tokens[-1] == "억" and 100 <= value < 10**4 and value.denominator == 1
-    if loose and re.match(r"$|[\s)\]|;]|으로|을|를|에|로|이|은|는|의|까지", text[end : end + 4]):
-        return (value * 10**4, end)
+def _korean(text: str, begin: int, start: int) -> Amount | None:
+    """Read 3억 5천만 원, 삼억 or 백만 원; None where no place letter stands or the word goes on."""
+    run = _RUN.match(text, start, start + _LONGEST)
+    pieces = list(_PIECE.finditer(run.group())) if run else []
+    while pieces:
+        tokens = [piece.group() for piece in pieces]
+        end = start + pieces[-1].end()
+        if tokens[-1][0].isdigit() and len(tokens) > 1:
+            tokens[-1] = tokens[-1].rstrip(",.")
+            end = start + pieces[-1].start() + len(tokens[-1])
+            tail = _value(tokens[-1]) or Fraction(0)
+            spoken = (
+                tokens[-2] == "억"
+                and 100 <= tail < 10**4
+                and re.match(r"$|[\s)\]|;]|[을를에로이은의]|까지|으로", text[end : end + 2])
+            )
+            if currency_after(text, end)[0] != "KRW" and not spoken:
+                pieces.pop()
+                continue
+            tokens += ["만"] if spoken and currency_after(text, end)[0] != "KRW" else []
+        value = _of_places(tokens)
+        if value is not None and not tokens[-1][0].isdigit():
+            return _of_run(text, begin, end, tokens, value)
+        if value is not None and len(tokens) > 1:
+            return _of_run(text, begin, end, tokens, value)
+        pieces.pop()
     return None
 
 
-def _finish_korean(text: str, start: int, stop: int, tokens: list[Token], scale: int) -> Amount | None:
-    tail = _KO_TAIL.match(text, stop, stop + REACH) if isinstance(tokens[-1], str) else None
-    if tail:
-        longer = korean([*tokens, *_hangul_tokens(tail.group().strip())])
-        if longer is not None:
-            tokens, stop = [*tokens, *_hangul_tokens(tail.group().strip())], tail.end()
-    value = korean(tokens)
-    if value is None:
-        return None
-    currency, end = currency_after(text, stop)
-    if not currency and "억" in tokens and "만" not in tokens and tokens[-1] in SMALL:
-        # 3억 5천 is how prices are spoken: the 천 counts 만.
-        whole = korean(tokens[: tokens.index("억") + 1]) or Fraction(0)
-        value = whole + (value - whole) * 10**4
-    if tokens[-1] == "조" and not currency:
-        return None
-    if currency:
-        return Amount("money", value, currency, text[start:end], start, end, scale)
-    unit, end = unit_after(text, stop)
-    if unit is not None:
-        return Amount(unit.kind, value * unit.factor, unit.name, text[start:end], start, end, scale)
-    follows = text[stop : stop + 2]
-    if scale < 10**8 and re.match(r"[가-힣]", follows) and not _AFTER_BARE.match(follows):
-        return None
-    before = currency_before(text, start)[0] if start else ""
-    near = text[max(0, start - 60) : stop + 30]
-    name = before or ("KRW" if _MONEY_WORDS.search(near) else "")
-    return Amount("money" if name else "count", value, name, text[start:stop], start, stop, scale)
+def _of_places(tokens: Sequence[str]) -> Fraction | None:
+    """Return the value of numbers and place letters, 3 억 5 천 만; None when the places don't descend."""
+    total = section = Fraction(0)
+    number: Fraction | None = None
+    last_big, last_small = 10**16, 10**4
+    for token in tokens:
+        if token in _SMALL:
+            if _SMALL[token] >= last_small:
+                return None
+            section += (Fraction(1) if number is None else number) * _SMALL[token]
+            number, last_small = None, _SMALL[token]
+        elif token in _BIG:
+            if _BIG[token] >= last_big:
+                return None
+            bare = number is None and not section
+            total += _BIG[token] * (Fraction(1) if bare else section + (number or 0))
+            section, number, last_big, last_small = Fraction(0), None, _BIG[token], 10**4
+        else:
+            value = Fraction(_DIGITS[token]) if token in _DIGITS else _value(token.rstrip(",."))
+            if number is not None or value is None:
+                return None
+            number = value
+    return total + section + (number or 0)
 
 
-def _hangul_tokens(word: str) -> list[Token]:
-    return [Fraction(DIGITS[letter]) if letter in DIGITS else letter for letter in word if not letter.isspace()]
-
-
-def _hangul(text: str, match: re.Match[str]) -> Amount | None:
-    """Read 삼억 or 오천만 원; without 원 a sum must hold 억 and end like a noun does."""
-    word, end = match.group(), match.end()
-    while word and word[-1] not in BIG and word[-1] not in SMALL:
-        word, end = word[:-1], end - 1
-    tokens = _hangul_tokens(word)
-    value = korean(tokens) if len(word) >= 2 else None
-    if value is None or not (set(word) & set(BIG)):
-        return None
+def _of_run(text: str, begin: int, end: int, tokens: Sequence[str], value: Fraction) -> Amount | None:
+    scale = max(_BIG.get(token, _SMALL.get(token, 1)) for token in tokens)
+    in_words = not any(token[0].isdecimal() for token in tokens)
     currency, stop = currency_after(text, end)
-    scale = max(BIG.get(letter, 1) for letter in word)
-    if currency and re.search(r"[일이삼사오육칠팔구십백천]", word):
-        return Amount("money", value, currency, text[match.start() : stop], match.start(), stop, scale)
-    if (
-        "억" not in word
-        or word[0] == "억"
-        or not re.match(r"$|[\s.,)을를은는에의]|으로|로|까지|인데|이[^가-힣]", text[end : end + 2])
-    ):
+    named = currency or currency_before(text, begin)[0]
+    if not currency and "억" in tokens and "만" not in tokens and tokens[-1] in _SMALL:
+        whole = _of_places(tokens[: tokens.index("억") + 1]) or Fraction(0)
+        value = whole + (value - whole) * 10**4  # 3억 5천 is how prices are spoken: the 천 counts 만
+    follows = text[end : end + 2]
+    if named and not (in_words and not set(tokens) & set(_BIG)):
+        return Amount("money", value, named, text[begin:stop], begin, stop, scale)
+    if tokens[-1] == "조" or (in_words and ("억" not in tokens or tokens[0] == "억")):
         return None
-    near = text[max(0, match.start() - 60) : end + 30]
-    name = "KRW" if _MONEY_WORDS.search(near) else ""
-    return Amount("money" if name else "count", value, name, word, match.start(), end, scale)
+    unit = None if in_words else unit_after(text, end)
+    if unit is not None:
+        kind, name, factor, stop = unit
+        return Amount(kind, value * factor, name, text[begin:stop], begin, stop, scale)
+    if (scale < 10**8 or in_words) and re.match(r"[가-힣]", follows) and not _PARTICLE.match(follows):
+        return None
+    name = "KRW" if _MONEY.search(text[max(0, begin - 60) : end + 30]) else ""
+    return Amount("money" if name else "count", value, name, text[begin:end], begin, end, scale)
 
 
 def _with_unit(text: str, start: int, end: int, value: Fraction, currency: str = "") -> Amount | None:
-    letter = text[end : end + 1] in _LETTERS
-    scale, stop = scale_after(text, end, money=bool(currency or (letter and currency_after(text, end + 1)[0])))
+    letter = text[end : end + 1] in ("m", "b", "t") and bool(currency_after(text, end + 1)[0])
+    scale, stop = scale_after(text, end, money=bool(currency) or letter)
     named, after = currency_after(text, stop)
     if named or currency:
-        name = currency or named
-        after = after if named in ("", name) else stop
-        return Amount("money", value * scale, name, text[start:after], start, after, scale)
-    unit, after = unit_after(text, stop)
+        after = after if not currency or named == currency else stop
+        return Amount("money", value * scale, currency or named, text[start:after], start, after, scale)
+    unit = unit_after(text, stop)
     if unit is not None:
-        return Amount(unit.kind, value * scale * unit.factor, unit.name, text[start:after], start, after, scale)
-    following = text[stop : stop + 2]
-    if following[:1].isascii() and (following[:1].isalpha() or following[:1] == "_"):
+        kind, name, factor, after = unit
+        return Amount(kind, value * scale * factor, name, text[start:after], start, after, scale)
+    follows = text[stop : stop + 2]
+    joined = follows[:1].isascii() and (follows[:1].isalpha() or follows[:1] == "_")
+    if joined or (follows[:1] in tuple("-/:") and follows[1:].isalnum()):
         return None
-    if re.match(r"[가-힣]", following) and not _AFTER_BARE.match(text, stop):
-        return None
-    if following[:1] in ("-", "/", ":") and following[1:].isalnum():
+    if re.match(r"[가-힣]", follows) and not _PARTICLE.match(text, stop):
         return None
     return Amount("count", value * scale, "", text[start:stop], start, stop, scale)

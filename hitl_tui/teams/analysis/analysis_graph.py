@@ -9,14 +9,16 @@ import asyncio
 import itertools
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
+from pydantic import TypeAdapter
 
-from hitl_tui.core.messages import Message
 from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
@@ -24,10 +26,11 @@ from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
 from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render, summary
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
+from hitl_tui.teams.analysis.arithmetic import measured_steps
 from hitl_tui.teams.analysis.computation import compute, with_insights
-from hitl_tui.teams.analysis.computation_steps import measured_steps, say
-from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
+from hitl_tui.teams.analysis.limits import find_limits, states_scope
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
+from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
 from hitl_tui.teams.number_format import rounded
 from hitl_tui.teams.printed_figures import Run, run_of
@@ -36,68 +39,49 @@ MAX_BYTES = 5 * 1024 * 1024
 MAX_FILES = 12
 MAX_LINE = 600
 _TEXT = (".md", ".txt", ".rst")
-
-
-class Unreadable(Exception):
-    """A file can't be used; the message says why in one sentence."""
-
-
-def read_text(workspace: Path, path: str) -> str:
-    """Return the text of a file inside the workspace (UTF-8, else CP949).
-
-    Raises:
-        Unreadable: it lies outside, is missing, no file, beyond 5 MB, or no text.
-    """
-    try:
-        root = workspace.resolve()
-        target = (root / path).resolve()
-        if not target.is_relative_to(root):
-            raise Unreadable(Message("{} is outside the workspace.", path))
-        if not target.is_file():
-            raise Unreadable(Message("{} is not a file in the workspace.", path))
-        if target.stat().st_size > MAX_BYTES:
-            raise Unreadable(Message("{} is larger than 5 MB.", path))
-        content = target.read_bytes()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise Unreadable(Message("{} can't be read: {}.", path, error)) from error
-    if len(content) > MAX_BYTES:
-        raise Unreadable(Message("{} is larger than 5 MB.", path))
-    for encoding in ("utf-8-sig", "cp949"):
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise Unreadable(Message("{} is neither UTF-8 nor CP949 text.", path))
+_ANALYSIS = TypeAdapter(Analysis)
 
 
 def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
     """Return the lines of the passages' own files that state limits and that no passage holds already.
 
-    A passage is a cut: the sentence that limits a figure often stands a few lines further.
+    A passage is a cut: the sentence that limits a figure often stands a few lines further. A file that lies outside the
+    workspace, is larger than 5 MB or can't be read is passed over.
     """
     held = list(passages)
     covered = {(p.path, line) for p in held for line in range(p.line, min(p.end_line, p.line + 500) + 1)}
     found: list[Passage] = []
+    root = workspace.resolve()
     for path in list(dict.fromkeys(p.path for p in held if p.path.lower().endswith(_TEXT)))[:MAX_FILES]:
         try:
-            text = read_text(workspace, path)
-        except Unreadable:
+            target = (root / path).resolve()
+            if not target.is_relative_to(root) or not target.is_file() or target.stat().st_size > MAX_BYTES:
+                continue
+            content = target.read_bytes()[:MAX_BYTES]
+            text = content.decode("utf-8-sig" if _is_utf8(content) else "cp949")
+        except (OSError, ValueError, RuntimeError):
             continue
         heading = ""
         for number, line in enumerate(text.splitlines(), start=1):
             if line.startswith("#"):
                 heading = line.lstrip("# ")
-                continue
-            passage = Passage(path, number, number, line[:MAX_LINE], heading=heading)
-            if (path, number) not in covered and (find_limits([passage]) or find_scope_notes([passage])):
-                found.append(passage)
+            elif (path, number) not in covered:
+                passage = Passage(path, number, number, line[:MAX_LINE], heading=heading)
+                found += [passage] if states_scope(line) or find_limits([passage]) else []
     return tuple(found[:60])
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 MAX_PASSAGES = 60
 _SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
 """Words for the search that came before; a table isn't asked for them."""
-_NONE = {"query": "", "analysis_type": "tables", "language": "en"}
 
 
 class AnalysisState(TypedDict, total=False):
@@ -181,8 +165,8 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
         "query": query,
         "analysis_type": str(task.arguments.get("analysis_type", "comprehensive")),
         "language": language,
-        "passages": [passage.to_dict() for passage in passages],
-        "measured": [step.to_dict() for step in measured_steps(_runs(task), language)],
+        "passages": [asdict(passage) for passage in passages],
+        "measured": [asdict(step) for step in measured_steps(_runs(task), language)],
     }
 
 
@@ -243,11 +227,7 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
         told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
     said = say(state["language"], f"제한을 말하는 줄 {len(nearby)}개 더", f"{lines} near a limit")
     runtime.context.progress(said)
-    return {"nearby": [passage.to_dict() for passage in nearby], "table": told if told.get("found") else {}}
-
-
-def _passages(state: AnalysisState) -> list[Passage]:
-    return [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
+    return {"nearby": [asdict(passage) for passage in nearby], "table": told if told.get("found") else {}}
 
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
@@ -259,67 +239,56 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
             return {}
         query = TableQuery.from_dict(near[chosen])
         return {"table": await in_thread(_ask_again, runtime.context.workspace, query, language)}
-    analysis = await asyncio.to_thread(
-        compute,
-        state["query"],
-        _passages(state),
-        state["analysis_type"],
-        state["language"],
-        [Step.from_dict(item) for item in state.get("measured", ())],
-    )
-    runtime.context.progress(
-        say(
-            state["language"],
-            f"계산 {len(analysis.steps)}건, 적용한 제한 {len(analysis.applied)}개",
-            f"{_count(len(analysis.steps), 'computation')}, {_count(len(analysis.applied), 'limit')} applied",
-        )
-    )
-    return {"analysis": analysis.to_dict()}
+    measured = [Step(**step | {"sources": tuple(step["sources"])}) for step in state.get("measured", ())]
+    passages = [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
+    language = state["language"]
+    analysis = await asyncio.to_thread(compute, state["query"], passages, state["analysis_type"], language, measured)
+    figures = _count(len(analysis.steps), "computation")
+    runtime.context.progress(say(language, f"계산 {len(analysis.steps)}건", figures))
+    return {"analysis": _ANALYSIS.dump_python(analysis, mode="json")}
 
 
 async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
-    """Add what is worth noticing besides the figures."""
+    """Add what is worth noticing besides the figures: where a limit holds, where it doesn't, what is missing."""
     if state["analysis_type"] == "tables":
         return {}
-    analysis = Analysis.from_dict(state["analysis"])
-    noticed = await asyncio.to_thread(with_insights, analysis, _passages(state))
+    analysis = _ANALYSIS.validate_python(state["analysis"])
+    passages = [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
+    noticed = await asyncio.to_thread(with_insights, analysis, state["query"], passages)
     count = len(noticed.insights)
     runtime.context.progress(say(state["language"], f"참고할 점 {count}개", f"{_count(count, 'point')} worth noticing"))
-    return {"analysis": noticed.to_dict()}
+    return {"analysis": _ANALYSIS.dump_python(noticed, mode="json")}
 
 
-def _tables_alone(state: AnalysisState) -> bool:
-    """Whether a table answers and nothing else was computed."""
-    return bool(state.get("table")) and not Analysis.from_dict(state.get("analysis") or _NONE).found
+def _computed(state: AnalysisState) -> Analysis | None:
+    """Return what was computed; None where a table answers and nothing else was."""
+    analysis = _ANALYSIS.validate_python(state["analysis"]) if state.get("analysis") else None
+    return None if state.get("table") and not (analysis and analysis.found) else analysis
 
 
 async def create_report(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Write the report."""
-    if _tables_alone(state):
-        told = state["table"]["brief"]
-        parts = [told["answer"], *(block["text"] for block in told["evidence"]), *told["absent"]]
-        return {"report": "\n\n".join(part for part in parts if part) + "\n"}
-    passages = [Passage.from_dict(item) for item in state["passages"]]
-    return {"report": render(Analysis.from_dict(state["analysis"]), passages)}
+    analysis = _computed(state)
+    if analysis is not None:
+        return {"report": render(analysis)}
+    told = state["table"]["brief"]
+    parts = [told["answer"], *(block["text"] for block in told["evidence"]), *told["absent"]]
+    return {"report": "\n\n".join(part for part in parts if part) + "\n"}
 
 
 async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Hand the result back."""
-    if _tables_alone(state):
+    analysis = _computed(state)
+    if analysis is None:
         return {"result": _table_result(state["table"], state["report"]).to_dict()}
-    analysis = Analysis.from_dict(state["analysis"])
-    data = analysis.to_dict()
-    percent = analysis.change_percent
-    data["change_percent"] = None if percent is None else float(rounded(percent, 1))
-    data["change_percent_exact"] = None if percent is None else str(percent)
+    data = _ANALYSIS.dump_python(analysis, mode="json")
+    ratio = analysis.change_percent
+    data |= {
+        "change_percent": float(rounded(Fraction(ratio), 1)) if ratio else None,
+        "change_percent_exact": ratio or None,
+    }
     data[BRIEF] = analysis_brief(analysis).to_dict()
-    result = TeamResult(
-        text=state["report"],
-        data=data,
-        citations=citations(analysis),
-        summary=summary(analysis),
-        found=analysis.found,
-    )
+    result = TeamResult(state["report"], data, citations(analysis), summary=summary(analysis), found=analysis.found)
     runtime.context.progress(result.summary, fraction=1.0)
     return {"result": result.to_dict()}
 

@@ -1,67 +1,81 @@
-"""Whole dates in Korean and English text, and the time between them."""
+"""Dates in Korean and English text, and the time between them."""
 
 from __future__ import annotations
 
 import calendar
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 
 from hitl_tui.core.messages import Message
+from hitl_tui.teams.analysis.units import Amount
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NAME = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
-    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_NAME = (
+    r"(?P<n>[Jj]an(?:uary)?|[Ff]eb(?:ruary)?|[Mm]ar(?:ch)?|[Aa]pr(?:il)?|May|[Jj]une?|[Jj]uly?|[Aa]ug(?:ust)?|"
+    r"[Ss]ept?(?:ember)?|[Oo]ct(?:ober)?|[Nn]ov(?:ember)?|[Dd]ec(?:ember)?)\.?"
 )
-DATE = re.compile(
-    r"(?<![\d.,\-/])(?:"
-    r"(?P<y1>\d{4})(?P<sep>[-/.])(?P<m1>\d{1,2})(?P=sep)(?P<d1>\d{1,2})(?![\d]|[-/]\d)"
-    r"|(?P<y2>\d{4})\s?년\s?(?P<m2>\d{1,2})\s?월(?:\s?(?P<d2>\d{1,2})\s?일)?"
-    r"|(?P<y3>\d{4})\.\s(?P<m3>\d{1,2})\.\s(?P<d3>\d{1,2})(?!\d)"
-    rf"|(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<n4>{_MONTH_NAME}),?\s(?P<y4>\d{{4}})(?!\d)"
-    r")"
-    rf"|(?<![a-z])(?P<n5>{_MONTH_NAME})\s(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y5>\d{{4}})(?!\d)",
-    re.IGNORECASE,
-)
+_DAY = r"(?P<d>\d{1,2})"
+_LEFT = r"(?<![\w.,\-/])"
+_FORMS = [
+    re.compile(pattern)
+    for pattern in (
+        rf"{_LEFT}(?P<y>\d{{4}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep){_DAY}(?!\d|[-/]\d)",
+        rf"{_LEFT}(?P<y>\d{{4}})\.\s(?P<m>\d{{1,2}})\.\s{_DAY}(?!\d)",
+        rf"{_LEFT}(?:(?P<y>\d{{4}})\s?년\s?)?(?P<m>\d{{1,2}})\s?월\s?{_DAY}\s?일",
+        r"(?<!\d)(?P<y>\d{4})\s?년\s?(?P<m>\d{1,2})\s?월(?P<d>)",
+        rf"{_LEFT}{_DAY}(?:st|nd|rd|th)?\s(?:of\s)?{_NAME}(?![a-z])(?:,?\s(?P<y>\d{{4}})(?!\d))?",
+        rf"(?<![A-Za-z]){_NAME}\s{_DAY}(?:st|nd|rd|th)?(?![\d:])(?:,?\s(?P<y>\d{{4}})(?!\d))?",
+    )
+]
+_NO_YEAR, _LEAP = 2001, 2004
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDate:
-    """A date with where it stands in the text; `end` is exclusive."""
+def date_places(text: str) -> list[re.Match[str]]:
+    """Return where dates stand in a text, possible or not, in order and never overlapping."""
+    found: list[re.Match[str]] = []
+    for match in sorted((m for form in _FORMS for m in form.finditer(text)), key=lambda m: (m.start(), -m.end())):
+        if not found or match.start() >= found[-1].end():
+            found.append(match)
+    return found
 
-    value: date
-    text: str
-    start: int
-    end: int
 
+def parse_dates(text: str, *, whole: bool = True) -> tuple[Amount, ...]:
+    """Return the dates of a text in order; impossible ones (2026-02-30) are left out.
 
-def parse_dates(text: str) -> tuple[FoundDate, ...]:
-    """Return the complete dates of a text in order; impossible ones (2026-02-30) are left out.
-
-    A Korean year and month without a day is no complete date.
+    Args:
+        text: the text.
+        whole: leave out those without a year; one that the next date gives is taken over.
     """
-    found = []
-    for match in DATE.finditer(text):
-        value = _value(match)
-        if value is not None:
-            found.append(FoundDate(value, match.group(), match.start(), match.end()))
-    return tuple(found)
+    found = list(_dates(text))
+    for index in range(len(found) - 1, 0, -1):
+        first, second = found[index - 1], found[index]
+        if first.unit != "date" == second.unit and second.start - first.end < 30:
+            day, year = date.fromordinal(int(first.value)), date.fromordinal(int(second.value)).year
+            found[index - 1] = replace(first, value=Fraction(day.replace(year=year).toordinal()), unit="date")
+    return tuple(one for one in found if one.unit == "date" or not whole)
 
 
-def _value(match: re.Match[str]) -> date | None:
-    for form in "12345":
-        year = match[f"y{form}"]
-        if year is None:
-            continue
-        month = _MONTHS.index(match[f"n{form}"].casefold()[:3]) + 1 if form in "45" else int(match[f"m{form}"])
-        day = match[f"d{form}"]
-        if day is None or not 1 <= month <= 12 or int(year) < 1:
-            return None
-        if not 1 <= int(day) <= calendar.monthrange(int(year), month)[1]:
-            return None
-        return date(int(year), month, int(day))
-    return None
+def _dates(text: str) -> Iterator[Amount]:
+    for match in date_places(text):
+        parts = match.groupdict()
+        month = _MONTHS.index(parts["n"].lower()[:3]) + 1 if parts.get("n") else int(parts["m"])
+        year, day = int(parts["y"] or _NO_YEAR), int(parts["d"] or 0)
+        if year and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]:
+            value = Fraction(date(year, month, day).toordinal())
+            unit = "date" if parts["y"] else "day of the year"
+            yield Amount("date", value, unit, match.group(), match.start(), match.end())
+
+
+def days_between(before: Amount, after: Amount) -> int:
+    """Return the days from one date to the other; 0 where a year that isn't written would have to be guessed."""
+    days = int(after.value - before.value)
+    if before.unit != "date":
+        leap = [date.fromordinal(int(one.value)).replace(year=_LEAP).toordinal() for one in (before, after)]
+        return days if leap[1] - leap[0] == days else 0
+    return days
 
 
 def add_months(start: date, months: int) -> date:
@@ -70,28 +84,14 @@ def add_months(start: date, months: int) -> date:
     Raises:
         ValueError: the outcome lies outside the years 1 to 9999.
     """
-    index = start.year * 12 + start.month - 1 + months
-    year, month = divmod(index, 12)
+    year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
     if not 1 <= year <= 9999:
         raise ValueError(Message("no date {} months from {}", months, start))
     return date(year, month + 1, min(start.day, calendar.monthrange(year, month + 1)[1]))
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The time from one date to a later one: whole years, months and days, and all days."""
-
-    years: int
-    months: int
-    days: int
-    total_days: int
-
-
-def span(start: date, end: date) -> Span:
-    """Return the time between two dates, in either order, the first day not counted."""
-    start, end = min(start, end), max(start, end)
+def span(start: date, end: date) -> tuple[int, int, int]:
+    """Return whole years, months and days from one date to a later one, the first day not counted."""
     months = (end.year - start.year) * 12 + end.month - start.month
-    if add_months(start, months) > end:
-        months -= 1
-    rest = (end - add_months(start, months)).days
-    return Span(months // 12, months % 12, rest, (end - start).days)
+    months -= add_months(start, months) > end
+    return months // 12, months % 12, (end - add_months(start, months)).days
