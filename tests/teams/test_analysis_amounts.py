@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.calendar_dates import add_months, parse_dates, span
+from hitl_tui.teams.analysis.calendar_dates import add_months, parse_dates
 from hitl_tui.teams.number_format import korean_places, money, percent
 
 EOK = 10**8
@@ -168,15 +168,6 @@ def test_a_megabyte_in_one_line_is_read_whole() -> None:
 def test_dates_of_all_forms_are_read_and_impossible_ones_left_out() -> None:
     text = "2026-11-21, 2026년 11월 21일, 2026. 11. 21., Nov 21 2026, 21 November 2026; 2026-02-30, 2026년 11월"
     assert [found.value for found in parse_dates(text)] == [date(2026, 11, 21).toordinal()] * 5
-
-
-@given(st.dates(date(1900, 1, 1), date(2200, 1, 1)), st.dates(date(1900, 1, 1), date(2200, 1, 1)))
-def test_a_span_leads_from_the_earlier_date_to_the_later(one: date, other: date) -> None:
-    start, end = sorted((one, other))
-    years, months, days = span(start, end)
-    assert (end - add_months(start, years * 12 + months)).days == days
-    assert 0 <= days < 31
-    assert 0 <= months < 12
 
 
 def test_months_end_on_the_last_day_a_shorter_month_has() -> None:

@@ -77,6 +77,16 @@ PRICE = "Our electricity price is 0.3187 EUR per kWh in 2026. From 1 January 202
             "회비는 올해 13만원, 작년은 12만원이다.",
             "**1만 원** (13만 원 − 12만 원)",
         ),
+        (
+            "How many more seats are there in the hall now than before the renovation?",
+            "The hall had 42 seats before the renovation and has 60 seats now.",
+            "**18** (60 − 42)",
+        ),
+        (
+            "How much percent more does the service contract cost this year?",
+            "Last year the service contract cost 1,840 EUR. This year it costs 1,932 EUR.",
+            "**5%** ",
+        ),
         ("By how much did sales grow in 2025?", "Sales: 10 in 2023, 12 in 2024, 15 in 2025.", "**3** (15 − 12)"),
         ("By how much did sales grow from 2023 to 2025?", "Sales: 10 in 2023, 12 in 2024, 15 in 2025.", "**5** "),
         (
@@ -109,6 +119,7 @@ def test_another_subject_or_year_is_not_taken_for_the_one_that_is_meant(query: s
     ("query", "text", "told"),
     [
         ("How much is the commission on 50,000 won?", "The commission is 3% of the price.", "KRW 1,500"),
+        ("보육료 40만원을 미납하면 연체료는 얼마인가요?", "연체료는 미납 보육료의 3%이다.", "1만 2,000원"),
         ("거래액 500만원이면 중개보수는 얼마야?", "중개보수는 거래액의 0.4%이다.", "2만 원"),
     ],
 )

@@ -11,17 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from hitl_tui.teams.analysis.calendar_dates import date_places, days_between, parse_dates
+from hitl_tui.teams.analysis.calendar_dates import date_places, parse_dates
 from hitl_tui.teams.analysis.units import (
     Amount,
     currency_after,
     currency_before,
     scale_after,
-    shown_amount,
     unit_after,
 )
-
-__all__ = ["Amount", "days_between", "parse_amounts", "shown_amount"]
 
 _SMALL = {"십": 10, "백": 100, "천": 1000}
 _BIG = {"만": 10**4, "억": 10**8, "조": 10**12}

@@ -33,7 +33,7 @@ from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, w
 from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
 from hitl_tui.teams.number_format import rounded
-from hitl_tui.teams.printed_figures import Run, run_of
+from hitl_tui.teams.printed_figures import run_of
 
 MAX_BYTES = 5 * 1024 * 1024
 MAX_FILES = 12
@@ -51,16 +51,8 @@ def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, 
     held = list(passages)
     covered = {(p.path, line) for p in held for line in range(p.line, min(p.end_line, p.line + 500) + 1)}
     found: list[Passage] = []
-    root = workspace.resolve()
     for path in list(dict.fromkeys(p.path for p in held if p.path.lower().endswith(_TEXT)))[:MAX_FILES]:
-        try:
-            target = (root / path).resolve()
-            if not target.is_relative_to(root) or not target.is_file() or target.stat().st_size > MAX_BYTES:
-                continue
-            content = target.read_bytes()[:MAX_BYTES]
-            text = content.decode("utf-8-sig" if _is_utf8(content) else "cp949")
-        except (OSError, ValueError, RuntimeError):
-            continue
+        text = _text(workspace, path)
         heading = ""
         for number, line in enumerate(text.splitlines(), start=1):
             if line.startswith("#"):
@@ -71,12 +63,19 @@ def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, 
     return tuple(found[:60])
 
 
-def _is_utf8(content: bytes) -> bool:
+def _text(workspace: Path, path: str) -> str:
     try:
-        content.decode("utf-8")
+        root = workspace.resolve()
+        target = (root / path).resolve()
+        if not target.is_relative_to(root) or not target.is_file() or target.stat().st_size > MAX_BYTES:
+            return ""
+        content = target.read_bytes()
+    except (OSError, ValueError, RuntimeError):
+        return ""
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return False
-    return True
+        return content.decode("cp949", errors="replace")
 
 
 MAX_PASSAGES = 60
@@ -137,36 +136,22 @@ def collect(task: TeamTask) -> list[Passage]:
     return list(found.values())[:MAX_PASSAGES]
 
 
-def _runs(task: TeamTask) -> list[Run]:
-    """Return the commands among earlier results, in plan order."""
-    found = (run_of(todo_id, result.to_dict()) for todo_id, result in task.inputs.items())
-    return [run for run in found if run is not None]
-
-
-def _count(n: int, thing: str) -> str:
-    """Return `1 table`, `2 tables`."""
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
-
-
 async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Collect the question and the passages of earlier results."""
     task = runtime.context.task
     query = question(task)[:MAX_QUERY]
     passages = collect(task)
     language = language_of(query)
-    runtime.context.progress(
-        say(
-            language,
-            f"앞선 결과 {len(task.inputs)}건의 구절 {len(passages)}개",
-            f"{_count(len(passages), 'passage')} from {_count(len(task.inputs), 'earlier result')}",
-        )
-    )
+    runs = [run_of(todo_id, result.to_dict()) for todo_id, result in task.inputs.items()]
+    korean = f"앞선 결과 {len(task.inputs)}건의 구절 {len(passages)}개"
+    english = f"{len(passages)} passages from {len(task.inputs)} earlier results"
+    runtime.context.progress(say(language, korean, english))
     return {
         "query": query,
         "analysis_type": str(task.arguments.get("analysis_type", "comprehensive")),
         "language": language,
         "passages": [asdict(passage) for passage in passages],
-        "measured": [asdict(step) for step in measured_steps(_runs(task), language)],
+        "measured": [asdict(step) for step in measured_steps([run for run in runs if run], language)],
     }
 
 
@@ -219,14 +204,11 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
         return {"table": table, "nearby": []}
     passages = [Passage.from_dict(item) for item in state["passages"]]
     nearby = await asyncio.to_thread(limit_lines, runtime.context.workspace, passages)
-    lines = _count(len(nearby), "further line")
     told: dict[str, Any] = {}
     paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
     if paths:
         said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
         told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
-    said = say(state["language"], f"제한을 말하는 줄 {len(nearby)}개 더", f"{lines} near a limit")
-    runtime.context.progress(said)
     return {"nearby": [asdict(passage) for passage in nearby], "table": told if told.get("found") else {}}
 
 
@@ -243,8 +225,6 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     passages = [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
     language = state["language"]
     analysis = await asyncio.to_thread(compute, state["query"], passages, state["analysis_type"], language, measured)
-    figures = _count(len(analysis.steps), "computation")
-    runtime.context.progress(say(language, f"계산 {len(analysis.steps)}건", figures))
     return {"analysis": _ANALYSIS.dump_python(analysis, mode="json")}
 
 
@@ -255,8 +235,6 @@ async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext])
     analysis = _ANALYSIS.validate_python(state["analysis"])
     passages = [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
     noticed = await asyncio.to_thread(with_insights, analysis, state["query"], passages)
-    count = len(noticed.insights)
-    runtime.context.progress(say(state["language"], f"참고할 점 {count}개", f"{_count(count, 'point')} worth noticing"))
     return {"analysis": _ANALYSIS.dump_python(noticed, mode="json")}
 
 

@@ -8,9 +8,11 @@ from datetime import date, timedelta
 from fractions import Fraction
 from itertools import pairwise
 
-from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
+from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source, Step
-from hitl_tui.teams.analysis.calendar_dates import add_months, parse_dates, span
+from hitl_tui.teams.analysis.calendar_dates import add_months, parse_dates
+from hitl_tui.teams.analysis.changes import Change
+from hitl_tui.teams.analysis.units import Amount, shown_amount
 from hitl_tui.teams.analysis.words import Subject, say, sentences
 from hitl_tui.teams.contract import Citation
 from hitl_tui.teams.number_format import exact, number
@@ -163,15 +165,7 @@ def _step(what: str, value: Fraction, of: Sequence[Amount], sign: str, language:
 
 def _spans(dates: Sequence[Amount], language: str) -> Iterator[Step]:
     for first, second in zip(dates[::2], dates[1::2], strict=False):
-        start, end = (date.fromordinal(int(value)) for value in sorted((first.value, second.value)))
-        (years, months, days), total = span(start, end), (end - start).days
-        value = say(
-            language,
-            f"{total:,}일({years}년 {months}개월 {days}일), 첫날을 넣으면 {total + 1:,}일",
-            f"{total:,} days ({years} years, {months} months, {days} days); {total + 1:,} with the first day counted",
-        )
-        what = say(language, f"{start}부터 {end}까지의 기간", f"Time from {start} to {end}")
-        yield Step(what, f"{end} − {start} = {value}", value, str(total))
+        yield from Change(first, second, None, 0).steps(language)
 
 
 def _moved_dates(query: str, dates: Sequence[Amount], amounts: Sequence[Amount], language: str) -> Iterator[Step]:

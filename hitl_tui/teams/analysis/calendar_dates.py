@@ -88,10 +88,3 @@ def add_months(start: date, months: int) -> date:
     if not 1 <= year <= 9999:
         raise ValueError(Message("no date {} months from {}", months, start))
     return date(year, month + 1, min(start.day, calendar.monthrange(year, month + 1)[1]))
-
-
-def span(start: date, end: date) -> tuple[int, int, int]:
-    """Return whole years, months and days from one date to a later one, the first day not counted."""
-    months = (end.year - start.year) * 12 + end.month - start.month
-    months -= add_months(start, months) > end
-    return months // 12, months % 12, (end - add_months(start, months)).days

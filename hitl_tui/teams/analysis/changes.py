@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from hitl_tui.teams.analysis.amounts import Amount, days_between, parse_amounts, shown_amount
+from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source, Step
+from hitl_tui.teams.analysis.calendar_dates import days_between
+from hitl_tui.teams.analysis.units import Amount, shown_amount
 from hitl_tui.teams.analysis.words import FALL, MOVES, RISE, Subject, matters, say, sentences
 from hitl_tui.teams.contract import Citation
 from hitl_tui.teams.number_format import exact, number, percent, shown
@@ -30,7 +32,7 @@ _BOUNDED = re.compile(r"\s?(?:이내|이하|이상|초과|미만|상한|한도)"
 _RANGE = re.compile(r"범위|사이|\b(?:rang(?:e|es|ed|ing)|var(?:y|ies)|between)\b", re.IGNORECASE)
 _TIME = re.compile(
     r"(?:19|20)\d\d(?!\d)|(?:재작|작|전|올|금|내)[년해](?!\w*도\s)|지난해|(?:last|this|next)\s(?:year|month|week)|"
-    r"\b(?:previously|formerly|now|today|currently|was|used\sto)\b|기존|현재|지금|이전|종전|원래",
+    r"\b(?:previously|formerly|now|today|currently|was|used\sto|before|after)\b|기존|현재|지금|이전|종전|원래",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\b(?:it|this|that|they|which|these|both)\b", re.IGNORECASE)
@@ -290,4 +292,4 @@ def _rank(name: str) -> int:
         return int(name)
     if re.match(r"재작", name):
         return -2
-    return 1 if re.match(r"내|next", name) else 0 if re.match(r"올|금|현|지금|this|now|today|curr", name) else -1
+    return 1 if re.match(r"내|next|after", name) else 0 if re.match(r"올|금|현|지금|this|now|today|curr", name) else -1

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
+from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Source, Step
 from hitl_tui.teams.analysis.arithmetic import question_steps, stated_rates, without
 from hitl_tui.teams.analysis.calendar_dates import parse_dates
@@ -20,6 +20,7 @@ from hitl_tui.teams.analysis.limits import (
     notes_on,
     quoted,
 )
+from hitl_tui.teams.analysis.units import Amount
 from hitl_tui.teams.analysis.words import ASKS_HOW_MUCH, FALL, MOVES, RISE, Subject, matters, say
 from hitl_tui.teams.contract import Citation, language_of
 

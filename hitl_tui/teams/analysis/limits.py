@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
+from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import QUERY, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.changes import Change
+from hitl_tui.teams.analysis.units import Amount, shown_amount
 from hitl_tui.teams.analysis.words import FALL, RISE, Subject, matters, say, sentences
 from hitl_tui.teams.contract import Citation, language_of
 from hitl_tui.teams.number_format import exact, number

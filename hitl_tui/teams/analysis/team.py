@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 from hitl_tui.teams.contract import Team, TeamGraph, TeamSources
-
-if TYPE_CHECKING:
-    pass
 
 
 class AnalysisTeam(Team):

@@ -48,6 +48,8 @@ def shown_amount(amount: Amount, language: str) -> str:
         figure = number(amount.value, 6)
         unit = amount.unit if amount.kind == "money" else "%" if amount.kind == "percent" else "%p"
         return f"{unit} {figure}" if amount.kind == "money" else f"{figure}{unit}"
+    if amount.kind == "measure":
+        return f"{number(amount.value, 6)} {amount.unit}"
     return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
 
 

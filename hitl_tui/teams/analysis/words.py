@@ -23,7 +23,7 @@ _MATTERS = {
 _PATTERNS = {matter: re.compile(pattern) for matter, pattern in _MATTERS.items()}
 MOVES = re.compile(
     r"변[경동하했화]|바[꾸꿨뀌뀐]|조정|옮|미[뤄룬뤘]|연기|앞당|늦|→|\b(?:chang|adjust|mov|differ|postpon|delay|shift|reschedul|"
-    r"later|earlier|brought|becom|be[ce]ame)",
+    r"later|earlier|brought|becom|be[ce]ame|(?:more|less|fewer)\b.*\b(?:than|this|now))|보다",
     re.IGNORECASE,
 )
 ASKS_HOW_MUCH = re.compile(
@@ -32,14 +32,14 @@ ASKS_HOW_MUCH = re.compile(
 )
 _WORD = re.compile(r"[가-힣]{2,}|[a-z]{3,}")
 _PARTICLE = re.compile(
-    r"(?<=[가-힣]{2})(?:으로부터|에서는|으로는|에서|에게|까지|부터|이나|에는|으로|보다|[은는이가을를의에로과와도만])$"
+    r"(?<=[가-힣]{2})(?:으로부터|에서는|으로는|에서|에게|까지|부터|이나|에는|으로|보다|[은는이가을를의에로과와도만]|이면|[하되](?:면|는|고|려면)|[한할된될]|[해돼][도서]?)$"
 )
 _COMMON = re.compile(
     "경우|대한|대하여|관한|있다|없다|한다|이다|그리고|또는|다만|해당|알려줘|방법|계산|얼마나|얼마|얼마까지|퍼센트|며칠|금액|지금|현재|"
     "(?:the|and|for|our|you|your|this|that|with|from|have|has|had|must|what|when|which|who|whose|than|more|most|less|into|"
     "only|their|they|them|been|were|was|are|will|would|should|could|can|may|might|over|under|how|much|many|far|long|percen|"
     "number|amount|size|rate|days?|weeks?|months?|years?|does|did|get|take|put|going|went|compar|since|between|per|its|"
-    "there|any|new|old|now|curren|due)"
+    "there|any|new|old|now|curren|due|before|after|last|next|fewer)"
 )
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n(?=\s*(?:[-*#|\d]|\n|$))|(?<=[.!?:|])\n")
 _NO_END = re.compile(r"(?:(?<![\w.])\d{1,2}|\b(?:max|min|art|no|sec|para|vs|approx|e\.g|i\.e))\.$", re.IGNORECASE)
