@@ -44,6 +44,8 @@ def test_within_a_limit_is_said_to_be_below_it() -> None:
         "How far over the limit is 3 kg?",  # no limit of that unit
         "Our storage of 120 GB is in the cellar.",  # nothing is asked
         "By how many dollars is it over?",  # no amount
+        "What can I do with 100 GB of storage?",  # an open question
+        "May I spend 900 dollars on meals per month?",  # the limit is for a day
     ],
 )
 def test_nothing_is_held_against_a_limit_that_does_not_fit(query: str) -> None:

@@ -11,7 +11,7 @@ from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import QUERY, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.changes import Change
 from hitl_tui.teams.analysis.units import Amount, shown_amount
-from hitl_tui.teams.analysis.words import FALL, RISE, Subject, matters, say, sentences
+from hitl_tui.teams.analysis.words import ASKS_HOW_MUCH, FALL, RISE, Subject, matters, say, sentences
 from hitl_tui.teams.contract import Citation, language_of
 from hitl_tui.teams.number_format import exact, number
 
@@ -51,8 +51,8 @@ _UNDER = re.compile(
     r"밑돌|미달|모자라|부족|이하|이내|미만|\b(?:below|under|short\sof|within|less\sthan)", re.IGNORECASE
 )
 ASKS_WHAT_MAY_BE = re.compile(
-    r"(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|적법|합법|규정|[가-힣]\s?돼요?\s*\?|"
-    r"\b(?:may|can|could|should|must|allow|fine|ok(?:ay)?\b|permit|legal|acceptable|possible|enough)",
+    r"(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|적법|합법|[가-힣]\s?돼요?\s*\?|"
+    r"\b(?:may|(?:can|could)\b(?!\syou)|should|must|allow|fine|ok(?:ay)?\b|permit|legal|acceptable|possible|enough)",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
@@ -61,10 +61,18 @@ _OPEN = re.compile(
 )
 _NEGATED = re.compile(r"(?:^|\s)안\s|지\s?않|못\s?|n[o']t\b", re.IGNORECASE)
 _ASKED = re.compile(
-    r"^\W*(?:is|are|was|were|am|do|does|did|can|could|may|might|will|would|should|shall|has|have|had|must)\b|"
+    r"^\W*(?:is|are|was|were|am|do|does|did|can|could|may|might|will|would|should|shall|has|have|had|must)(?:n['’]t)?\b|"
     r"(?:[가-힣]\s*\?|(?:까|까요|나요|가요|[돼되해]요?))\s*[?.]?\s*$",
     re.IGNORECASE,
 )
+
+_PERIODS = {
+    "hour": r"시간당|시급|매시간|\bhourly|\b(?:per|an|each)\shour",
+    "day": r"하루|매일|일일|1박|\bdaily|\b(?:per|a|each)\s(?:day|night)",
+    "week": r"매주|주당|한\s?주|일주일|\bweekly|\b(?:per|a|each)\sweek",
+    "month": r"매[월달]|월\s?(?=\d)|한\s?달|\bmonthly|\b(?:per|a|each)\smonth",
+    "year": r"매년|연간|해마다|한\s?해|\b(?:yearly|annual)|\b(?:per|a|each)\syear",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +202,17 @@ def hold_amount(
 ) -> Held:
     """Hold the one amount of a question against the limit of its unit that is about the question's subject."""
     figures = [a for a in amounts if not a.year_like]
-    asked = _ABOVE.search(question) or _UNDER.search(question) or ASKS_WHAT_MAY_BE.search(question)
+    beyond = _ABOVE.search(question) or _UNDER.search(question)
+    asked = (
+        (beyond or ASKS_WHAT_MAY_BE.search(question))
+        if _closed(question)
+        else beyond and ASKS_HOW_MUCH.search(question)
+    )
     if len(figures) != 1 or not asked:
         return Held()
     (figure,) = figures
     alike = [one for one in limits if (one.amount.kind, one.amount.unit) == (figure.kind, figure.unit)]
+    alike = [one for one in alike if not _other_period(question, one.context)]
     most = max((subject.shared(one.context) for one in alike), default=0)
     best = [one for one in alike if most and subject.shared(one.context) == most]
     best = [one for one in best if (one.bound == "min") == (best[0].bound == "min")]
@@ -259,6 +273,17 @@ def _held(
     return Held(tuple(steps), (finding,), used, f"{answer}. {summary}" if answer else summary)
 
 
+def _closed(question: str) -> bool:
+    """Whether a question asks for yes or no."""
+    return not _OPEN.search(question) and _ASKED.search(question) is not None
+
+
+def _other_period(question: str, context: str) -> bool:
+    """Whether two texts speak of amounts in different times, as a month and a day; which aren't compared."""
+    one, other = ({p for p, form in _PERIODS.items() if re.search(form, text.lower())} for text in (question, context))
+    return bool(one and other and one.isdisjoint(other))
+
+
 def _apart(figure: Amount) -> str:
     return "points" if figure.kind == "percent" else figure.kind
 
@@ -290,7 +315,7 @@ def yes_or_no(question: str, value: Fraction, limit: Limit, language: str) -> st
 
     Empty for an open question, and for a negated one, whose yes means different things to different people.
     """
-    if _OPEN.search(question) or _NEGATED.search(question) or not _ASKED.search(question):
+    if not _closed(question) or _NEGATED.search(question):
         return ""
     verdict = limit.verdict(value)
     if _ABOVE.search(question):
