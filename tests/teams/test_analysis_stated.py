@@ -87,6 +87,7 @@ PRICE = "Our electricity price is 0.3187 EUR per kWh in 2026. From 1 January 202
             "Last year the service contract cost 1,840 EUR. This year it costs 1,932 EUR.",
             "**5%** ",
         ),
+        ("요금이 몇 % 올랐어?", "요금은 2025년에 3% 인상되었다.", "**3%** "),
         ("By how much did sales grow in 2025?", "Sales: 10 in 2023, 12 in 2024, 15 in 2025.", "**3** (15 − 12)"),
         ("By how much did sales grow from 2023 to 2025?", "Sales: 10 in 2023, 12 in 2024, 15 in 2025.", "**5** "),
         (
@@ -108,6 +109,7 @@ def test_a_change_is_read_over_two_sentences_and_from_amounts_at_different_times
         ("By how many percent does our water price rise in 2027?", PRICE),
         ("By how many percent does our electricity price rise in 2028?", PRICE),
         ("월세가 얼마나 올랐어?", "월세는 2025년에 120만원이었다. 보증금은 2026년에 1억원으로 올랐다."),
+        ("By how many percent does the rent rise?", "The rent may rise by at most 5%."),
         ("By how much did rent rise?", "Rent was EUR 900 in 2025. The deposit was EUR 1,800 in 2026."),
     ],
 )

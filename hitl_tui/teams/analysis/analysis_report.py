@@ -9,7 +9,6 @@ from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import Block, Brief, Citation
 
 SUMMARY_LIMIT = 200
-_FIGURES = 6
 
 
 def render(analysis: Analysis) -> str:
@@ -23,33 +22,25 @@ def render(analysis: Analysis) -> str:
 
 
 def brief(analysis: Analysis) -> Brief:
-    """Return what the final answer needs: the outcome or the figures, the computation, what is worth noticing."""
+    """Return what the final answer needs: the outcome, or the figures with their computation."""
     language = analysis.language
     if not analysis.found:
         return Brief(absent=(analysis.not_computed,))
-    told = [_finding(finding, language) for finding in analysis.findings] or _figures(analysis)
+    told = [_finding(finding, language) for finding in analysis.findings]
+    numbered = _numbered(analysis.steps, language)
+    if not told:  # no limit was there to hold the figures against: they are the outcome
+        told, numbered = numbered, []
     statement = say(
         language,
         "찾은 구절과 계산이며 의견이나 자문이 아닙니다.",
         "Passages found and arithmetic done; this is not an opinion or advice.",
     )
     parts = (
-        (say(language, "계산", "Computation"), _numbered(analysis.steps, language)),
+        (say(language, "계산", "Computation"), numbered),
         (say(language, "참고할 점", "Worth noticing"), [_finding(f, language) for f in analysis.insights]),
     )
     blocks = tuple(Block(f"**{title}**\n\n" + "\n".join(lines)) for title, lines in parts if lines)
     return Brief(answer="\n".join([*told, "", f"*{statement}*"]), evidence=blocks)
-
-
-def _figures(analysis: Analysis) -> list[str]:
-    """Return the figures themselves, where no limit was there to hold them against; a percentage first."""
-    language = analysis.language
-    steps = sorted(analysis.steps, key=lambda step: not step.exact or step.exact != analysis.change_percent)
-    lines = [f"- {step.what}: {step.value} [{_sources(step.sources, language)}]" for step in steps[:_FIGURES]]
-    if more := len(steps) - len(lines):
-        text = say(language, f"- 그 밖의 계산 {more}건은 아래에 있습니다.", f"- {more} more figures stand below.")
-        lines.append(text)
-    return lines
 
 
 def citations(analysis: Analysis) -> tuple[Citation, ...]:

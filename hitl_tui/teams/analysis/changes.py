@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -29,6 +29,7 @@ _TO_LEFT = re.compile(r"\b(?:to|becomes?|became|wants|asks\sfor|demands|is\snow)
 _BY_LEFT = re.compile(r"\b(?:by\s(?:about\s|some\s|up\sto\s)?|[a-z]+(?:crease|aise|ise|ut|uction|count|op)\sof\s)$")
 _BY_RIGHT = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?(?:rent\s|price\s)?([가-힣a-z]+)")
 _BOUNDED = re.compile(r"\s?(?:이내|이하|이상|초과|미만|상한|한도)")
+_LIMITED = re.compile(r"(?:\b(?:most|than|up\sto|exceed|exceeding|within)|최대|최고)\s(?:about\s)?$", re.IGNORECASE)
 _RANGE = re.compile(r"범위|사이|\b(?:rang(?:e|es|ed|ing)|var(?:y|ies)|between)\b", re.IGNORECASE)
 _TIME = re.compile(
     r"(?:19|20)\d\d(?!\d)|(?:재작|작|전|올|금|내)[년해](?!\w*도\s)|지난해|(?:last|this|next)\s(?:year|month|week)|"
@@ -235,7 +236,7 @@ def stated_changes(question: str, passages: Sequence[Passage]) -> dict[str, tupl
             if _RANGE.search(said) or not subject.whole(f"{passage.heading}\n{said}".lower()):
                 continue
             for change in _of_sentence(said, years, second):
-                pair = " → ".join(shown_amount(a, "ko") for a in (change.before, change.after) if a)
+                pair = " → ".join(shown_amount(a, "ko") for a in (change.before, change.after, change.by) if a)
                 found.setdefault(pair, (change, []))[1].append(passage.cite(start, end))
     return found
 
@@ -257,8 +258,7 @@ def _of_sentence(said: str, years: Sequence[str], second: int) -> Iterator[Chang
     amounts = parse_amounts(said, dates=True)
     amounts = tuple(a for a in amounts if not a.year_like and not _BOUNDED.match(said, a.end))
     units = {a.start: a.unit for a in amounts}
-    told = [] if second else [c for c in find_changes(said, amounts) if c.before and c.after and not c.by]
-    told = [c for c in told if c.before and c.after and units[c.before.start] == units[c.after.start]]
+    told = [] if second else [c for c in find_changes(said, amounts) if _is_stated(said, c, units)]
     for change in told:
         if change.direction and all(year in said for year in years):
             yield change
@@ -273,6 +273,13 @@ def _of_sentence(said: str, years: Sequence[str], second: int) -> Iterator[Chang
             pairs = [(alike[0], alike[1])]
         changes = (_between(*pair) for pair in pairs)
         yield from (change for change in changes if change is not None and change.direction)
+
+
+def _is_stated(said: str, change: Change, units: Mapping[int, str]) -> bool:
+    """Whether a change stands there whole: two amounts with their units, or a share that is no limit."""
+    if change.before is not None and change.after is not None:
+        return change.by is None and units[change.before.start] == units[change.after.start]
+    return change.by is not None and not _LIMITED.search(said[: change.by.start])
 
 
 def _in_time(said: str, amounts: Sequence[Amount], years: Sequence[str]) -> Iterator[tuple[Amount, Amount]]:
