@@ -30,6 +30,7 @@ def passage(text: str, path: str = "law.md", line: int = 1, heading: str = "") -
         ("상한 5%", "max", 5),
         ("5%를 초과할 수 없다", "max", 5),
         ("5%를 넘지 못한다", "max", 5),
+        ("온도는 5도를 넘으면 안 된다", "max", 5),
         ("최대 5%까지", "max", 5),
         ("at most 5 %", "max", 5),
         ("must not exceed 5 percent", "max", 5),

@@ -36,6 +36,10 @@ _TIME = re.compile(
     r"\b(?:previously|formerly|now|today|currently|was|used\sto|before|after)\b|기존|현재|지금|이전|종전|원래",
     re.IGNORECASE,
 )
+_SINCE = re.compile(
+    r"\b(?:from|since|than|compared\s(?:to|with))\s(?:in\s)?(?:19|20)\d\d|\d\s?년?(?:보다|에\s?비|\s?대비|부터)"
+)
+"""Names the year that a change begins with."""
 _GOES_ON = re.compile(r"\b(?:it|this|that|they|which|these|both)\b", re.IGNORECASE)
 _LENDS = ("money", "count", "percent")
 """Kinds whose unit is often written once for two amounts."""
@@ -139,7 +143,8 @@ def _pair(text: str, left: Amount, right: Amount, *, sure: bool) -> tuple[Amount
         return None
     if sure:
         plain = between.strip() == "에서" and not _is_by(text, right)
-        if plain or _ARROW.fullmatch(between) or (_to(text, right) and _from(text, left)):
+        future = between.endswith("will be ") and text[: left.start].endswith("is ")
+        if plain or future or _ARROW.fullmatch(between) or (_to(text, right) and _from(text, left)):
             return left, right
         return (right, left) if _to(text, left) and _from(text, right) else None
     likely = _to(text, right) or between.strip() == "to" or (_from(text, left) and not _is_by(text, right))
@@ -230,6 +235,7 @@ def stated_changes(question: str, passages: Sequence[Passage]) -> dict[str, tupl
     """
     subject = Subject.of(question)
     years = re.findall(r"(?:19|20)\d\d(?!\d)", question)
+    years += ["latest"] if len(years) == 1 and _SINCE.search(question) else []
     found: dict[str, tuple[Change, list[Citation]]] = {}
     for passage in passages:
         for start, end, said, second in _windows(passage.text, subject):
@@ -260,7 +266,7 @@ def _of_sentence(said: str, years: Sequence[str], second: int) -> Iterator[Chang
     units = {a.start: a.unit for a in amounts}
     told = [] if second else [c for c in find_changes(said, amounts) if _is_stated(said, c, units)]
     for change in told:
-        if change.direction and all(year in said for year in years):
+        if change.direction and all(year in said for year in years if year != "latest"):
             yield change
     for kind, unit in dict.fromkeys((a.kind, a.unit) for a in amounts):
         alike = [a for a in amounts if (a.kind, a.unit) == (kind, unit)]
@@ -269,7 +275,7 @@ def _of_sentence(said: str, years: Sequence[str], second: int) -> Iterator[Chang
         if second and not (alike[0].start < second <= alike[1].start and len(alike) == 2):
             continue
         pairs = list(_in_time(said, alike, years))
-        if not pairs and second and _to(said, alike[1]) and all(year in said for year in years):
+        if not pairs and second and _to(said, alike[1]) and all(year in said for year in years if year != "latest"):
             pairs = [(alike[0], alike[1])]
         changes = (_between(*pair) for pair in pairs)
         yield from (change for change in changes if change is not None and change.direction)
@@ -289,8 +295,9 @@ def _in_time(said: str, amounts: Sequence[Amount], years: Sequence[str]) -> Iter
     if len(marks) != len(amounts) or len(set(names)) != len(names):
         return
     at = sorted(zip(map(_rank, names), names, amounts, strict=True), key=lambda one: one[0])
-    for (_, earlier, before), (_, later, after) in pairwise([one for one in at if len(years) < 2 or one[1] in years]):
-        if not years or later == years[-1] or {earlier, later} == set(years):
+    wanted = [at[-1][1] if year == "latest" else year for year in years]
+    for (_, earlier, before), (_, later, after) in pairwise([one for one in at if len(years) < 2 or one[1] in wanted]):
+        if not years or later == years[-1] or {earlier, later} == set(wanted):
             yield before, after
 
 

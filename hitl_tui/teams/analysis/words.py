@@ -23,7 +23,7 @@ _MATTERS = {
 _PATTERNS = {matter: re.compile(pattern) for matter, pattern in _MATTERS.items()}
 MOVES = re.compile(
     r"변[경동하했화]|바[꾸꿨뀌뀐]|조정|옮|미[뤄룬뤘]|연기|앞당|늦|→|\b(?:chang|adjust|mov|differ|postpon|delay|shift|reschedul|"
-    r"later|earlier|brought|becom|be[ce]ame|(?:more|less|fewer)\b.*\b(?:than|this|now))|보다",
+    r"later|earlier|brought|becom|be[ce]ame|(?:more|less|fewer)\b.*\b(?:than|this|now)|how\s(?:much|many)\s(?:more|less|fewer))|보다",
     re.IGNORECASE,
 )
 ASKS_HOW_MUCH = re.compile(
@@ -82,6 +82,7 @@ class Subject:
     def of(cls, question: str) -> Subject:
         """Read a question whose figures are left out; the verb that ends a Korean one asks and names nothing."""
         named = re.sub(r"(?<=\s)[가-힣]*[가-힣](?<![은는])\s*[?.!]*\s*$", " ", question.strip())
+        named = re.sub(r"\d[\d,.]*[가-힣]*", " ", named)
         words = content_words(named if content_words(named) else question)
         told = (w for w in words if not (matters(w) & {RISE, FALL} or MOVES.match(w) or ASKS_HOW_MUCH.search(w)))
         return cls(frozenset(told), matters(question) - {RISE, FALL})
