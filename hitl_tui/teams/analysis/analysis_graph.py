@@ -28,7 +28,7 @@ from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, re
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
 from hitl_tui.teams.analysis.arithmetic import measured_steps
 from hitl_tui.teams.analysis.computation import compute, with_insights
-from hitl_tui.teams.analysis.limits import find_limits, states_scope
+from hitl_tui.teams.analysis.limits import find_limits, scope_of
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
 from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
@@ -59,7 +59,7 @@ def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, 
                 heading = line.lstrip("# ")
             elif (path, number) not in covered:
                 passage = Passage(path, number, number, line[:MAX_LINE], heading=heading)
-                found += [passage] if states_scope(line) or find_limits([passage]) else []
+                found += [passage] if any(scope_of(line)) or find_limits([passage]) else []
     return tuple(found[:60])
 
 

@@ -15,7 +15,7 @@ from hitl_tui.teams.analysis.changes import Change
 from hitl_tui.teams.analysis.units import Amount, shown_amount
 from hitl_tui.teams.analysis.words import Subject, say, sentences
 from hitl_tui.teams.contract import Citation
-from hitl_tui.teams.number_format import exact, number
+from hitl_tui.teams.number_format import exact
 from hitl_tui.teams.printed_figures import Run, differences
 
 _SUM = re.compile(r"합계|총합|총액|합산|합치|합하|더하|\b(?:sum|total|add(?:ed)?\s(?:up|together))\b", re.IGNORECASE)
@@ -55,16 +55,23 @@ def question_steps(query: str, amounts: Sequence[Amount], language: str) -> tupl
         return (written,)
     dates = parse_dates(query)
     made = (_shares(query, amounts, language), _of_alike(query, amounts, language), _spans(dates, language))
-    return (*(step for steps in made for step in steps), *_moved_dates(query, dates, amounts, language))
+    return (*(step for steps in made for step in steps if step), *_moved_dates(query, dates, amounts, language))
 
 
 def _written(query: str, amounts: Sequence[Amount], language: str) -> Step | None:
-    """Return what a written computation gives: `3 × 45,000 won + 20,000 won`; None where units don't go together."""
+    """Return what a computation gives that is written in signs: `3 × 45,000 won + 20,000 won`."""
     signs = [_SIGN.fullmatch(query[a.end : b.start]) for a, b in pairwise(amounts)]
     if not signs or not all(signs):
         return None
-    terms = list(amounts)
     names = [_SIGNS[" ".join(sign[1].lower().split())] for sign in signs if sign]
+    return _computed(say(language, "계산", "Result"), amounts, names, language)
+
+
+def _computed(
+    what: str, amounts: Sequence[Amount], signs: Sequence[str], language: str, sources: tuple[Source, ...] = (QUERY,)
+) -> Step | None:
+    """Return what amounts with signs between them give, products first; None where their units don't go together."""
+    terms, names = list(amounts), list(signs)
     formula = shown_amount(terms[0], language)
     formula += "".join(f" {n} {shown_amount(a, language)}" for n, a in zip(names, terms[1:], strict=True))
     for level in ("×÷", "+−"):
@@ -79,7 +86,7 @@ def _written(query: str, amounts: Sequence[Amount], language: str) -> Step | Non
             terms[index : index + 2] = [joined]
             del names[index]
     result = shown_amount(terms[0], language)
-    return Step(say(language, "계산", "Result"), f"{formula} = {result}", result, exact(terms[0].value))
+    return Step(what, f"{formula} = {result}", result, exact(terms[0].value), sources)
 
 
 def _joined(left: Amount, sign: str, right: Amount) -> Amount | None:
@@ -89,7 +96,8 @@ def _joined(left: Amount, sign: str, right: Amount) -> Amount | None:
         if (left.kind, left.unit) != (right.kind, right.unit):
             return None
         value = left.value + right.value if sign == "+" else left.value - right.value
-        return Amount(left.kind, value, left.unit, "", 0, 0, scale)
+        kind = "points" if left.kind == "percent" and sign == "−" else left.kind
+        return Amount(kind, value, left.unit, "", 0, 0, scale)
     rates = [Amount("count", a.value / 100, "", "", 0, 0) if a.kind == "percent" else a for a in (left, right)]
     a, b = rates
     if sign == "×" and not (a.unit and b.unit):
@@ -102,7 +110,7 @@ def _joined(left: Amount, sign: str, right: Amount) -> Amount | None:
     return None
 
 
-def _shares(query: str, amounts: Sequence[Amount], language: str) -> Iterator[Step]:
+def _shares(query: str, amounts: Sequence[Amount], language: str) -> Iterator[Step | None]:
     for first, second in pairwise(amounts):
         base, rate = (first, second) if second.kind == "percent" else (second, first)
         joint = _OF_KO if rate is second else _OF_EN
@@ -110,12 +118,9 @@ def _shares(query: str, amounts: Sequence[Amount], language: str) -> Iterator[St
             yield _share(base, rate, language)
 
 
-def _share(base: Amount, rate: Amount, language: str, sources: tuple[Source, ...] = (QUERY,)) -> Step:
-    part = Amount(base.kind, base.value * rate.value / 100, base.unit, "", 0, 0, base.scale)
-    result = shown_amount(part, language)
-    formula = f"{shown_amount(base, language)} × {number(rate.value, 4)} ÷ 100 = {result}"
-    named = base.text.strip(), rate.text.strip()
-    return Step(say(language, "{}의 {}", "{1} of {0}").format(*named), formula, result, exact(part.value), sources)
+def _share(base: Amount, rate: Amount, language: str, sources: tuple[Source, ...] = (QUERY,)) -> Step | None:
+    what = say(language, "{}의 {}", "{1} of {0}").format(base.text.strip(), rate.text.strip())
+    return _computed(what, (base, rate), "×", language, sources)
 
 
 def stated_rates(question: str, amounts: Sequence[Amount], passages: Sequence[Passage], language: str) -> list[Step]:
@@ -132,7 +137,8 @@ def stated_rates(question: str, amounts: Sequence[Amount], passages: Sequence[Pa
             if len(rates) == 1 and not _LIMITED.search(said) and subject.whole(f"{passage.heading}\n{said}".lower()):
                 ((value, rate),) = rates.items()
                 found.setdefault(value, (rate, []))[1].append(passage.cite(start, end))
-    return [_share(own[0], rate, language, (QUERY, *cited)) for rate, cited in found.values()]
+    made = [_share(own[0], rate, language, (QUERY, *cited)) for rate, cited in found.values()]
+    return [step for step in made if step]
 
 
 def without(query: str, amounts: Sequence[Amount]) -> str:
@@ -142,25 +148,17 @@ def without(query: str, amounts: Sequence[Amount]) -> str:
     return query
 
 
-def _of_alike(query: str, amounts: Sequence[Amount], language: str) -> list[Step]:
+def _of_alike(query: str, amounts: Sequence[Amount], language: str) -> list[Step | None]:
     """Return the sum, or the difference of two, of the amounts of the commonest unit."""
     with_unit = [a for a in amounts if a.unit] or [a for a in amounts if not a.year_like]
     kinds = [(a.kind, a.unit) for a in with_unit]
     alike = [a for a in with_unit if (a.kind, a.unit) == max(kinds, key=kinds.count)]
     if len(alike) > 1 and _SUM.search(query):
-        total = sum((a.value for a in alike), Fraction(0))
-        return [_step(say(language, "합계", "Sum"), total, alike, " + ", language)]
+        return [_computed(say(language, "합계", "Sum"), alike, "+" * (len(alike) - 1), language)]
     if len(alike) == 2 and _DIFFERENCE.search(query):
-        high, low = sorted(alike, key=lambda a: a.value, reverse=True)
-        return [_step(say(language, "차이", "Difference"), high.value - low.value, [high, low], " − ", language)]
+        largest_first = sorted(alike, key=lambda a: a.value, reverse=True)
+        return [_computed(say(language, "차이", "Difference"), largest_first, "−", language)]
     return []
-
-
-def _step(what: str, value: Fraction, of: Sequence[Amount], sign: str, language: str) -> Step:
-    kind, unit = ("points", "%p") if of[0].kind == "percent" and sign == " − " else (of[0].kind, of[0].unit)
-    result = shown_amount(Amount(kind, value, unit, "", 0, 0, max(a.scale for a in of)), language)
-    formula = sign.join(shown_amount(a, language) for a in of) + f" = {result}"
-    return Step(what, formula, result, exact(value))
 
 
 def _spans(dates: Sequence[Amount], language: str) -> Iterator[Step]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,10 @@ from hitl_tui.teams.analysis.words import ASKS_HOW_MUCH, FALL, MOVES, RISE, Subj
 from hitl_tui.teams.contract import Citation, language_of
 
 _LISTED = 6
+_NOTHING = (
+    "질문에도 찾은 구절에도 이 질문에 맞게 계산하거나 견줄 수치가 없어 계산하지 않았습니다.",
+    "Nothing was computed: neither the question nor the passages found have figures that fit what is asked.",
+)
 
 
 def analyse(query: str, passages: Sequence[Passage | Mapping[str, Any]] = ()) -> Analysis:
@@ -76,7 +81,7 @@ def compute(
         limits=tuple(limit for one in held for limit in one.limits),
         findings=tuple(findings),
         change_percent="" if ratio is None else str(ratio),
-        not_computed="" if steps else refused or _nothing(any(not a.year_like for a in amounts), language),
+        not_computed="" if steps else refused or say(language, *_NOTHING),
     )
     summary = next((one.summary for one in held if one.summary), "")
     return replace(analysis, summary=summary or _summary(analysis))
@@ -103,14 +108,10 @@ def _stated(
     if not steps:
         return [], [], ""
     (made,) = steps
-    asked = "percent" if _percent(query) else ""
-    first = next((step for step in made if asked and step.value.endswith("%")), made[0])
+    percent = re.search(r"%|퍼센트|프로|percent|[률율]", query.lower())
+    first = next((step for step in made if percent and step.value.endswith("%")), made[0])
     quotes = " ".join(quoted(cited) for cited in _cited(made)[:2])
     return made, [Finding(f"{first.what}: **{first.value}** ({_formula([first])}). {quotes}", first.sources)], ""
-
-
-def _percent(query: str) -> bool:
-    return any(word in query.lower() for word in ("%", "퍼센트", "프로", "percent", "률", "율"))
 
 
 def _formula(made: Sequence[Step]) -> str:
@@ -142,13 +143,3 @@ def _summary(analysis: Analysis) -> str:
     steps = analysis.steps
     first = next((step for step in steps if step.exact and step.exact == analysis.change_percent), steps[0])
     return f"{first.what}: {first.value}"
-
-
-def _nothing(amounts: bool, language: str) -> str:
-    if amounts:
-        text = "질문에 숫자는 있으나 무엇을 계산할지 알 수 없거나 견줄 제한이 없어 계산하지 않았습니다."
-        english = "Nothing was computed: no change, sum, difference, share or span is asked for, and no limit fits."
-        return say(language, text, english)
-    text = "질문에도 찾은 구절에도 이 질문에 맞게 계산할 수치가 없어 계산하지 않았습니다."
-    english = "Nothing was computed: neither the question nor the passages found have figures that fit what is asked."
-    return say(language, text, english)

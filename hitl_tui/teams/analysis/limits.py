@@ -141,9 +141,14 @@ def _bound(text: str, start: int, end: int, amount: Amount) -> str:
     return ""
 
 
-def states_scope(text: str) -> bool:
-    """Whether a text may say where a limit holds, where it doesn't, or how soon something may be done."""
-    return bool((_CAP.search(text) and (_EXCEPTION.search(text) or _SCOPE.search(text))) or _WAIT.search(text))
+def scope_of(text: str) -> tuple[str, str]:
+    """Return what a sentence says of a limit (where it holds, or not, how soon) in two languages, or nothing."""
+    capped = _CAP.search(text)
+    if capped and _EXCEPTION.search(text):
+        return "상한이 적용되지 않는 경우", "Where the limit does not apply"
+    if capped and _SCOPE.search(text):
+        return "상한이 적용되는 범위", "Where the limit applies"
+    return ("시기에 대한 제한", "A limit in time") if _WAIT.search(text) else ("", "")
 
 
 def notes_on(limits: Iterable[LimitUse], question: str, passages: Iterable[Passage], language: str) -> list[Finding]:
@@ -154,17 +159,10 @@ def notes_on(limits: Iterable[LimitUse], question: str, passages: Iterable[Passa
     for passage in (p for p in passages if p.path in files):
         for start, end in sentences(passage.text):
             said = passage.text[start:end]
-            capped, about = _CAP.search(said), matters(said) & named
-            if _EXCEPTION.search(said) and capped:
-                lead = say(language, "상한이 적용되지 않는 경우", "Where the limit does not apply")
-            elif _SCOPE.search(said) and capped:
-                lead = say(language, "상한이 적용되는 범위", "Where the limit applies")
-            elif _WAIT.search(said) and about:
-                lead = say(language, "시기에 대한 제한", "A limit in time")
-            else:
-                continue
-            cited = passage.cite(start, end)
-            found.setdefault(cited.label, Finding(f"{lead}: {quoted(cited)}", (cited,)))
+            lead = say(language, *scope_of(said))
+            if lead and (_CAP.search(said) or matters(said) & named):
+                cited = passage.cite(start, end)
+                found.setdefault(cited.label, Finding(f"{lead}: {quoted(cited)}", (cited,)))
     return sorted(found.values(), key=lambda note: language_of(note.text.split(":", 1)[1]) != language)[:4]
 
 
