@@ -11,15 +11,17 @@ from pathlib import Path, PurePosixPath
 from hitl_tui.tables.engine import Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun
-from hitl_tui.tables.profile import Profiles, Table, profiles
+from hitl_tui.tables.profile import Profiles, profiles
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.tables.words import words_of
+from hitl_tui.tables.words import likeness, words_of
 
 _NAMED = re.compile(
     r"[\w가-힣][\w가-힣.()-]*\.(?:" + "|".join(s[1:] for s in sorted(SUFFIXES, key=len, reverse=True)) + r")(?![a-z])",
     re.I,
 )
-_MAX_TABLES = 60
+_MAX_TABLES = 200
+_COMPARED = 2
+"""Tables whose columns are compared in meaning with what is left of a question."""
 ENOUGH = 0.55
 NEAR = 1.0
 """Score from which a question that isn't understood is told what the nearest table has."""
@@ -38,7 +40,7 @@ class Answer:
         named: what the question calls the table.
         choices: the nearest queries, best first.
         unread: table files that couldn't be read, and why.
-        tables: all tables there are.
+        files: all tables there are, of a question that names another.
     """
 
     mapped: Mapped | None = None
@@ -48,7 +50,7 @@ class Answer:
     named: str = ""
     choices: tuple[Mapped, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
-    tables: tuple[Table, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def read(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
@@ -59,31 +61,31 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         files: the tables of the workspace.
         before: the query that the question goes on from.
     """
-    known = profiles(files)
-    named, absent = _named(question, known, files)
+    file, absent = _named(question, files)
+    known = profiles([file] if file else () if absent else files)
     if absent:
-        return Answer(why="absent", named=absent, unread=known.unread, tables=known.tables)
-    bad = next(
-        ((path, why) for path, why in known.unread if PurePosixPath(path).name.casefold() in question.casefold()), None
-    )
-    if bad:
-        return Answer(why="unread", named=bad[0], unread=(bad,), tables=known.tables)
+        return Answer(why="absent", named=absent, files=tuple(one.path for one in files))
+    if file and known.unread:
+        return Answer(why="unread", named=file.path, unread=known.unread)
+    named = known.tables if file else ()
     if before is not None and not named:
         continued = _continued(question, before, known)
         if continued is not None:
-            return Answer(continued, why="" if continued.sure else "unsure", tables=known.tables)
-    candidates = [Reader(question, table, bool(named)).read() for table in (named or known.tables)[:_MAX_TABLES]]
-    candidates = candidates if named else _weighed(candidates)
-    ranked = sorted(candidates, key=lambda one: (one.score, one.sure), reverse=True)
+            return Answer(continued, why="" if continued.sure else "unsure")
+    candidates = [Reader(question, table, bool(named)).read()[0] for table in (named or known.tables)[:_MAX_TABLES]]
+    ranked = _ranked(candidates, named=bool(named))
+    if ranked and ranked[0].unknown and (named or ranked[0].own):
+        near = [Reader(question, one.table, bool(named), by_meaning=True).read()[0] for one in ranked[:_COMPARED]]
+        ranked = _ranked([*near, *ranked[_COMPARED:]], named=bool(named))
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
-        return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread, tables=known.tables)
+        return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread)
     best = ranked[0]
     rivals = [
         one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
     ]
     if not best.sure or (not named and (rivals or best.score < ENOUGH or (not best.own and not best.query.filters))):
-        return Answer(best, why="unsure", choices=(best, *ranked[1:3]), unread=known.unread, tables=known.tables)
-    return Answer(best, unread=known.unread, tables=known.tables)
+        return Answer(best, why="unsure", choices=(best, *ranked[1:3]), unread=known.unread)
+    return Answer(best, unread=known.unread)
 
 
 def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
@@ -124,7 +126,7 @@ def again(query: TableQuery, files: Sequence[TableFile]) -> Answer:
     table = next((table for table in known.tables if table.sheet == query.sheet), None)
     if table is None:
         return Answer(why="absent", named=query.source, unread=known.unread)
-    return run(Answer(Mapped(query, table, 0.0), unread=known.unread, tables=known.tables))
+    return run(Answer(Mapped(query, table, 0.0), unread=known.unread))
 
 
 def about_table(question: str, workspace: Path) -> bool:
@@ -165,6 +167,11 @@ def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:
     )
 
 
+def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:
+    weighed = candidates if named else _weighed(candidates)
+    return sorted(weighed, key=lambda one: (one.score, one.sure), reverse=True)
+
+
 def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:
     """Return what was read with less weight for what every table has."""
     positive = [{n for n, weight in one.weights.items() if weight > 0} for one in candidates]
@@ -175,34 +182,30 @@ def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:
     ]
 
 
-def _named(question: str, known: Profiles, files: Sequence[TableFile]) -> tuple[tuple[Table, ...], str]:
-    """Return the tables of the file that a question names, and the name of one that isn't there."""
+def _named(question: str, files: Sequence[TableFile]) -> tuple[TableFile | None, str]:
+    """Return the file that a question names, or the name of one that isn't there."""
     said = question.casefold()
     for wanted in (lambda f: f.path, lambda f: PurePosixPath(f.path).name):
-        hit = [file for file in files if wanted(file).casefold() in said]
-        if hit:
-            longest = max(hit, key=lambda f: len(wanted(f)))
-            return tuple(t for t in known.tables if t.file == longest), ""
-    missing = _NAMED.search(question)
-    if missing:
-        return (), missing.group()
-    listed = [f for f in files if any(noun in words_of(_stem(f)) for noun in before_table_noun(question))]
-    if len(listed) == 1:
-        return tuple(t for t in known.tables if t.file == listed[0]), ""
+        if hit := [file for file in files if wanted(file).casefold() in said]:
+            return max(hit, key=lambda f: len(wanted(f))), ""
+    if missing := _NAMED.search(question):
+        return None, missing.group()
+    nouns = before_table_noun(question)
     parts = [word for word in re.findall(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-z]+\d\w*", said) if len(word) >= 5]
-    within = [f for f in files if any(_stem(f).startswith(part) for part in parts)]
-    if len(within) == 1:
-        return tuple(t for t in known.tables if t.file == within[0]), ""
-    stems = [
-        f
-        for f in files
-        if re.search(rf"(?<![a-z0-9_]){re.escape(_stem(f))}(?![a-z0-9_])", said)
-        and re.search(r"[_\d-]|^.{7,}$", _stem(f))
-    ]
-    if stems:
-        longest = max(stems, key=lambda f: len(_stem(f)))
-        return tuple(t for t in known.tables if t.file == longest), ""
-    return (), ""
+    listed = [f for f in files if any(likeness(n, word) >= 0.75 for n in nouns for word in words_of(_stem(f)))]
+    begun = [f for f in files if any(_stem(f).startswith(part) for part in parts)]
+    for few in (listed, begun):
+        if len(few) == 1:
+            return few[0], ""
+    return max((f for f in files if _spoken(_stem(f), said)), key=lambda f: len(_stem(f)), default=None), ""
+
+
+def _spoken(stem: str, question: str) -> bool:
+    """Whether a question has a file's name without its ending: as written, or all its words in a row."""
+    words = words_of(stem)
+    in_words = len(words) > 1 and len(stem) > 8 and f" {' '.join(words)} " in f" {' '.join(words_of(question))} "
+    written = re.search(rf"(?<![a-z0-9_]){re.escape(stem)}(?![a-z0-9_])", question)
+    return in_words or bool(written and re.search(r"[_\d-]|^.{7,}$", stem))
 
 
 def _stem(file: TableFile) -> str:
@@ -215,78 +218,13 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     if table is None:
         return None
     reader = Reader(question, table, False)
-    alone = reader.read()
-    new = alone.query
-    others = [Reader(question, other, False).read() for other in known.tables if other is not table]
+    alone = reader.read()[0]
+    others = [Reader(question, other, False).read()[0] for other in known.tables if other is not table]
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)
-    if elsewhere > max(alone.score, 0.0) + 1.0 and elsewhere >= ENOUGH:
+    merged = [reader.rated(one) for one in reader.continued(before)]
+    best = max(merged, key=lambda one: one.score, default=None)
+    if elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:
         return None
-    replaced = {f.column for f in new.filters}
-    merged = before
-    if before.ends and new.filters and before.group not in replaced:
-        pass
-    kept = tuple(f for f in before.filters if f.column not in replaced and not _same_kind(f.column, replaced, table))
-    within = before.within
-    added = new.filters
-    if within and any(f.column in {w.column for w in within} for f in new.filters):
-        within = tuple(f for f in new.filters if f.column in {w.column for w in within})
-        added = tuple(f for f in new.filters if f not in within)
-    elif new.within:
-        within = new.within
-    merged = replace(before, filters=(*kept, *added), within=within)
-    if (
-        alone.missing != "measure"
-        and (new.aggregate or new.order or new.shape in ("correlation", "change"))
-        and alone.own
-        and alone.score >= 1.5
-    ):
-        carried = tuple(f for f in kept if f.column not in {new.group, new.measure})
-        merged = replace(new, filters=(*carried, *new.filters))
-    elif (
-        new.aggregate
-        and new.aggregate != before.aggregate
-        and before.shape in ("figure", "groups")
-        and reader._aggregate() not in ("count", "")
-    ):
-        merged = replace(merged, aggregate=reader._aggregate())
-    measure = reader.measure(replaced, again=True)
-    if (
-        measure
-        and merged.shape != "share"
-        and merged.measure != measure
-        and not (merged is not before and merged.aggregate == "count" and reader.has("count"))
-    ):
-        reader.use_column(measure)
-        aggregate = merged.aggregate
-        if aggregate in ("", "count") and merged.shape != "rows":
-            aggregate = "sum" if reader._additive(measure) else "average"
-        columns = tuple(measure if c == before.measure else c for c in merged.columns)
-        merged = replace(merged, measure=measure, aggregate=aggregate, columns=columns)
-    if reader._superlative() and merged.order and not alone.query.order:
-        merged = replace(merged, order="desc" if reader._descending() else "asc")
-    elif reader._superlative() and merged.order:
-        merged = replace(merged, order=alone.query.order)
-    if new.group and merged.group != new.group:
-        merged = replace(
-            new,
-            filters=merged.filters,
-            measure=new.measure or before.measure,
-            aggregate=new.aggregate if new.measure else before.aggregate or "count",
-        )
-    if merged.shape in ("groups", "change") and any(
-        f.column == merged.group and len(f.values) == 1 and f.op in ("is", "has", "year") for f in added
-    ):
-        merged = replace(merged, shape="figure", group="", part="", order="", limit=0, ends=())
-    if merged == before:
+    if best is None or best.query == before:
         return replace(alone, query=before, missing="measure") if not alone.sure else None
-    return replace(reader._mapped(merged), missing="")
-
-
-def _same_kind(column: str, replaced: set[str], table: Table) -> bool:
-    """Whether a filter is of a time, and a new one is, too."""
-
-    def time(name: str) -> bool:
-        known = table.column(name)
-        return known is not None and (known.kind == "date" or known.years)
-
-    return time(column) and any(time(name) for name in replaced)
+    return best

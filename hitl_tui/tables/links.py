@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
+from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.words import Token, key_of, lemma, lexicon, likeness, phrases, romanised, words_of
 
 FUZZY = 84.0
+ALIKE, APART = 0.63, 0.1
+"""How near in meaning a word and a column's name have to be, and by how much nearer than the next."""
+_COMPARED = 60
 _indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
 
 
@@ -74,13 +78,14 @@ class Links:
     guessed: dict[int, str] = field(default_factory=dict)
 
 
-def links(question: Sequence[Token], table: Table, taken: frozenset[int]) -> Links:
+def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_meaning: bool = False) -> Links:
     """Return what the tokens of a question may stand for in a table.
 
     Args:
         question: its tokens.
         table: the table.
         taken: tokens that only say what is done; they may name columns, no values.
+        by_meaning: words that stand for nothing are compared with the names of columns in meaning, too.
     """
     made = Links(table)
     label = [
@@ -122,6 +127,8 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int]) -> Lin
         )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
             _guess(token, n, index, made)
+            if by_meaning and n not in made.guessed:
+                _mean(token, n, made)
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
 
@@ -210,7 +217,8 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
     """Return the columns whose values have a word."""
     known = lexicon()
     for form in (*token.forms, *((token.unit,) if token.unit else ())):
-        names = [form, lemma(form), *(t for t in known.alike.get(form, ()) if len(t) > 2)]
+        other = (t for t in known.alike.get(form, ()) if len(t) > 2 and t.isascii() != form.isascii())
+        names = [form, lemma(form), *other]
         for name in names:
             columns = index.words.get(lemma(name), {})
             if columns and (len(name) > 1):
@@ -224,6 +232,19 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
                         ValueLink(n, n, column, (f"{stem}*",), False, columns[column]) for column in sorted(columns)
                     ]
     return []
+
+
+def _mean(token: Token, n: int, made: Links) -> None:
+    """Link a word that stands for nothing to the column whose name is nearest to it in meaning, if one is near."""
+    names = {" ".join(words_of(c.name)): c.name for c in made.table.columns[:_COMPARED] if words_of(c.name)}
+    bare = token.forms[0] if token.text.isascii() else min((f for f in token.forms if len(f) > 1), key=len, default="")
+    if not names or not bare:
+        return
+    ranked = sorted(zip(likenesses(bare, list(names)), names.values(), strict=True), reverse=True)
+    near, column = ranked[0]
+    if near >= ALIKE and (len(ranked) == 1 or near - ranked[1][0] >= APART):
+        made.columns[n][column] = 0.75
+        made.guessed[n] = column
 
 
 def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:

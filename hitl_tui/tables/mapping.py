@@ -1,81 +1,67 @@
-"""A question becomes a typed query of one table; what can't be accounted for makes it unsure."""
+"""A question becomes typed queries of one table: every reading that fits, scored by how much it explains.
+
+Words hit values, columns and operations. Each choice of what they stand for gives a query; what a query leaves
+unexplained counts against it by how much the word says, and so does what it assumes.
+"""
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from functools import cached_property
+from itertools import product
 
+from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.links import Links, ValueLink, label_of, links
+from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.words import BLANK, Token, found, key_of, lexicon, likeness, number_word, tokens, words_of
+from hitl_tui.tables.words import (
+    BLANK,
+    Token,
+    ends_as_predicate,
+    found,
+    is_question_word,
+    key_of,
+    lexicon,
+    likeness,
+    number_word,
+    tokens,
+    words_of,
+)  # fmt: skip
 
-SUPERLATIVE = ("top", "bottom")
-_RANGE = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to|through|until|till|and the year)\s?(?:the year\s)?$", re.I)
-_SAME = re.compile(r"^(?:of|in|,|에|의)?$", re.I)
-_SINCE = re.compile(r"(?:since|from|이후|부터)", re.I)
-_UNTIL = re.compile(r"(?:until|till|up to|이전|까지)", re.I)
-_TIME_WORDS = {"year", "date", "day", "time", "month", "yr"}
-_IDS = {
-    "id",
-    "uuid",
-    "code",
-    "fips",
-    "lat",
-    "lon",
-    "latitude",
-    "longitude",
-    "index",
-    "zip",
-    "zipcode",
-    "no",
-    "number",
-    "rank",
-    "lng",
-}
+_AGGREGATES = ("average", "median", "deviation", "distinct", "count", "sum")
+_CHOICES = 3
+"""Columns, and readings of a value, that are tried for each place of a query."""
+_MOST_READINGS = 24
+_NAMED, _LIKELY, _LOOSE = 0.95, 0.75, 0.5
+"""How likely a word stands for a column: it is its name; it is part of it; it may."""
+EXPLAINED = 0.64
+_PREDICATE = 0.4
+"""Share of what a question says that a query has to explain."""
+_YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
+_IDS = {"id", "uuid", "code", "fips", "lat", "lon", "latitude", "longitude", "index", "zip", "zipcode", "no", "number",
+        "rank", "lng", "unnamed"}  # fmt: skip
+_PLACES = {"place", "location", "city", "country", "region", "state", "county", "지역", "장소", "시도"}
+_TOTALS = ("annual", "total", "all", "overall", "mean", "average", "value", "합계", "전체", "계")
+_RATES = {"share", "percent", "perc", "pct", "ratio", "rate", "percentage", "비율", "proportion"}
 TABLE_NOUN = re.compile(
     r"\s?\S{0,12}\s?(?:표|목록|엑셀|파일|시트|데이터|자료|csv|tsv|list|table|file|data|spreadsheet|sheet|workbook|excel|parquet)",
     re.I,
 )
 _PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
-_WHEN = re.compile(r"^(?:when|언제)", re.I)
-_TOTALS = ("annual", "total", "all", "overall", "mean", "average", "value", "합계", "전체", "계")
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A year, a month, a month of a year, or a day, as a question names it; 0 for what it doesn't say."""
-
-    year: int = 0
-    month: int = 0
-    day: int = 0
-
-    @classmethod
-    def of(cls, token: Token) -> Moment:
-        if token.kind == "day":  # one that the calendar doesn't have is none
-            year, month, day = map(int, token.forms[0].split("-"))
-            return cls(year, month, day) if 0 < month < 13 and 0 < day <= monthrange(year, month)[1] else cls()
-        number = int(token.number or 0)
-        return cls(year=number) if token.kind == "year" else cls(month=number)
-
-    def joined(self, other: Moment) -> Moment | None:
-        """Return a month and a year as one; None where they are something else."""
-        if bool(self.year) == bool(other.year) or bool(self.month) == bool(other.month):
-            return None
-        return Moment(self.year or other.year, self.month or other.month)
-
-    def until(self, last: Moment, column: str, said: str) -> Filter:
-        """Return what lies between this and another; each takes from the other the year, or month, it doesn't say."""
-        first_year, last_year = self.year or last.year, last.year or self.year
-        months = (float(self.month or 1), float(last.month or 12))
-        if not first_year:
-            return Filter(column, "months", months, said)
-        end = last.day or monthrange(last_year, int(months[1]))[1]
-        days = (date(first_year, int(months[0]), self.day or 1), date(last_year, int(months[1]), end))
-        return Filter(column, "dates", tuple(day.isoformat() for day in days), said)
+_WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
+_ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
+_EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
+_FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
+_WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
+_WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
+_LESS = re.compile(
+    r"\b(?:less|fewer|lower|smaller|shorter|cheaper|younger|lighter|worse)\b|보다\s?\S*(?:적|낮|작|짧|싸)", re.I
+)
+_BETWEEN = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to)\s?$", re.I)
+_NO_SIGN = ("not", "between")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +71,22 @@ class Mapped:
     Args:
         query: the query.
         table: the table.
-        score: how much of the question it accounts for; only compared with others.
+        score: how much of the question it accounts for, less what it doesn't; only compared with others.
+        share: the part of what the question says that is in the query, 0 to 1.
         unknown: words of the question that stand for nothing in it.
         missing: what the question leaves open, or asks for that the table doesn't have.
         guessed: words that were read as others, `said: read as`.
-        counts: it asks for a figure, or for what has most of something.
+        own: it names rows or figures of this table, not only its name.
         weights: what each token adds to the score.
         assumed: names that the table has no column for, so that all its rows are taken to be of them.
-        own: it names rows or figures of this table, not only its name.
+        counts: it asks for a figure, or for what has most of something.
+        claim: what a question of yes or no holds: that there are `some`, or that the first named has `more` or `less`.
     """
 
     query: TableQuery
     table: Table
     score: float
+    share: float = 1.0
     unknown: tuple[str, ...] = ()
     missing: str = ""
     guessed: tuple[tuple[str, str], ...] = ()
@@ -105,190 +94,116 @@ class Mapped:
     weights: Mapping[int, float] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     counts: bool = False
+    claim: str = ""
 
     @property
     def sure(self) -> bool:
-        """Whether every part of the question is in the query."""
-        return not self.unknown and not self.missing
+        """Whether the query has what the question says."""
+        return not self.missing and self.share >= EXPLAINED
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the question says of a column: how likely, in which tokens, and how much of the name it has."""
+
+    likely: float
+    tokens: frozenset[int]
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A query, with the tokens it explains, the operations it carries out and what it assumes.
+
+    One that is `whole` stands only where it leaves no word unexplained.
+    """
+
+    query: TableQuery
+    used: frozenset[int]
+    done: frozenset[str] = frozenset()
+    assumes: float = 0.0
+    missing: str = ""
+    whole: bool = False
 
 
 class Reader:
     """Reads one question for one table."""
 
-    def __init__(self, question: str, table: Table, named: bool, before: TableQuery | None = None) -> None:
-        self.question = question
+    def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
         self.table = table
         self.named = named
-        self.before = before
-        text = _without_files(question, table) if named else question
-        self.tokens = tokens(text)
-        self.operations = found(lexicon().operations, text)
-        self.comparisons = found(lexicon().comparisons, text)
-        places = [span for spans in self.operations.values() for span in spans]
-        places += [span for spans in self.comparisons.values() for span in spans]
+        self.text = _without_files(question, table) if named else question
+        self.korean = re.search("[가-힣]", question) is not None
+        self.tokens = tokens(self.text)
+        if (time := next((c for c in table.columns if c.years), None)) and time.low < 1000:
+            self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
+        self.operations = found(lexicon().operations, self.text)
+        self.comparisons = found(lexicon().comparisons, self.text)
+        spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
+        places = [span for each in spans for span in each]
         self.operators = frozenset(
-            n for n, token in enumerate(self.tokens) if any(a < token.end and token.start < b for a, b in places)
+            n
+            for n, token in enumerate(self.tokens)
+            if any(5 * (min(end, token.end) - max(start, token.start)) >= 2 * len(token.text) for start, end in places)
         )
-        self.links: Links = links(self.tokens, table, self.operators)
-        self.used: set[int] = set()
-        self.missing = ""
+        self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
+        self.base = TableQuery(table.file.path, table.sheet)
 
-    # ------------------------------------------------------------------------------------------------------- parts
+    # ---------------------------------------------------------------------------------------------------- columns
 
-    def _column(self, name: str) -> Column:
+    def column(self, name: str) -> Column:
         column = self.table.column(name)
         assert column is not None
         return column
 
-    def has(self, *operations: str) -> bool:
-        return any(operation in self.operations for operation in operations)
-
-    def place(self, operation: str) -> int:
-        return min(start for start, _ in self.operations[operation])
-
-    def filters(self) -> list[Filter]:
-        """Return the filters that values name, each token in one of them; words of one column side by side together."""
-        made: dict[tuple[str, bool], Filter] = {}
-        covered: set[int] = set()
-        for link in self.links.values:
-            places = set(range(link.first, link.last + 1))
-            if (
-                all(self.tokens[n].number is not None for n in places)
-                and not link.whole
-                and not self._beside_words(link)
-            ):
+    @cached_property
+    def said(self) -> dict[str, Said]:
+        """What the question says of each column, the likeliest first."""
+        made: dict[str, Said] = {}
+        for name in dict.fromkeys(name for likely in self.links.columns for name in likely):
+            words = words_of(name)
+            hits = {n: likely[name] for n, likely in enumerate(self.links.columns) if name in likely}
+            for n, token in enumerate(self.tokens):
+                number = number_word(token.text) if token.number is None else token.number
+                if number is not None and float(number).is_integer() and str(int(number)) in words:
+                    hits[n] = 1.0
+            if hits.keys() <= self.operators and len(words) > 1:
                 continue
-            rivals = [
-                v for v in self.links.values if v.whole == link.whole and set(range(v.first, v.last + 1)) == places
-            ]
-            link = max(rivals, key=self._fitness)
-            if places & covered or self._better_column(link):
-                continue
-            covered |= places
-            said = " ".join(self.tokens[n].text for n in sorted(places))
-            key = (link.column, link.whole)
-            known = made.get(key)
-            op = "is" if link.whole else "has"
-            values = (*(known.values if known else ()), *link.values)
-            made[key] = Filter(link.column, op, tuple(dict.fromkeys(values)), f"{known.said} {said}" if known else said)
-        self.used |= covered
-        return list(made.values())
+            made[name] = Said(max(hits.values()), frozenset(hits), self._coverage(name))
+        return dict(sorted(made.items(), key=lambda one: (one[1].coverage, one[1].likely, -len(one[0])), reverse=True))
 
-    def _beside_words(self, link: ValueLink) -> bool:
-        """Whether a number stands beside other words of the same column's values (`5.56 mm rifles`)."""
-        return any(
-            other.column == link.column and other is not link and 0 < abs(other.first - link.first) <= 2
-            for other in self.links.values
-        )  # fmt: skip
+    def _coverage(self, name: str) -> float:
+        """Return how many words of the question a column's name takes up, less for words of it nobody said."""
+        said = 3.0 if len(name) > 4 and name.casefold() in self.text.casefold() else 0.0
+        free = 0
+        for word in words_of(name):
+            best = 0.0
+            for token in self.tokens:
+                forms = token.forms
+                if token.number is not None and token.number.is_integer():
+                    forms = (*forms, str(int(token.number)))
+                if numeral := number_word(token.text[:1]) if len(token.text) <= 2 else None:
+                    forms = (*forms, str(int(numeral)))
+                best = max([best, *(likeness(form, word) for form in forms)])
+            said += best
+            free += not best and len(word) > 2
+        return said - 0.2 * free
 
-    def _fitness(self, link: ValueLink) -> tuple[float, ...]:
-        """Return how well a value fits: beside its column's name, in the column of other words, among few."""
-        beside = max(
-            (
-                self.links.columns[n].get(link.column, 0.0)
-                for n in range(max(0, link.first - 1), min(len(self.tokens), link.last + 2))
-            ),
-            default=0.0,
-        )
-        shared = sum(v.column == link.column for v in self.links.values)
-        exact = any(value in self.question for value in link.values)
-        label = label_of(self.table)
-        is_label = label is not None and label.name == link.column and link.whole
-        return (
-            beside if beside >= 0.75 else 0,
-            shared,
-            is_label,
-            exact,
-            link.count,
-            -self._column(link.column).distinct,
-        )
-
-    def _better_column(self, link: ValueLink) -> bool:
-        """Whether the words of a value rather name a column, or the table."""
-        places = range(link.first, link.last + 1)
-        column = max((max(self.links.columns[n].values(), default=0.0) for n in places), default=0.0)
-        if link.whole:
-            fits = {name for n in places for name, likely in self.links.columns[n].items() if likely >= 0.95}
-            if any(name != link.column and self._coverage(name) >= 1.8 for name in fits) and len(places) == 1:
-                return True
-            said = {key_of(form) for n in places for form in self.tokens[n].forms}
-            names = fits - {link.column} or self.links.named.get(link.first, 0) >= 0.9
-            if len(places) == 1 and names and not said & {key_of(value) for value in link.values}:
-                return True
-            return column >= 0.95 and any(
-                key_of(name) == key_of(self.tokens[n].text)
-                or (len(places) == 1 and words_of(name) == (self.tokens[n].forms[-1],))
-                for n in places
-                for name in self.links.columns[n]
-            )
-        return column >= 0.75 or any(self.links.named.get(n, 0) >= 0.9 for n in places)
-
-    def number_column(self, at: int, unit: str = "") -> str:
-        """Return the column a number at a token is compared with: the nearest one that words name."""
-        best: tuple[float, str] = (0.0, "")
-        for n, likely in enumerate(self.links.columns):
-            for name, value in likely.items():
-                column = self._column(name)
-                if column.kind == "number" and not (column.years and not unit):
-                    near = value * self._coverage(name) - 0.04 * abs(n - at)
-                    best = max(best, (near, name))
-        if best[1]:
-            return best[1]
-        numbers = self.figures()
-        return numbers[0].name if len(numbers) == 1 else ""
+    def columns(self, kinds: Sequence[str], apart: frozenset[int], but: set[str], least: float) -> list[str]:
+        """Return the columns of some kinds that words name which stand for nothing else, the likeliest first."""
+        return [
+            name
+            for name, one in self.said.items()
+            if self.column(name).kind in kinds
+            and name not in but
+            and one.likely >= least
+            and (one.tokens - apart or one.likely >= _NAMED)
+        ]
 
     def figures(self) -> list[Column]:
         """Return the columns that hold figures, not years or ids."""
         numbers = [c for c in self.table.columns if c.kind == "number" and not c.years and key_of(c.name)]
-        return [c for c in numbers if not set(words_of(c.name)) & {*_IDS, "unnamed"}]
-
-    def _coverage(self, name: str) -> float:
-        """Return how many words of the question a column's name takes up, less for words of it nobody said."""
-        words = words_of(name)
-        said = 3.0 if len(name) > 4 and name.casefold() in self.question.casefold() else 0.0
-        free = 0
-        for word in words:
-            best = 0.0
-            for token in self.tokens:
-                forms = (
-                    *token.forms,
-                    *((str(int(token.number)),) if token.number is not None and token.number.is_integer() else ()),
-                )
-                numeral = number_word(token.text[:1]) if token.kind == "word" and len(token.text) <= 2 else None
-                if numeral:
-                    forms = (*forms, str(numeral))
-                best = max(best, *(likeness(form, word) for form in forms), 0.0)
-            said += best
-            begins = (
-                term for t in self.tokens for f in t.forms for term in (f, *lexicon().alike.get(f, ())) if len(term) > 4
-            )
-            said += 0.5 * (len(word) >= 7 and best == 0.75 and any(word.startswith(term) for term in begins))
-            free += not best and len(word) > 2
-        return said - 0.2 * free
-
-    def measure(self, taken: set[str], kinds: Sequence[str] = ("number",), *, again: bool = False) -> str:
-        """Return the column that the words name best; empty for none."""
-        scores: dict[str, float] = {}
-        for n, likely in enumerate(self.links.columns):
-            for name, value in likely.items():
-                if (
-                    name not in taken
-                    and self._column(name).kind in kinds
-                    and (again or n not in self.used or value >= 0.95)
-                ):
-                    scores[name] = max(scores.get(name, 0.0), value)
-        ranked = sorted(
-            scores, key=lambda c: (not self._column(c).years, self._coverage(c), scores[c], -len(c)), reverse=True
-        )
-        return ranked[0] if ranked and scores[ranked[0]] >= 0.5 else ""
-
-    def use_column(self, name: str) -> None:
-        """Mark the tokens that name a column, a number in its name too."""
-        words = words_of(name)
-        for n, token in enumerate(self.tokens):
-            said = number_word(token.text) if token.number is None else int(token.number)
-            if name in self.links.columns[n] or str(said) in words:
-                self.used.add(n)
+        return [c for c in numbers if not set(words_of(c.name)) & _IDS and not re.fullmatch(r"column\d+", c.name)]
 
     def default_measure(self) -> str:
         """Return the column of a table that has one figure alone, or one for all."""
@@ -299,718 +214,767 @@ class Reader:
 
     def time_column(self) -> Column | None:
         """Return the column of dates or years."""
-        dated = [c for c in self.table.columns if c.kind == "date" and c.distinct > 1] + [
-            c for c in self.table.columns if c.years
-        ]
-        said = [c for c in dated if any(c.name in likely for likely in self.links.columns)]
-        return next(iter(said or dated), None)
+        dated = [c for c in self.table.columns if c.kind == "date" and c.distinct > 1]
+        dated += [c for c in self.table.columns if c.years]
+        return next((c for c in dated if c.name in self.said), next(iter(dated), None))
 
-    # ----------------------------------------------------------------------------------------------------- numbers
+    def is_time(self, name: str) -> bool:
+        column = self.table.column(name)
+        return column is not None and (column.kind == "date" or column.years)
 
-    def number_filters(self, measure: str) -> list[Filter]:
-        """Return the filters that numbers, years, months and dates make."""
-        made = self._periods()
-        for n, token in enumerate(self.tokens):
-            if n in self.used or token.kind == "word":
-                continue
-            one = self._number_filter(n, token, measure)
-            if one is not None:
-                self.used.add(n)
-                made.append(one)
-        return made
+    def additive(self, name: str) -> bool:
+        """Whether values of a column may be summed up."""
+        known = lexicon().additive
+        words = set(words_of(name))
+        if len(words) > 1 and words & lexicon().money and not words & lexicon().each_of:
+            return True
+        summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
+        spoken = {form for n in (self.said[name].tokens if name in self.said else ()) for form in self.tokens[n].forms}
+        return any(word in known or word + "s" in known for word in words) or bool(spoken & summed)
 
-    def _periods(self) -> list[Filter]:
-        """Return the filters that months and days make, alone, side by side, or from one to another."""
-        time = self.time_column()
-        if time is None or time.kind != "date":
-            return []
-        moments: list[tuple[list[int], Moment]] = []
-        for n, token in enumerate(self.tokens):
-            if token.kind not in ("year", "month", "day") or n in self.used:
-                continue
-            said = Moment.of(token)
-            if moments and (joined := moments[-1][1].joined(said)):
-                last = moments[-1][0][-1]
-                if last == n - 1 and _SAME.match(self.question_between(self.tokens[last], token)):
-                    moments[-1] = ([*moments[-1][0], n], joined)
-                    continue
-            moments.append(([n], said))
-        made: list[Filter] = []
-        alone: list[tuple[Moment, str]] = []
-        while moments:
-            places, one = moments.pop(0)
-            words = self.tokens[places[0]].text
-            if moments and (one.month or moments[0][1].month):
-                after, other = moments[0]
-                between = self.question_between(self.tokens[places[-1]], self.tokens[after[0]])
-                both = between == "and" and "between" not in self.comparisons
-                if _RANGE.match(between) and not both:
-                    moments.pop(0)
-                    self.used |= {*places, *after}
-                    made.append(one.until(other, time.name, f"{words}–{self.tokens[after[-1]].text}"))
-                    continue
-            if one.month:
-                self.used |= set(places)
-                alone.append((one, " ".join(self.tokens[n].text for n in places)))
-        years = {one.year for one, _ in alone} - {0}
-        if (len(alone) == 1 and years) or any(one.day for one, _ in alone):
-            return made + [one.until(one, time.name, said) for one, said in alone]
-        if alone:
-            words = " ".join(said for _, said in alone)
-            made.append(Filter(time.name, "month", tuple(float(one.month) for one, _ in alone), words))
-            made += [Filter(time.name, "year", (float(year),), words) for year in years]
-        return made
+    def unique(self, name: str) -> bool:
+        """Whether each row has another value."""
+        column = self.column(name)
+        return column.distinct >= 0.9 * max(1, column.filled)
 
-    def _number_filter(self, n: int, token: Token, measure: str) -> Filter | None:
-        time = self.time_column()
-        value = float(token.number or 0)
-        if token.kind == "decade" and time:
-            op = "years" if time.kind == "date" else "between"
-            return Filter(time.name, op, (value, value + 9), token.text)
-        later = next((m for m in range(n + 1, min(n + 4, len(self.tokens))) if self.tokens[m].number is not None), n)
-        following = self.tokens[later] if later != n else None
-        between = following and _RANGE.match(self.question_between(token, following))
-        sign = self._sign(token)
-        if token.kind == "year" and time:
-            if following is not None and between and following.kind == "year":
-                self.used.add(later)
-                return Filter(
-                    time.name,
-                    "years" if time.kind == "date" else "between",
-                    (value, float(following.number or 0)),
-                    f"{token.text}–{following.text}",
-                )
-            if sign in ("gt", "ge", "lt", "le"):
-                return Filter(time.name, sign if time.kind == "number" else f"year_{sign}", (value,), token.text)
-            return Filter(time.name, "is" if time.kind == "number" else "year", (value,), token.text)
-        if token.kind not in ("number", "year"):
-            return None
-        if sign or between:
-            name = self.number_column(n, token.unit) or measure
-            if not name:
-                return None
-            self.use_column(name)
-            scaled = value / (1e4 if self._column(name).unit == "만원" and token.unit == "원" else 1)
-            if following is not None and between:
-                self.used.add(later)
-                return Filter(name, "between", (value, float(following.number or 0)), f"{token.text}–{following.text}")
-            return Filter(name, sign, (scaled,), token.text)
-        for near in (n + 1, n - 1, n + 2, n - 2):
-            if 0 <= near < len(self.tokens):
-                for name, likely in sorted(self.links.columns[near].items(), key=lambda item: -item[1]):
-                    column = self._column(name)
-                    if (
-                        likely >= 0.75
-                        and column.kind == "number"
-                        and column.low <= value <= column.high
-                        and column.distinct <= 200
-                    ):
-                        self.used |= {near}
-                        return Filter(name, "is", (value,), token.text)
-        return None
+    def flag(self, name: str) -> Filter | None:
+        """Return which value of a column of yes and no says yes."""
+        column = self.column(name)
+        if column.kind == "number" and (column.low, column.high, column.distinct) == (0.0, 1.0, 2):
+            return Filter(name, "is", (1.0,), name)
+        true = tuple(value for value in column.values if value.casefold() in _YES)
+        return Filter(name, "is", true, name) if true and len(column.values) == 2 else None
 
-    def question_between(self, one: Token, other: Token) -> str:
-        text = self.text
-        return text[one.end : other.start].strip()
+    def has(self, *operations: str) -> bool:
+        return any(operation in self.operations for operation in operations)
 
     @property
-    def text(self) -> str:
-        return _without_files(self.question, self.table) if self.named else self.question
+    def aggregate(self) -> str:
+        return next((name for name in _AGGREGATES if self.has(name)), "")
 
-    def _sign(self, token: Token) -> str:
-        """Return how a number is compared: by what stands after it, or right before it."""
-        text = self.text
-        after, before = text[token.end : token.end + 14], text[max(0, token.start - 22) : token.start]
-        best: tuple[int, str] = (99, "")
-        for name, expression in lexicon().comparisons.items():
-            if name in ("not", "between"):
-                continue
-            for match in expression.finditer(after):
-                if not re.search(r"[,;]|\d|(?<=\s)(?:in|of|with|and)\s", after[: match.start()]):
-                    best = min(best, (match.start(), name))
-            for match in expression.finditer(before):
-                gap = before[match.end() :]
-                if not re.search(r"[가-힣]|\d", match.group()) and len(gap.split()) <= 1 and not re.search(r"\d", gap):
-                    best = min(best, (len(gap), name))
-        if not best[1] and token.kind == "year":
-            if _SINCE.match(after.strip()) or _SINCE.search(before[-6:]):
-                return "ge"
-            if _UNTIL.match(after.strip()) or _UNTIL.search(before[-6:]):
-                return "le" if "이전" not in after else "lt"
-        if best[1] == "gt" and "since" in before:
-            return "ge"
-        return best[1]
+    @property
+    def superlative(self) -> bool:
+        return self.has("top", "bottom", "most_common")
 
-    # ------------------------------------------------------------------------------------------------------- whole
+    # ---------------------------------------------------------------------------------------------------- filters
 
-    def read(self) -> Mapped:
-        """Return what the question asks of the table."""
-        filters = self.filters()
-        taken = {one.column for one in filters}
-        query = self._query(filters, taken)
-        return self._mapped(query)
+    def value_readings(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
+        """Yield what the words of values may stand for: filters, their tokens, and how well they fit."""
+        spans: list[tuple[frozenset[int], list[ValueLink]]] = []
+        for link in self.links.values:
+            places = frozenset(range(link.first, link.last + 1))
+            known = next((one for one in spans if one[0] == places and one[1][0].whole == link.whole), None)
+            if known is not None:
+                known[1].append(link)
+            elif not any(places & taken for taken, _ in spans) and self._is_value(link, places):
+                spans.append((places, [link]))
+        options = []
+        for places, rivals in spans:
+            rated = sorted(((self._fitness(link), link) for link in rivals), key=lambda one: -one[0])
+            best = rated[0][0]
+            named = self._is_name(rated[0][1], places)
+            kept: list[tuple[float, ValueLink | None]] = [] if named else [(fit - best, one) for fit, one in rated]
+            options.append(kept[:_CHOICES] + ([(0.0, None)] if named else []))
+        for chosen in list(product(*options))[:_MOST_READINGS]:
+            made: dict[tuple[str, bool], Filter] = {}
+            used: set[int] = set()
+            for (_, read), (places, _) in zip(chosen, spans, strict=True):
+                if read is None:
+                    continue
+                used |= places
+                words = " ".join(self.tokens[n].text for n in sorted(places))
+                key = (read.column, read.whole)
+                known_filter = made.get(key)
+                values = (*(known_filter.values if known_filter else ()), *read.values)
+                said = f"{known_filter.said} {words}" if known_filter else words
+                op = "is" if read.whole else "has"
+                made[key] = Filter(read.column, op, tuple(dict.fromkeys(values)), said)
+            yield [self._negated(one) for one in made.values()], frozenset(used), sum(one[0] for one in chosen)
 
-    def _query(self, filters: list[Filter], taken: set[str]) -> TableQuery:
-        table = self.table
-        base = TableQuery(table.file.path, table.sheet)
-        self._family(taken)
-        grouped = self._grouped(taken)
-        measure = self.measure(taken | {grouped} - {""})
-        filters += self._year_columns(measure)
-        filters += self.number_filters(measure)
-        filters += self._empty(measure, taken)
-        taken |= {one.column for one in filters if one.op in ("is", "has", "empty", "full")}
-        filters = [self._negated(one) for one in filters]
-        base = replace(base, filters=tuple(filters))
-        years = [one for one in filters if one.op in ("between", "years") and self._is_time(one.column)]
-        aggregate = self._aggregate()
-        if self.has("correlation"):
-            return self._correlation(base)
-        if self.has("change") and not grouped and not self._superlative():
-            change = self._change(base, measure, filters, years)
-            if change is not None:
-                return change
-        if self.has("share") and not self._percent_column(measure):
-            share = self._share(base, measure, filters, taken)
-            if share is not None:
-                return share
-        if self._superlative():
-            return self._best(base, measure, grouped, taken, aggregate)
-        if grouped:
-            measure = measure if measure != grouped else ""
-            aggregate = aggregate or (
-                "sum" if measure and self._additive(measure) else "average" if measure else "count"
-            )
-            measure = "" if aggregate == "count" else measure or self.default_measure()
-            self._open(measure or aggregate == "count")
-            part = "year" if self._column(grouped).kind == "date" else ""
-            if part and any("month" in t.forms or any(f.startswith("월") for f in t.forms) for t in self.tokens):
-                part = "month"
-            order = "" if self._is_time(grouped) else "desc"
-            return replace(
-                base, shape="groups", aggregate=aggregate, measure=measure, group=grouped, part=part, order=order
-            )
-        several = next(
-            (f for f in filters if f.op == "is" and len(f.values) > 1 and isinstance(f.values[0], str)), None
-        )
-        if several and len({str(v).casefold() for v in several.values}) > 1 and (aggregate or measure):
-            aggregate = aggregate or (
-                "sum" if measure and self._additive(measure) else "average" if measure else "count"
-            )
-            return replace(
-                base,
-                shape="groups",
-                aggregate=aggregate,
-                measure="" if aggregate == "count" else measure,
-                group=several.column,
-                order="desc",
-            )
-        if aggregate == "distinct" or (aggregate == "count" and self.has("distinct")):
-            column = self.measure(set(), ("text", "number", "date"))
-            self._open(column)
-            return replace(base, aggregate="distinct", measure=column)
-        if aggregate == "count":
-            return self._count(base, measure, taken)
-        if aggregate:
-            measure = measure or (self.default_measure() if self.links.named or self.named else "")
-            self._open(measure)
-            self.use_column(measure)
-            return replace(base, aggregate=aggregate, measure=measure)
-        return self._lookup(base, measure, taken)
+    def _is_value(self, link: ValueLink, places: frozenset[int]) -> bool:
+        """Whether numbers that are also texts of a column stand beside other words of it (`5.56 mm rifles`)."""
+        if link.whole or any(self.tokens[n].number is None for n in places):
+            return True
+        others = (one for one in self.links.values if one.column == link.column and one is not link)
+        return any(0 < abs(one.first - link.first) <= 2 for one in others)
 
-    def _open(self, given: object) -> None:
-        """Note that the question doesn't say of what, or says something that the table doesn't have."""
-        if not given and not self.missing:
-            self.missing = "measure"
+    def _fitness(self, link: ValueLink) -> float:
+        """Return how well a column fits a value: named beside it, with other values of it, not one row of many."""
+        near = range(max(0, link.first - 2), min(len(self.tokens), link.last + 3))
+        beside = max((self.links.columns[n].get(link.column, 0.0) for n in near), default=0.0)
+        shared = sum(one.column == link.column for one in self.links.values) > 1
+        exact = any(value in self.text for value in link.values)
+        column = self.column(link.column)
+        label = label_of(self.table)
+        is_label = link.whole and label is not None and label.name == link.column and not self.has("count")
+        rare = 0.3 * (link.whole and self.unique(link.column) and self.has("count", "share", "average"))
+        rivals = sum(one.count for one in self.links.values if (one.first, one.last) == (link.first, link.last))
+        size = 0.3 * link.count / max(1, rivals) - 0.1 * min(1.0, column.distinct / max(1, self.table.rows))
+        return 0.5 * (beside >= _LIKELY) + 0.2 * shared + 0.15 * is_label + 0.1 * exact + size - rare
+
+    def _is_name(self, link: ValueLink, places: frozenset[int]) -> bool:
+        """Whether the words of a value rather name a column, or the table."""
+        column = max((max(self.links.columns[n].values(), default=0.0) for n in places), default=0.0)
+        if not link.whole:
+            return column >= _LIKELY or any(self.links.named.get(n, 0) >= 0.9 for n in places)
+        if len(places) > 1:
+            return False
+        (n,) = places
+        names = {name for name, likely in self.links.columns[n].items() if likely >= _NAMED}
+        if any(name != link.column and self.said[name].coverage >= 1.8 for name in names):
+            return True
+        spoken = {key_of(form) for form in self.tokens[n].forms}
+        other = names - {link.column} or self.links.named.get(n, 0) >= 0.9
+        if other and not spoken & {key_of(value) for value in link.values}:
+            return True
+        return any(key_of(name) in spoken or words_of(name) == (self.tokens[n].forms[-1],) for name in names)
 
     def _negated(self, one: Filter) -> Filter:
-        if one.op != "is" or "not" not in self.comparisons:
-            return one
         at = self.text.find(one.said.split()[0])
-        for start, end in self.comparisons["not"]:
+        for start, end in self.comparisons.get("not", ()) if one.op == "is" else ():
             if 0 <= at - end <= 5 or 0 <= start - (at + len(one.said)) <= 3:
                 return replace(one, op="not")
         return one
 
-    def _is_time(self, name: str) -> bool:
-        column = self._column(name)
-        return column.kind == "date" or column.years
-
-    def _superlative(self) -> bool:
-        return self.has(*SUPERLATIVE, "most_common")
-
-    def _descending(self) -> bool:
-        if self.has("top", "most_common"):
-            ends = [end for _, end in self.operations.get("top", self.operations.get("most_common", []))]
-            rest = self.text[ends[0] : ends[0] + 14] if ends else ""
-            return (
-                not lexicon().down.search(rest)
-                if re.search("[가-힣]", rest)
-                else not rest.lower().startswith((" low", " small"))
-            )
-        return False
-
-    def _aggregate(self) -> str:
-        for name in ("average", "median", "deviation", "distinct", "count", "sum"):
-            if self.has(name):
-                return name
-        return ""
-
-    def _additive(self, name: str) -> bool:
-        words = set(words_of(name))
-        known = lexicon().additive
-        return bool(
-            words & known or self._loosely_said(name) or any(word in known or word + "s" in known for word in words)
-        )
-
-    def _loosely_said(self, name: str) -> bool:
-        """Whether a column stands for a sum that the table has no column of: sales, where it has prices."""
-        sums = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
-        return any(
-            form in sums
-            for n, likely in enumerate(self.links.columns)
-            if name in likely
-            for form in self.tokens[n].forms
-        )
-
-    def _percent_column(self, measure: str) -> bool:
-        """Whether a column that is named holds the share itself."""
-        if not measure:
-            return False
-        words = set(words_of(measure)) | set(words_of(self.table.stem))
-        return bool(words & {"share", "percent", "perc", "pct", "ratio", "rate", "percentage", "비율", "proportion"})
-
-    def _grouped(self, taken: set[str]) -> str:
-        """Return the column that each figure is asked for."""
-        for start, end in self.operations.get("each", ()):
-            for n, token in enumerate(self.tokens):
-                korean = re.search("[가-힣]", self.text[start:end]) is not None
-                near = token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 6
-                options = self.links.columns[n] if near else {}
-                fit = [
-                    c
-                    for c, likely in options.items()
-                    if likely >= 0.75 and (self._column(c).kind != "number" or self._column(c).distinct <= 60)
-                ]
-                if fit:
-                    best = max(fit, key=lambda c: (options[c], self._coverage(c), self._column(c).kind != "number"))
-                    self.used.add(n)
-                    return best
-                if near and korean and set(token.forms) & {"연도", "년도", "해", "연", "월"} and self.time_column():
-                    self.used.add(n)
-                    column = self.time_column()
-                    return column.name if column else ""
-        return ""
-
-    def _family(self, taken: set[str]) -> None:
-        """Nothing is done for tables whose columns are years: `_coverage` prefers the year that is named."""
-
-    def _year_columns(self, measure: str) -> list[Filter]:
-        """Take up the year or month that the measure's own name has."""
-        words = words_of(measure) if measure else ()
+    def number_filters(self, skipped: frozenset[int], measure: str) -> tuple[list[Filter], frozenset[int]]:
+        """Return the filters that times and numbers make, and the tokens of these."""
+        made: list[Filter] = []
+        used: set[int] = set()
+        time = self.time_column()
+        for one in periods(self.tokens, self.text, skipped, list(self.comparisons)) if time else ():
+            if time and (filter_ := one.filter(time)):
+                made.append(filter_)
+                used |= one.tokens
+        if len(made) > 1:
+            made = _months_together(made)
         for n, token in enumerate(self.tokens):
-            if token.number is not None and str(int(token.number)) in words:
-                self.used.add(n)
-        return []
+            if n in used or n in skipped or (value := _number(token)) is None:
+                continue
+            hit = self._number_filter(n, value, used | skipped, measure)
+            if hit is not None:
+                made += [] if hit[0] in made else [hit[0]]
+                used |= hit[1]
+        unique = {(one.column, one.op, one.values): one for one in made}
+        return list(unique.values()), frozenset(used)
 
-    def _empty(self, measure: str, taken: set[str]) -> list[Filter]:
-        if not self.has("empty"):
-            return []
-        column = self.measure(taken, ("text", "number", "date"))
-        self._open(column)
-        if not column:
-            return []
-        self.use_column(column)
-        return [Filter(column, "empty", (), "empty")]
+    def _number_filter(
+        self, n: int, value: float, taken: frozenset[int] | set[int], measure: str
+    ) -> tuple[Filter, set[int]] | None:
+        """Return how a number limits a column: compared with it, between two, or equal where it stands beside it."""
+        token = self.tokens[n]
+        later = next((m for m in range(n + 1, min(n + 4, len(self.tokens))) if self.tokens[m].number is not None), n)
+        said = later != n and _BETWEEN.match(self.text[token.end : self.tokens[later].start].strip())
+        between = said and ("between" in self.comparisons or not self.korean)
+        sign = self._sign(token)
+        if sign or between:
+            name = self._compared(n, token.unit) or measure
+            if not name:
+                return None
+            if between:
+                high = float(self.tokens[later].number or 0)
+                return Filter(name, "between", (value, high), f"{token.text}–{self.tokens[later].text}"), {n, later}
+            scaled = value / (1e4 if self.column(name).unit == "만원" and token.unit == "원" else 1)
+            return Filter(name, sign, (scaled,), token.text), {n}
+        for near in (n + 1, n - 1, n + 2, n - 2):
+            if not 0 <= near < len(self.tokens):
+                continue
+            for name, likely in sorted(self.links.columns[near].items(), key=lambda item: -item[1]):
+                column = self.column(name)
+                small = column.distinct <= 200 and column.low <= value <= column.high
+                if likely >= _LIKELY and column.kind == "number" and small:
+                    return Filter(name, "is", (value,), token.text), {n, near}
+        return None
 
-    def _correlation(self, base: TableQuery) -> TableQuery:
-        first = self.measure(set())
-        second = self.measure({first}) if first else ""
-        self._open(second)
-        for name in filter(None, (first, second)):
-            self.use_column(name)
-        return replace(base, shape="correlation", measure=first, other=second)
+    def _compared(self, at: int, unit: str) -> str:
+        """Return the column a number is compared with: the nearest one that words name."""
+        best: tuple[float, str] = (0.0, "")
+        for name, one in self.said.items():
+            column = self.column(name)
+            if column.kind == "number" and not (column.years and not unit):
+                near = min(abs(n - at) for n in one.tokens)
+                best = max(best, (one.likely * max(0.1, one.coverage) - 0.04 * near, name))
+        numbers = self.figures()
+        return best[1] or (numbers[0].name if len(numbers) == 1 else "")
 
-    def _change(
-        self, base: TableQuery, measure: str, filters: Sequence[Filter], years: Sequence[Filter]
-    ) -> TableQuery | None:
-        """Return the change between two years, of a column or of two columns that name them, or between two values."""
+    def _sign(self, token: Token) -> str:
+        """Return how a number is compared: by what stands after it, or right before it."""
+        after, before = self.text[token.end : token.end + 14], self.text[max(0, token.start - 22) : token.start]
+        best: tuple[int, str] = (99, "")
+        for name, expression in lexicon().comparisons.items():
+            for match in expression.finditer(after) if name not in _NO_SIGN else ():
+                if not re.search(r"[,;]|\d|(?<=\s)(?:in|of|with|and)\s", after[: match.start()]):
+                    best = min(best, (match.start(), name))
+            for match in expression.finditer(before) if name not in _NO_SIGN else ():
+                gap = before[match.end() :]
+                if not re.search(r"[가-힣]|\d", match.group()) and len(gap.split()) <= 1 and not re.search(r"\d", gap):
+                    best = min(best, (len(gap), name))
+        return best[1]
+
+    # ---------------------------------------------------------------------------------------------------- readings
+
+    def read(self) -> list[Mapped]:
+        """Return what the question may ask of the table, the best first; never empty."""
+        best: dict[TableQuery, Mapped] = {}
+        for reading in self.readings():
+            mapped = self.rated(reading)
+            if reading.query not in best or mapped.score > best[reading.query].score:
+                best[reading.query] = mapped
+        return sorted(best.values(), key=lambda one: one.score, reverse=True)
+
+    def readings(self) -> Iterator[Reading]:
+        """Yield every reading."""
+        for values, tokens_of_values, fit in self.value_readings():
+            taken = {one.column for one in values}
+            measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
+            measures = sorted(measures, key=lambda name: self.column(name).years)[:_CHOICES]
+            for measure in (*measures, ""):
+                mine = self.said[measure].tokens if measure else frozenset()
+                named = frozenset(n for n in mine if self.tokens[n].number is not None)
+                numbers, tokens_of_numbers = self.number_filters(tokens_of_values | named, measure)
+                filters = tuple(values + numbers)
+                used = tokens_of_values | tokens_of_numbers | self._named_by(filters)
+                for reading in self._shapes(filters, used, measure):
+                    yield replace(reading, assumes=reading.assumes - fit)
+
+    def _named_by(self, filters: Sequence[Filter]) -> frozenset[int]:
+        """Return the tokens that name the columns of filters."""
+        every = [self.said[one.column].tokens for one in filters if one.column in self.said]
+        return frozenset().union(*every)
+
+    def _reading(
+        self,
+        query: TableQuery,
+        used: frozenset[int],
+        *done: str,
+        assumes: float = 0.0,
+        missing: str = "",
+    ) -> Reading:
+        """Return a reading that also explains the tokens that name its columns."""
+        names = {query.measure, query.other, query.group, *query.columns, *(one.column for one in query.filters)}
+        names |= {one.column for one in query.within}
+        spoken = [self.said[name].tokens for name in names if name in self.said]
+        return Reading(query, used.union(*spoken), frozenset(done), assumes, missing)
+
+    def _shapes(self, filters: tuple[Filter, ...], used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield the queries that some filters and a measure allow."""
+        base = replace(self.base, filters=filters)
+        taken = {one.column for one in filters}
+        if self.has("empty"):
+            for name in self.columns(("text", "number", "date"), used, taken, _LIKELY)[:_CHOICES]:
+                empty = Filter(name, "empty", (), "empty")
+                query = replace(base, aggregate="count", filters=(*filters, empty))
+                yield self._reading(query, used, "empty", "count")
+        if self.has("correlation") and measure:
+            for other in self.columns(("number",), used | self.said[measure].tokens, {measure}, _LOOSE)[:_CHOICES]:
+                query = replace(base, shape="correlation", measure=measure, other=other)
+                yield self._reading(query, used, "correlation")
+        if self.has("change"):
+            yield from self._changes(base, used, measure)
+        if self.has("share", "rate"):
+            yield from self._shares(base, used, measure)
+        if self.superlative:
+            yield from self._bests(base, used, measure)
+        yield from self._groups(base, used, measure)
+        if self.aggregate:
+            yield from self._figures(base, used, measure)
+        elif self.has("how_much") and (figure := measure or self.default_measure()) and self.additive(figure):
+            default = 0.3 * (figure != measure) + 0.4 * self._keyed(filters)
+            yield self._reading(replace(base, aggregate="sum", measure=figure), used, "how_much", assumes=0.1 + default)
+        elif filters and self.whether:
+            yield self._reading(replace(base, aggregate="count"), used, assumes=-0.5)
+        elif filters and not self.superlative:
+            yield replace(self._reading(replace(base, aggregate="count"), used, assumes=0.6), whole=True)
+        yield from self._rows(base, used, measure)
+
+    def _figure_of(self, measure: str) -> str:
+        """Return how values of a column become one: as is said, else summed where that makes sense."""
+        said = self.aggregate
+        if not measure:
+            return "count"
+        return said if said not in ("", "count", "distinct") else "sum" if self.additive(measure) else "average"
+
+    def _changes(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield the change between two years or days, two values of a column, or two columns that name years."""
         named = [str(int(t.number)) for t in self.tokens if t.kind == "year" and t.number]
         if measure and len(named) == 2:
             stem = tuple(word for word in words_of(measure) if not word.isdigit())
-            pair = [
-                next((c.name for c in self.table.columns if words_of(c.name) == (*stem, year)), "") for year in named
-            ]
+            names = {words_of(c.name): c.name for c in self.table.columns}
+            pair = [names.get((*stem, year), "") for year in named]
             if all(pair):
-                self.used |= {n for n, t in enumerate(self.tokens) if t.kind == "year"}
-                self.use_column(measure)
-                kept = tuple(f for f in filters if not self._is_time(f.column))
-                return replace(base, shape="change", measure=pair[0], other=pair[1], aggregate="sum", filters=kept)
-        if years and years[0].op in ("between", "years"):
-            measure = measure or self.default_measure()
-            self._open(measure)
-            self.use_column(measure)
-            one = years[0]
-            date = self._column(one.column).kind == "date"
-            aggregate = self._figure_aggregate(measure)
-            kept = tuple(f for f in filters if f is not one)
-            return replace(
-                base,
-                shape="change",
-                aggregate=aggregate,
-                measure=measure,
-                group=one.column,
-                part="year" if date else "",
-                filters=kept,
-                ends=one.values,
-            )
-        several = next((f for f in filters if f.op == "is" and len(f.values) == 2), None)
-        if several and (measure or self.has("count")):
-            self.use_column(measure)
-            aggregate = self._aggregate() or ("sum" if measure and self._additive(measure) else "average")
-            kept = tuple(f for f in filters if f is not several)
-            return replace(
-                base,
-                shape="change",
-                aggregate=aggregate,
-                measure="" if aggregate == "count" else measure,
-                group=several.column,
-                filters=kept,
-                ends=several.values,
-            )
-        return None
+                years = frozenset(n for n, t in enumerate(self.tokens) if t.kind == "year")
+                kept = tuple(one for one in base.filters if not self.is_time(one.column))
+                query = replace(base, shape="change", measure=pair[0], other=pair[1], aggregate="sum", filters=kept)
+                yield self._reading(query, used | years, "change", "share")
+        default = "" if measure else self.default_measure()
+        figure = measure or default
+        for one in base.filters:
+            rest = tuple(other for other in base.filters if other is not one)
+            ends: tuple[str | float, ...] = ()
+            part = ""
+            if self.is_time(one.column) and one.op in ("between", "years"):
+                ends, part = one.values, "year" if one.op == "years" else ""
+            elif one.op in ("is", "year") and self.is_time(one.column) and len(one.values) == 1:
+                year = float(one.values[0])
+                if year > self.column(one.column).low:
+                    ends, part = (year - 1, year), "year" if one.op == "year" else ""
+            elif one.op == "is" and len(one.values) == 2:
+                ends = one.values
+            if ends and figure:
+                query = replace(
+                    base, shape="change", aggregate=self._figure_of(figure), measure=figure, group=one.column,
+                    part=part, filters=rest, ends=ends,
+                )  # fmt: skip
+                yield self._reading(query, used, "change", "share", self.aggregate, assumes=0.3 * bool(default))
 
-    def _figure_aggregate(self, measure: str) -> str:
-        said = self._aggregate()
-        if not measure:
-            return "count"
-        return said if said not in ("", "count", "distinct") else "sum" if self._additive(measure) else "average"
-
-    def _share(self, base: TableQuery, measure: str, filters: Sequence[Filter], taken: set[str]) -> TableQuery | None:
-        """Return which part of the rows, or of a sum, some of them are: those that were named last, or that are so."""
-        flag = self._flag(taken)
-        if flag is not None:
-            return replace(base, shape="share", within=(flag,))
-        chosen = [f for f in filters if f.op not in ("year", "years") and not self._is_time(f.column)] or list(filters)
-        if not chosen:
-            return None
-        text = self.text
-        korean = re.search("[가-힣]", text) is not None
+    def _shares(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield which part of the rows, or of a sum, some of them are: those named last, or those that are so."""
+        for name in self.columns(("number", "text"), used, {one.column for one in base.filters}, _LIKELY):
+            if flag := self.flag(name):
+                query = replace(base, shape="share", within=(flag,))
+                yield self._reading(query, used, "share", "rate", "average", "count")
+        if not self.has("share"):
+            return
+        chosen = [one for one in base.filters if not self.is_time(one.column)] or list(base.filters)
+        if not chosen or (measure and set(words_of(measure)) & _RATES):
+            return
 
         def at(one: Filter) -> int:
-            return text.find(one.said.split()[-1].split("–")[0])
+            return self.text.find(one.said.split()[-1].split("–")[0])
 
         within = max(chosen, key=at)
-        if len(chosen) > 1 and not korean:
-            verb = re.search(r"\b(?:are|were|is|was|have|had|made|come|came|from|belong)\b", text)
-            after = [f for f in chosen if verb and at(f) > verb.start()]
-            of = re.search(r"\bof\b", text)
-            first = [f for f in chosen if of and at(f) < of.start()]
+        if len(chosen) > 1 and not self.korean:
+            verb = re.search(r"\b(?:are|were|is|was|have|had|made|come|came|from|belong)\b", self.text)
+            of = re.search(r"\bof\b", self.text)
+            after = [one for one in chosen if verb and at(one) > verb.start()]
+            first = [one for one in chosen if of and at(one) < of.start()]
             within = (after or first or [within])[0]
-        said = max((likely.get(measure, 0.0) for likely in self.links.columns), default=0.0)
-        sums = self._additive(measure) or said >= 0.95
-        summed = measure if measure and sums and measure not in {one.column for one in filters} else ""
-        rest = tuple(f for f in filters if f is not within)
-        return replace(base, shape="share", measure=summed, filters=rest, within=(within,))
-
-    def _flag(self, taken: set[str]) -> Filter | None:
-        """Return a column of yes and no that the words name, as what is so."""
-        yes = {"yes", "true", "y", "t", "1", "o", "예", "네"}
-        for likely in self.links.columns:
-            for name, value in likely.items():
-                column = self._column(name)
-                if value < 0.75 or name in taken or column.distinct > 3:
-                    continue
-                if column.kind == "number" and (column.low, column.high) == (0.0, 1.0):
-                    self.use_column(name)
-                    return Filter(name, "is", (1.0,), name)
-                true = [v for v in column.values if v.casefold() in yes]
-                if true and len(column.values) == 2:
-                    self.use_column(name)
-                    return Filter(name, "is", tuple(true), name)
-        return None
-
-    def _best(self, base: TableQuery, measure: str, grouped: str, taken: set[str], aggregate: str) -> TableQuery:
-        """Return which rows, or groups of them, have most or least."""
-        down = not self._descending()
-        order = "asc" if down else "desc"
-        entity = grouped or self._entity(measure, taken)
-        if measure and self._column(measure).distinct <= 1:
-            measure = ""
-        limit = self._limit()
-        unique = not entity or self._column(entity).distinct >= 0.9 * max(1, self._column(entity).filled)
-        bare = not measure or measure == entity
-        if (
-            bare
-            and self._is_when(measure) is None
-            and self.has("most_common", "count", "top")
-            and entity
-            and not unique
-        ):
-            return replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
-        if bare:
-            time = self._is_when("")
-            measure = self.default_measure() if time is None else time
-            self._open(measure)
-        self.use_column(measure)
-        value_only = self._value_only(entity)
-        if (aggregate in ("average", "sum", "median") and entity and not unique) or (
-            entity and not unique and measure and self._additive(measure)
-        ):
-            aggregate = aggregate if aggregate in ("average", "sum", "median") else "sum"
-            return replace(
-                base, shape="groups", aggregate=aggregate, measure=measure, group=entity, order=order, limit=limit
-            )
-        label = label_of(self.table)
-        shown = [entity or (label.name if label else ""), measure]
-        shown += [c for c in self._said_columns() if c not in shown]
-        if value_only and not entity and not label:
-            shown = [measure]
-        when = self.time_column()
-        if not entity and when and when.name not in shown and (not label or label.distinct < 0.9 * self.table.rows):
-            shown.append(when.name)
-        return replace(
-            base,
-            shape="rows",
-            measure=measure,
-            columns=tuple(dict.fromkeys(filter(None, shown))),
-            order=order,
-            limit=limit,
+        summed = measure and (self.additive(measure) or self.said[measure].likely >= _NAMED)
+        of_sum = measure if summed and measure not in {one.column for one in base.filters} else ""
+        rest = tuple(one for one in base.filters if one is not within)
+        yield self._reading(
+            replace(base, shape="share", measure=of_sum, filters=rest, within=(within,)), used, "share", "count", "sum"
         )
 
-    def _is_when(self, measure: str) -> str | None:
-        """Return the column of time where the oldest or latest is asked for."""
-        said = self.text.lower()
-        if re.search(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", said):
-            time = self.time_column()
-            return time.name if time else None
-        return None
+    @property
+    def _superlative_at(self) -> int:
+        """Where the word stands that asks for most or least."""
+        spans = [span for name in ("top", "bottom", "most_common") for span in self.operations.get(name, ())]
+        return min((start for start, _ in spans), default=0)
 
-    def _value_only(self, entity: str) -> bool:
-        return not entity
-
-    def _said_columns(self) -> list[str]:
-        return [name for likely in self.links.columns for name, value in likely.items() if value >= 0.95]
-
-    def _entity(self, measure: str, taken: set[str]) -> str:
-        """Return the column whose values are asked for: named in words, or a place, a person or a time."""
-        options: dict[str, float] = {}
-        asked = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
-        for n, likely in enumerate(self.links.columns):
-            token = self.tokens[n]
-            for name, value in likely.items():
-                column = self._column(name)
-                if (
-                    name == measure
-                    or name in taken
-                    or value < 0.75
-                    or (column.kind == "number" and not column.years and column.distinct > 40)
-                ):
-                    continue
-                bonus = 0.3 if asked.search(self.text[: token.start]) else 0.0
-                bonus += 0.1 if column.kind == "text" else 0.0
-                options[name] = max(options.get(name, 0.0), value + bonus + 0.1 * self._coverage(name))
+    def _entities(self, used: frozenset[int], measure: str, taken: set[str]) -> list[tuple[str, float]]:
+        """Return the columns whose values may be asked for, with how little that is said."""
+        made: dict[str, float] = {}
+        for name, one in self.said.items():
+            column = self.column(name)
+            many = column.kind == "number" and not column.years and column.distinct > 40
+            if name == measure or name in taken or one.likely < _LIKELY or many:
+                continue
+            asked = any(_ASKED.search(self.text[: self.tokens[n].start]) for n in one.tokens)
+            if column.kind == "number" and not column.years and not asked:
+                continue
+            before = self.korean and not asked and all(self.tokens[n].start < self._superlative_at for n in one.tokens)
+            made[name] = 0.5 * before - 0.4 * asked - 0.1 * (column.kind == "text") - 0.05 * one.coverage
         for token in self.tokens:
-            if _WHEN.match(token.text) or set(token.forms) & {"연도", "해", "몇년"}:
-                time = self.time_column()
-                if time and time.name != measure:
-                    options.setdefault(time.name, 0.9)
+            time = self.time_column()
+            if time and time.name != measure and (_WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
+                made.setdefault(time.name, 0.0)
             if _PLACE.match(token.text):
-                for column in self.table.columns:
-                    if column.kind == "text" and set(words_of(column.name)) & {
-                        "place",
-                        "location",
-                        "city",
-                        "country",
-                        "region",
-                        "state",
-                        "county",
-                        "지역",
-                        "장소",
-                        "시도",
-                    }:
-                        options.setdefault(column.name, 0.8)
-                        break
-        if not options:
-            return ""
-        best = max(options, key=lambda name: options[name])
-        self.use_column(best)
-        return best
+                texts = [c for c in self.table.columns if c.kind == "text" and set(words_of(c.name)) & _PLACES]
+                for column in texts[:1]:
+                    made.setdefault(column.name, 0.0)
+        return [*sorted(made.items(), key=lambda one: one[1])[:_CHOICES], ("", 0.15)]
 
-    def _limit(self) -> int:
-        for start, end in [*self.operations.get("top", ()), *self.operations.get("bottom", ())]:
-            for n, token in enumerate(self.tokens):
-                if (
-                    token.kind == "number"
-                    and token.number
-                    and token.number <= 100
-                    and (0 <= token.start - end <= 10 or 0 <= start - token.end <= 2)
-                ):
-                    self.used.add(n)
-                    return int(token.number)
-        for n, token in enumerate(self.tokens):
-            after = self.text[token.end : token.end + 3].strip()
-            if (
-                token.kind == "number"
-                and n not in self.used
-                and token.number
-                and token.number <= 100
-                and (token.unit in ("개", "곳", "명", "건", "편", "개국", "대") or after.startswith(("위", "개", "곳")))
-            ):
-                self.used.add(n)
-                return int(token.number)
-            if (
-                token.kind == "word"
-                and re.fullmatch("(?:한|두|세|네|다섯|열)(?:개|곳|명|편|건)?", token.text)
-                and number_word(token.text[0])
-            ):
-                return int(number_word(token.text[0]) or 1)
-            if token.text.lower() in ("three", "five", "ten", "two"):
-                self.used.add(n)
-                return {"two": 2, "three": 3, "five": 5, "ten": 10}[token.text.lower()]
-        return 1
-
-    def _count(self, base: TableQuery, measure: str, taken: set[str]) -> TableQuery:
-        """Return how many rows, or the sum of a column that counts already."""
-        counted = list(base.filters)
-        if measure and self._additive(measure) and not any(f.column == measure for f in counted):
-            self.use_column(measure)
-            return replace(base, aggregate="sum", measure=measure)
-        flag = self._flag(taken)
-        if flag is not None:
-            return replace(base, aggregate="count", filters=(*base.filters, flag))
-        named = [c for c in self._said_columns() if c not in taken]
-        for name in named:
-            column = self._column(name)
-            if (
-                column.filled < self.table.rows
-                and name not in {f.column for f in counted}
-                and not self.has("empty")
-                and not counted
-            ):
-                self.use_column(name)
-                return replace(base, aggregate="count", filters=(*base.filters, Filter(name, "full", (), name)))
-        for name in named:
-            column = self._column(name)
-            if (
-                column.kind == "text"
-                and not counted
-                and 1 < column.distinct < 0.9 * column.filled
-                and not self._nouns_of_table()
-            ):
-                self.use_column(name)
-                return replace(base, aggregate="distinct", measure=name)
-        for name in named:
-            self.use_column(name)
-        return replace(base, aggregate="count")
-
-    def _nouns_of_table(self) -> bool:
-        return bool(self.links.named)
-
-    def _lookup(self, base: TableQuery, measure: str, taken: set[str]) -> TableQuery:
-        """Return what rows have in the columns that are named."""
-        targets = [
-            c
-            for c in (measure, self.measure(taken, ("date",) if self._asks_when() else ("text", "date", "number")))
-            if c
-        ]
-        if self._asks_when():
-            targets = [c for c in targets if self._is_time(c)] or targets
-        others = [c for c in self._said_columns() if c not in taken]
-        targets = list(dict.fromkeys([*targets[:1], *others]))
-        if not targets:
-            default = self.default_measure()
-            targets = [default] if default and (base.filters) else []
-        self._open(
-            base.filters
-            and (
-                targets
-                or any(f.op == "is" and self._column(f.column).distinct >= 0.9 * self.table.rows for f in base.filters)
-            )
-        )
-        for name in targets:
-            self.use_column(name)
+    def _bests(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield which rows, or groups of them, have most or least."""
+        order = "desc" if self.descending else "asc"
+        limit, counted = self._limit()
+        done = ["top", "bottom", "most_common"]
+        taken = {one.column for one in base.filters}
         label = label_of(self.table)
-        shown = [*(f.column for f in base.filters[:2]), *targets] if targets else []
+        if measure and self.column(measure).distinct <= 1:
+            return
+        for entity, unsaid in self._entities(used, measure, taken):
+            groups = entity and not self.unique(entity)
+            if groups and not measure:
+                query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
+                yield self._reading(query, used | counted, *done, "count", "sum", "each", assumes=unsaid)
+            default = "" if measure else self.default_measure()
+            if time := self._extreme_time():
+                default = "" if measure else time
+            figure = measure or default
+            if not figure or figure == entity:
+                continue
+            assumes = unsaid + 0.4 * bool(default)
+            if groups:
+                aggregate = self._figure_of(figure)
+                query = replace(
+                    base, shape="groups", aggregate=aggregate, measure=figure, group=entity, order=order, limit=limit
+                )
+                unclear = assumes + (0.0 if self.aggregate or self.additive(figure) else 0.25)
+                yield self._reading(query, used | counted, *done, "average", "median", "sum", "each", assumes=unclear)
+            shown = [entity or (label.name if label else ""), figure]
+            shown += [name for name, one in self.said.items() if one.likely >= _NAMED and name not in shown]
+            when = self.time_column()
+            if not entity and when and when.name not in shown and (not label or not self.unique(label.name)):
+                shown.append(when.name)
+            rows = replace(
+                base, shape="rows", measure=figure, columns=tuple(dict.fromkeys(filter(None, shown))), order=order,
+                limit=limit,
+            )  # fmt: skip
+            summed = 0.2 if groups and self.additive(figure) else 0.0
+            more = ("count",) if measure else ()  # "number of" may be the name of a figure
+            yield self._reading(rows, used | counted, *done, *more, assumes=assumes + summed)
+
+    @property
+    def descending(self) -> bool:
+        """Whether most is asked for, not least."""
+        spans = self.operations.get("top", self.operations.get("most_common", []))
+        if not spans:
+            return False
+        rest = self.text[spans[0][1] : spans[0][1] + 14]
+        if re.search("[가-힣]", rest):
+            return not lexicon().down.search(rest)
+        return not rest.lower().startswith((" low", " small"))
+
+    def _extreme_time(self) -> str:
+        """Return the column of time where the oldest or latest is asked for."""
+        time = self.time_column() if _EXTREME_TIME.search(self.text) else None
+        return time.name if time else ""
+
+    def _limit(self) -> tuple[int, frozenset[int]]:
+        """Return how many are asked for, and the token that says so."""
+        words = {"two": 2, "three": 3, "five": 5, "ten": 10}
+        spans = [span for name in ("top", "bottom") for span in self.operations.get(name, ())]
+        for n, token in enumerate(self.tokens):
+            near = any(0 <= token.start - end <= 10 or 0 <= start - token.end <= 2 for start, end in spans)
+            after = self.text[token.end : token.end + 3].strip()
+            counted = token.unit in ("개", "곳", "명", "건", "편", "개국", "대") or after.startswith(("위", "개", "곳"))
+            if token.kind == "number" and token.number and token.number <= 100 and (near or counted):
+                return int(token.number), frozenset([n])
+            if token.text.lower() in words:
+                return words[token.text.lower()], frozenset([n])
+            if few := _FEW.match(self.text, token.start):
+                spoken = frozenset(m for m, t in enumerate(self.tokens) if token.start <= t.start < few.end())
+                return int(number_word(few[1]) or 1), spoken
+        return 1, frozenset()
+
+    def _groups(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield a figure for each value of a column, or for each of several values that are named."""
+        for group, n in self._each():
+            figure = "" if measure == group else measure
+            aggregate = self.aggregate or self._figure_of(figure)
+            figure = "" if aggregate == "count" else figure or self.default_measure()
+            part = ""
+            if self.column(group).kind == "date":
+                part = "month" if any({"month", "월"} & set(token.forms) for token in self.tokens) else "year"
+            if self.superlative:
+                order, limit = "desc" if self.descending else "asc", self._limit()[0]
+            else:
+                order, limit = "" if self.is_time(group) else "desc", 0
+            query = replace(
+                base, shape="groups", aggregate=aggregate, measure=figure, group=group, part=part, order=order,
+                limit=limit,
+            )  # fmt: skip
+            missing = "" if figure or aggregate == "count" else "measure"
+            done = ("each", aggregate, *(("top", "bottom", "most_common") if limit else ()))
+            yield self._reading(query, used | {n}, *done, missing=missing)
+        for one in base.filters:
+            texts = {str(value).casefold() for value in one.values}
+            if one.op == "is" and len(texts) > 1 and (self.aggregate or measure):
+                aggregate = self.aggregate or self._figure_of(measure)
+                query = replace(
+                    base, shape="groups", aggregate=aggregate, measure="" if aggregate == "count" else measure,
+                    group=one.column, order="desc",
+                )  # fmt: skip
+                missing = "" if query.measure or aggregate == "count" else "measure"
+                yield self._reading(query, used, aggregate, missing=missing, assumes=-0.1)
+
+    def _each(self) -> Iterator[tuple[str, int]]:
+        """Yield the columns that a figure is asked for each value of, with their tokens."""
+        for start, end in self.operations.get("each", ()):
+            korean = re.search("[가-힣]", self.text[start:end]) is not None
+            for n, token in enumerate(self.tokens):
+                if not (token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 6):
+                    continue
+                for name, likely in self.links.columns[n].items():
+                    column = self.column(name)
+                    if likely >= _LIKELY and (column.kind != "number" or column.distinct <= 60 or column.years):
+                        yield name, n
+                time = self.time_column()
+                if time and set(token.forms) & {"연도", "년도", "해", "연", "월", "year", "month"}:
+                    yield time.name, n
+
+    @cached_property
+    def no_group(self) -> bool:
+        """Whether a figure is asked for each of something that the table has no column of."""
+        for start, end in self.operations.get("each", ()):
+            korean = re.search("[가-힣]", self.text[start:end]) is not None
+            for n, token in enumerate(self.tokens):
+                beside = token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 1
+                stands = self.links.columns[n] or any(v.first <= n <= v.last for v in self.links.values)
+                alone = token.kind == "word" and not token.filler and self.links.named.get(n, 0.0) < 0.9
+                if beside and alone and not stands:
+                    return True
+        return False
+
+    def _figures(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield one figure of all rows: how many, or what becomes of the values of a column."""
+        aggregate, filters = self.aggregate, base.filters
+        taken = {one.column for one in filters}
+        default = "" if measure else self.default_measure()
+        figure = measure or default
+        if aggregate not in ("count", "distinct"):
+            missing = "" if figure else "measure"
+            yield self._reading(
+                replace(base, aggregate=aggregate, measure=figure), used, aggregate, "sum",
+                missing=missing, assumes=0.3 * bool(default),
+            )  # fmt: skip
+        if not self.has("count", "distinct"):
+            return
+        rows = [one.tokens for name, one in self.said.items() if self.unique(name) and self.column(name).kind == "text"]
+        if not self.has("distinct"):
+            alone = 0.25 if measure and measure not in taken else 0.0
+            yield self._reading(replace(base, aggregate="count"), used.union(*rows), "count", "sum", assumes=alone)
+            if measure and self.additive(measure) and measure not in taken:
+                yield self._reading(replace(base, aggregate="sum", measure=measure), used, "count", "sum")
+        for name in self.columns(("text", "number", "date"), used, taken, _LIKELY)[:_CHOICES]:
+            column = self.column(name)
+            if flag := self.flag(name):
+                yield self._reading(replace(base, aggregate="count", filters=(*filters, flag)), used, "count")
+            elif column.filled < self.table.rows and not filters and self.said[name].likely >= _NAMED:
+                full = Filter(name, "full", (), name)
+                yield self._reading(replace(base, aggregate="count", filters=(full,)), used, "count")
+            if 1 < column.distinct < 0.9 * column.filled and (column.kind == "text" or self.has("distinct")):
+                unclear = 0.0 if self.has("distinct") else 0.2 + 0.3 * bool(self.links.named or filters)
+                query = replace(base, aggregate="distinct", measure=name)
+                yield self._reading(query, used, "count", "distinct", assumes=unclear)
+
+    def _keyed(self, filters: Sequence[Filter]) -> bool:
+        """Whether filters name one row."""
+        return any(one.op == "is" and self.unique(one.column) for one in filters)
+
+    def _rows(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield what rows have in the columns that are named."""
+        taken = {one.column for one in base.filters}
+        when = any(_WHEN.match(token.text) for token in self.tokens) or re.search(r"몇\s?년", self.text) is not None
+        kinds = ("text", "date", "number")
+        named = self.columns(kinds, used, taken, _LOOSE)
+        asked = [name for name in named if self.is_time(name)] if when else []
+        targets = list(dict.fromkeys([*([measure] if measure and not asked else []), *(asked or named)[:1]]))
+        targets += [name for name in named if self.said[name].likely >= _NAMED and name not in targets]
+        default = "" if targets else self.default_measure()
+        targets = targets or ([default] if default and base.filters else [])
+        keyed = self._keyed(base.filters)
+        missing = "" if base.filters and (targets or keyed) else "measure"
+        shown = [*(one.column for one in base.filters[:2]), *targets] if targets else []
+        label = label_of(self.table)
         if targets and label and label.name not in shown:
             shown.insert(0, label.name)
-        return replace(base, shape="rows", columns=tuple(dict.fromkeys(shown)), measure=targets[0] if targets else "")
+        query = replace(base, shape="rows", columns=tuple(dict.fromkeys(shown)), measure=targets[0] if targets else "")
+        reading = self._reading(query, used, missing=missing, assumes=0.3 * bool(default) + 0.2 * (not keyed))
+        yield replace(reading, whole=not targets)
 
-    def _asks_when(self) -> bool:
-        return any(_WHEN.match(token.text) for token in self.tokens) or bool(re.search(r"몇\s?년", self.text))
+    def continued(self, before: TableQuery) -> Iterator[Reading]:
+        """Yield an earlier query with each part of it replaced that the question says anew."""
+        every = frozenset(self.operations)
+        for values, tokens_of_values, fit in self.value_readings():
+            measures = self.columns(("number",), tokens_of_values, {one.column for one in values}, _LOOSE)[:_CHOICES]
+            for measure in (*measures, ""):
+                numbers, tokens_of_numbers = self.number_filters(tokens_of_values, measure or before.measure)
+                added = tuple(values + numbers)
+                used = tokens_of_values | tokens_of_numbers | self._named_by(added)
+                same = sum(one.column in {old.column for old in (*before.filters, *before.within)} for one in added)
+                query = self._merged(before, added, measure)
+                if query is not None:
+                    yield replace(self._reading(query, used, *every), assumes=-fit - 0.3 * same)
 
-    def _mapped(self, query: TableQuery) -> Mapped:
+    def _merged(self, before: TableQuery, added: tuple[Filter, ...], measure: str) -> TableQuery | None:
+        """Return an earlier query with other filters, another measure or another operation."""
+        new = {one.column for one in added}
+        times = any(self.is_time(name) for name in new)
+        kept = tuple(
+            one for one in before.filters if one.column not in new and not (times and self.is_time(one.column))
+        )
+        within = tuple(one for one in added if one.column in {old.column for old in before.within})
+        query = replace(
+            before,
+            filters=(*kept, *(one for one in added if one not in within)),
+            within=within or before.within,
+        )
+        old = next((one for one in before.filters if self.is_time(one.column) and len(one.values) == 1), None)
+        now = next((one for one in added if self.is_time(one.column) and len(one.values) == 1), None)
+        if old and now and self.has("change", "share") and isinstance(old.values[0], float):
+            ends = tuple(sorted((float(old.values[0]), float(now.values[0]))))
+            figure = measure or before.measure
+            return replace(
+                query, shape="change", group=old.column, part="year" if old.op == "year" else "", ends=ends,
+                aggregate=self._figure_of(figure), measure=figure, columns=(), order="", limit=0,
+                filters=tuple(one for one in query.filters if not self.is_time(one.column)),
+            )  # fmt: skip
+        said = self.aggregate
+        if measure and query.shape != "share":
+            columns = tuple(measure if name == before.measure else name for name in query.columns)
+            aggregate = query.aggregate
+            if aggregate in ("", "count") and query.shape != "rows":
+                aggregate = self._figure_of(measure)
+            query = replace(query, measure=measure, aggregate=aggregate, columns=columns)
+        if said and said != query.aggregate and (query.measure or said == "count"):
+            if query.shape == "groups" and any(one.column == query.group for one in added):
+                query = replace(query, aggregate=said)
+            elif query.shape in ("figure", "rows"):
+                query = replace(
+                    query, shape="figure", aggregate=said, measure="" if said == "count" else query.measure, columns=(),
+                    order="", limit=0,
+                )  # fmt: skip
+        if self.superlative and query.order:
+            query = replace(query, order="desc" if self.descending else "asc")
+        for group, _ in self._each():
+            aggregate = query.aggregate or self._figure_of(query.measure)
+            query = replace(query, shape="groups", group=group, part="", aggregate=aggregate, order="desc", limit=0)
+        alone = [one for one in added if one.column == query.group and len(one.values) == 1]
+        if query.shape in ("groups", "change") and alone:
+            query = replace(query, shape="figure", group="", part="", order="", limit=0, ends=())
+        return query
+
+    # ------------------------------------------------------------------------------------------------------- rating
+
+    def rated(self, reading: Reading) -> Mapped:
+        """Return a reading with its score: what it explains, less what it leaves out, ignores or assumes."""
+        weights: dict[int, float] = {}
         unknown: list[str] = []
         assumed: list[str] = []
-        weights: dict[int, float] = {}
         own = False
-        noun = self._row_noun()
-        whole = {n for v in self.links.values if v.whole for n in range(v.first, v.last + 1)}
+        whole = {n for one in self.links.values if one.whole for n in range(one.first, one.last + 1)}
         for n, token in enumerate(self.tokens):
-            columns = self.links.columns[n]
-            best = max(columns.values(), default=0.0)
-            if n in self.used:
-                strong = 1.2 if best >= 0.75 or n in whole else 0.6
-                named = self.links.named.get(n, 0.0) * (3.0 if self._descriptive(n) else 1.0)
-                weights[n] = max(strong if token.kind == "word" else 0.6, named)
+            likely = max(self.links.columns[n].values(), default=0.0)
+            says = self.weight(n)
+            if n in reading.used:
+                sure = 1.0 if n in whole or token.kind != "word" else max(0.5, likely)
+                weights[n] = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
                 own = own or not token.filler
             elif n in self.links.named:
-                weights[n] = self.links.named[n] * (3.0 if self._descriptive(n) else 1.3)
-            elif n in self.operators or token.filler:
+                weights[n] = max(0.4, says) * self.links.named[n] * (2.0 if self._described(n) else 1.0)
+            elif n in self.operators or token.filler or self._glossed(n, reading.used) or self._described(n):
                 continue
-            elif best >= 0.75:
-                weights[n] = 0.3
-            elif n == noun or self._descriptive(n) or self._glossed(n) or self._of_superlative(token):
-                continue
-            elif set(token.forms) & lexicon().places and not self._has_places():
+            elif self.superlative and any(lexicon().loosely.get(form) for form in token.forms):
+                continue  # "expensive" says only of what kind a superlative is
+            elif set(token.forms) & lexicon().rows and n not in whole:
+                weights[n] = -0.05
+            elif set(token.forms) & lexicon().places and not self._has_places:
                 assumed.append(token.text)
                 weights[n] = -0.3
+            elif likely >= _LIKELY:
+                weights[n] = -0.4 * says
             else:
                 unknown.append(token.text)
-                weights[n] = -1.0
+                counted = any(0 <= token.start - end <= 1 for _, end in self.operations.get("count", ()))
+                weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
+        explained = sum(weight for weight in weights.values() if weight > 0)
+        left = 0.8 * len(self.asked - reading.done) - sum(weight for weight in weights.values() if weight < 0)
+        share = explained / (explained + left) if left else 1.0
+        missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
+        explained += 0.6 * len(reading.done & set(self.operations))
         guessed = tuple((self.tokens[n].text, word) for n, word in sorted(self.links.guessed.items()))
-        score = 5.0 if self.named else 0.0
-        score += sum(weights.values()) - 0.3 * len(guessed) - (0.5 if self.missing else 0.0)
-        if not (own or query.filters or self.links.named):
+        if reading.query.measure in self.said:
+            explained += 0.1 * min(3.0, self.said[reading.query.measure].coverage)
+        score = (5.0 if self.named else 0.0) + explained - 1.2 * left - reading.assumes
+        score -= 0.3 * len(guessed) + (1.5 if missing else 0.0)
+        if not (own or reading.query.filters or self.links.named):
             score -= 1.0
         return Mapped(
-            query,
-            self.table,
-            score,
-            tuple(unknown),
-            self.missing,
-            guessed,
-            own,
-            weights,
-            tuple(assumed),
-            bool(self.operations),
-        )
+            reading.query, self.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
+            bool(self.operations), self._claim(reading.query),
+        )  # fmt: skip
 
-    def _of_superlative(self, token: Token) -> bool:
-        """Whether a word only says of what kind a superlative is, as "expensive" does."""
-        return self._superlative() and any(lexicon().loosely.get(form) for form in token.forms)
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The operations that a query may not ignore."""
+        asked = set(self.operations) & {*_AGGREGATES, "share", "change", "correlation", "empty"} - {"distinct"}
+        if self.superlative:
+            asked.add("top" if self.has("top") else "bottom" if self.has("bottom") else "most_common")
+        if any(True for _ in self._each()):
+            asked.add("each")
+        if self.has("rate") and any(self.flag(name) for name in self.said):
+            asked.add("rate")
+        return frozenset(asked)
 
+    @cached_property
+    def whether(self) -> bool:
+        """Whether it is a question of yes or no."""
+        if any(is_question_word(token.text) for token in self.tokens):
+            return False
+        return (_WHETHER_KO if self.korean else _WHETHER).search(self.text) is not None
+
+    def _claim(self, query: TableQuery) -> str:
+        """Return what a question of yes or no holds of the rows of a query; empty for any other question."""
+        if not self.whether:
+            return ""
+        if query.shape == "figure" and query.aggregate == "count":
+            return "some"
+        if query.shape == "groups" and any(one.column == query.group and len(one.values) == 2 for one in query.filters):
+            return "less" if self.has("bottom") or _LESS.search(self.text) else "more"
+        return ""
+
+    def weight(self, n: int) -> float:
+        """Return how much a token says: a rare word or a name more than one of every day, a verb's form little."""
+        token = self.tokens[n]
+        if token.kind != "word":
+            return 0.9
+        if re.search(r"\d", token.text):
+            return 1.0
+        if token.text.isascii() or not re.search("[가-힣]", token.text):
+            name = token.text[0].isupper() and token.start > 0
+            return max(0.9 if name else 0.0, min(telling(form, "en") for form in token.forms))
+        says = min(telling(form, "ko") for form in token.forms)
+        return min(says, _PREDICATE) if ends_as_predicate(token.text) else says
+
+    @cached_property
     def _has_places(self) -> bool:
         """Whether the table says which places its rows are of."""
         known = lexicon().places
         return any(value.casefold() in known for column in self.table.columns for value in column.values[:300])
 
-    def _glossed(self, n: int) -> bool:
-        """Whether a word is said again in brackets, in words that the table has: `북웜(bookworm)`."""
-        return n + 1 in self.used and self.text[self.tokens[n].end : self.tokens[n + 1].start].strip() == "("
+    def _glossed(self, n: int, used: frozenset[int]) -> bool:
+        """Whether words are said again in brackets, in words that are explained: `북웜(bookworm)`."""
+        for later in range(n + 1, min(n + 4, len(self.tokens))):
+            between = self.text[self.tokens[later - 1].end : self.tokens[later].start].strip()
+            if between.endswith("("):
+                return later in used
+            if between:
+                return False
+        return False
 
-    def _row_noun(self) -> int:
-        """Return the token that only says what rows are: "how many passengers"."""
-        for n, token in enumerate(self.tokens):
-            if n not in self.used and set(token.forms) & lexicon().rows:
-                return n
-        return -1
-
-    def _descriptive(self, n: int) -> bool:
+    def _described(self, n: int) -> bool:
         """Whether a word describes the file that is named beside it: "the 1033 procurement workbook"."""
-        if not (self.named or self.links.named):
+        if not (self.named or n in self.links.named):
             return False
         return TABLE_NOUN.match(self.text[self.tokens[n].end :]) is not None
+
+
+def _months_together(filters: Sequence[Filter]) -> list[Filter]:
+    """Return filters with several months as one: all of them are meant, of the year that one of them names."""
+    months = [one for one in filters if one.op == "month"]
+    dated = [one for one in filters if one.op == "dates" and str(one.values[0])[:7] == str(one.values[1])[:7]]
+    years = tuple(dict.fromkeys(float(str(one.values[0])[:4]) for one in dated))
+    if len(months) + len(dated) < 2 or len(years) > 1:
+        return list(filters)
+    said = " ".join(one.said for one in (*months, *dated))
+    named = (*(v for one in months for v in one.values), *(float(str(one.values[0])[5:7]) for one in dated))
+    made = [Filter(one.column, "year", years, said) for one in dated[:1]]
+    kept = [one for one in filters if one not in months and one not in dated]
+    return [*kept, Filter(filters[0].column, "month", named, said), *made]
+
+
+def _may_be_year(token: Token, time: Column) -> bool:
+    return token.kind == "number" and not token.unit and time.low <= float(token.number or 0) <= time.high
+
+
+def _number(token: Token) -> float | None:
+    """Return the number a token is, an ordinal's too; None for words, years and months."""
+    if token.kind == "number":
+        return token.number
+    ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th|등[석실]?)", token.text)
+    return float(ordinal[1]) if ordinal else token.number if token.kind == "year" else None
 
 
 def before_table_noun(question: str) -> list[str]:

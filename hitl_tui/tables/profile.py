@@ -14,7 +14,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.tables.engine import DATE_FORMATS, NULLS, SMALL, Engine, TableError, engine, quote, sheets, text
 from hitl_tui.tables.files import TableFile
 
-MAX_VALUES = 30_000
+MAX_VALUES = 50_000
 MAX_COLUMNS = 300
 PROFILE_SECONDS = 10.0
 PROBED = 3000
@@ -52,7 +52,9 @@ class Column:
     @property
     def years(self) -> bool:
         """Whether its numbers are years."""
-        return self.kind == "number" and 1000 <= self.low <= self.high <= 2200 and self.distinct > 1
+        named = re.search(r"year|\byr\b|연도|년도", self.name, re.IGNORECASE) is not None
+        low = 100 if named else 1000
+        return self.kind == "number" and low <= self.low <= self.high <= 2200 and self.distinct > 1
 
 
 @dataclass(frozen=True, slots=True)

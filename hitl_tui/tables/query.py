@@ -25,7 +25,7 @@ class Filter:
     Args:
         column: its name.
         op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`; of dates
-            `dates` (from, to), `month` (any of them), `months` (from, to), `year`, `years` (from, to), and `year_lt`
+            `dates` (from, to), `month` (any of them), `months` (from, to), `year`, `years` (from, to), and `date_lt`
             and so on.
         values: what it is compared with; of `is` and `not` any of them.
         said: the words of the question.
@@ -58,8 +58,8 @@ class Filter:
                 return f"year({cell}) = {values[0]}"
             case "years":
                 return f"year({cell}) BETWEEN {values[0]} AND {values[1]}"
-            case "year_ge" | "year_gt" | "year_le" | "year_lt":
-                return f"year({cell}) {_SIGNS[self.op[5:]]} {values[0]}"
+            case "date_ge" | "date_gt" | "date_le" | "date_lt":
+                return f"{cell}::DATE {_SIGNS[self.op[5:]]} DATE {values[0]}"
             case "month":
                 return f"month({cell}) IN ({', '.join(values)})"
             case "months":

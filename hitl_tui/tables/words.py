@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 
+from hitl_tui.meaning.frequencies import frequencies
+
 _HANGUL = re.compile("[가-힣]")
 _UNITS = (
-    "만\\s?원|원|달러|유로|파운드|엔|%|퍼센트|프로|살|세|점|킬로|kg|km2|km|cm|mm|m2|mb|gb|kb|hp|mph|g|m|년|명|건|개국|개|곳|편|대|마리|번|회|줄|행|시간|분|초"
+    "만\\s?원|원|달러|유로|파운드|엔|%|퍼센트|프로|살|세|점|킬로|kg|km2|km|cm|mm|m2|mb|gb|kb|hp|mph|g|m|년|명|건|개국|개|곳|편|대|마리|번|회|줄|행|시간|분|초(?!과)"
     "|층|평|제곱미터|도|위|dollars?|won|euros?|percent|years?|minutes?|hours?|days?|points?|people|usd|krw"
 )
 _TOKEN = re.compile(
@@ -31,6 +33,7 @@ SOUND = 80.0
 _KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "천": 1000, "백": 100, "만": 10000}
 
 
+_QUESTION_WORD = re.compile("뭐|뭔|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇")
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
 
@@ -40,7 +43,7 @@ class Lexicon:
     """What is known about words; read once.
 
     Args:
-        operations, comparisons: expressions by name.
+        operations, comparisons, times: expressions by name.
         down: what makes a superlative one of the least.
         filler: words that say nothing about rows or figures.
         tails: Korean endings of questions.
@@ -48,6 +51,7 @@ class Lexicon:
         alike, loosely: for each term, the other terms that stand for the same; nearly the same.
         scales: factors by word.
         additive: words of figures that may be summed up.
+        money, each_of: units of money; words that make a figure of money a price.
         months: number of a month by its names.
         rows: what rows are often called.
         sounds: Latin letters of initials, vowels and finals of Hangul.
@@ -56,6 +60,7 @@ class Lexicon:
 
     operations: Mapping[str, re.Pattern[str]]
     comparisons: Mapping[str, re.Pattern[str]]
+    times: Mapping[str, re.Pattern[str]]
     down: re.Pattern[str]
     filler: frozenset[str]
     tails: re.Pattern[str]
@@ -64,6 +69,8 @@ class Lexicon:
     loosely: Mapping[str, frozenset[str]]
     scales: Mapping[str, float]
     additive: frozenset[str]
+    money: frozenset[str]
+    each_of: frozenset[str]
     months: Mapping[str, int]
     rows: frozenset[str]
     sounds: tuple[tuple[str, ...], ...]
@@ -96,6 +103,7 @@ def lexicon() -> Lexicon:
     return Lexicon(
         operations=_expressions(given["operations"]),
         comparisons=_expressions(given["comparisons"]),
+        times=_expressions(given["times"]),
         down=re.compile(given["directions"]["down"]),
         filler=frozenset(filler),
         tails=re.compile(given["filler"]["ko_tails"]),
@@ -104,6 +112,8 @@ def lexicon() -> Lexicon:
         loosely={term: frozenset(terms) for term, terms in loosely.items()},
         scales=given["scales"],
         additive=frozenset(given["additive"]["words"].split()),
+        money=frozenset(given["money"]["units"].split()),
+        each_of=frozenset(given["money"]["each"].split()),
         months={name: n for n, names in enumerate(given["months"]["names"], start=1) for name in names.split()},
         places=frozenset(places),
         rows=frozenset(given["rows"]["nouns"].split()),
@@ -117,7 +127,7 @@ def lexicon() -> Lexicon:
 def _expressions(given: Mapping[str, Mapping[str, str]]) -> dict[str, re.Pattern[str]]:
     made = {}
     for name, one in given.items():
-        english = rf"(?<![a-z])(?:{one['en']})(?![a-z])"
+        english = rf"(?<![a-z_.])(?:{one['en']})(?![a-z_])"
         made[name] = re.compile(f"{one['ko']}|{english}" if "ko" in one else english, re.IGNORECASE)
     return made
 
@@ -148,9 +158,16 @@ class Token:
         known = lexicon()
         if self.kind != "word":
             return False
+        if is_question_word(self.text):
+            return True
         return self.forms[0] in known.filler or (
             bool(_HANGUL.search(self.text)) and any(form in known.filler for form in self.forms)
         )
+
+
+def is_question_word(word: str) -> bool:
+    """Whether a Korean word asks: `어디`, `얼마예요`."""
+    return _QUESTION_WORD.match(word) is not None
 
 
 def tokens(question: str) -> list[Token]:
@@ -159,7 +176,7 @@ def tokens(question: str) -> list[Token]:
     for match in _TOKEN.finditer(question):
         token = _token(match)
         # A particle that hangs on to a name of other letters, or to a bracket, is no word.
-        if token.start and not question[token.start - 1].isspace() and _particle(token.text):
+        if token.start and _particle(token.text) and (not question[token.start - 1].isspace() or len(token.text) > 1):
             continue
         made.append(token)
     return made
@@ -212,6 +229,8 @@ def latin_forms(word: str) -> tuple[str, ...]:
     if lower.endswith("y") and len(lower) > 4:
         bare = lower[:-1]
         forms.append(bare[:-1] if bare[-1:] == bare[-2:-1] else bare)
+    known = lexicon().loosely
+    forms += [lower[:-size] for end, size in (("er", 2), ("est", 3)) if lower.endswith(end) and lower[:-size] in known]
     return tuple(dict.fromkeys(forms))
 
 
@@ -238,9 +257,16 @@ def hangul_forms(word: str) -> tuple[str, ...]:
             forms.append(rest)
         for particle in known.particles:
             rest = form[: -len(particle)]
-            if form.endswith(particle) and rest and (len(rest) > 1 or rest in known.alike) and rest not in forms:
+            known_word = len(rest) > 1 or rest in known.alike or rest in known.filler
+            if form.endswith(particle) and rest and known_word and rest not in forms:
                 forms.append(rest)
     return tuple(dict.fromkeys(forms))[:12]
+
+
+def ends_as_predicate(word: str) -> bool:
+    """Whether a Korean word that no list of words has ends as a verb or adjective before a noun does (`끝난`)."""
+    final = (ord(word[-1]) - 0xAC00) % 28 if "가" <= word[-1] <= "힣" else 0
+    return final in (4, 8) and len(word) > 1 and word not in frequencies("ko")
 
 
 @lru_cache(65536)

@@ -45,6 +45,14 @@ def first(answer: Answer) -> object:
     ("question", "expected"),
     [
         ("average price of tea in sales.csv", 2.5),
+        ("how many customers bought over 8 units, sales.csv?", 2),
+        ("rows from 2024 in sales.csv", 2),
+        ("sales.csv에서 units가 제일 많은 지역은?", "South"),
+        ("total units since February 2023 in sales.csv", 33),
+        ("total units after February 2023 in sales.csv", 8),
+        ("total units before 2024 in sales.csv", 35),
+        ("sales.csv 2023년 2월 이후 units 합계", 33),
+        ("sales.csv 2023년까지 units 합계", 35),
         ("sales.csv에서 차(tea)의 평균 가격은?", 2.5),
         ("total units in sales.csv for the north region", 18),
         ("how many rows of sales.csv have units over 8?", 2),
@@ -68,6 +76,40 @@ def test_shares_and_changes(folder: Path) -> None:
     assert "**60%**" in share.answer
     change = brief(asked(folder, "how did total units change from 2023 to 2024 in sales.csv?"), "en")
     assert "**27 less**" in change.answer
+
+
+def test_a_rise_within_one_year_is_from_the_year_before(tmp_path: Path) -> None:
+    rows = "valid_from,price_ct,basic_eur\n2026-01-01,32.4,126\n2027-01-01,35.1,132\n"
+    (tmp_path / "power-tariff.csv").write_text(rows)
+    change = brief(asked(tmp_path, "By how many percent does our price rise in 2027? power-tariff.csv"), "en")
+    assert "+8.3%" in change.answer
+
+
+def test_of_two_columns_that_have_a_value_the_one_of_a_category_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "countries.csv").write_text("name,region\nEast Asia,World\nJapan,East Asia\nFiji,East Asia\n")
+    assert first(asked(tmp_path, "how many countries of East Asia are in countries.csv?")) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "head"),
+    [
+        ("are there rows with more than 100 units in sales.csv?", "en", "No: **0**"),
+        ("did South have more total units than North in sales.csv?", "en", "Yes: "),
+        ("sales.csv에서 units가 15 초과인 행이 있나요?", "ko", "예: **1**"),
+    ],
+)
+def test_a_question_of_yes_or_no_gets_one(folder: Path, question: str, language: str, head: str) -> None:
+    assert brief(asked(folder, question), language).answer.startswith(head)
+
+
+def test_a_word_is_read_as_the_column_that_means_it_and_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("day,visitors\nMon,3\nTue,9\n")
+    told = brief(asked(tmp_path, "visits.csv에서 visitors가 가장 많은 요일은?"), "ko").answer
+    assert "Tue" in told
+
+
+def test_a_group_that_the_table_doesn_t_have_is_refused(folder: Path) -> None:
+    assert asked(folder, "total units per salesman in sales.csv").why == "unsure"
 
 
 def test_of_values_that_differ_in_case_the_one_as_written_counts(tmp_path: Path) -> None:

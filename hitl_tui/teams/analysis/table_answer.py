@@ -28,7 +28,7 @@ _AGGREGATES = {
 }
 _OPS = {
     "is": "=", "not": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "year": "=", "month": "=",
-    "has": "∋", "year_lt": "<", "year_le": "≤", "year_gt": ">", "year_ge": "≥",
+    "has": "∋", "date_lt": "<", "date_le": "≤", "date_gt": ">", "date_ge": "≥",
 }  # fmt: skip
 
 
@@ -44,6 +44,7 @@ def brief(answer: Answer, language: str) -> Brief:
         return Brief(absent=tuple(refusal(answer, language)))
     mapped = answer.mapped
     first, *rest = told
+    first = whether(answer, language) + first
     counted = say(language, f"{mapped.table.rows:,}행에 대한 질의", f"query over {mapped.table.rows:,} rows")
     lines = [f"{first} [`{mapped.table.name}`, {counted}]", *rest, *notes(mapped, language)]
     read = say(language, "이렇게 읽었습니다", "Read as")
@@ -52,6 +53,23 @@ def brief(answer: Answer, language: str) -> Brief:
         answer="\n".join([*lines, "", f"*{words}*"]),
         evidence=(Block(f"**{say(language, '실행한 질의', 'The query that ran')}**\n\n```sql\n{answer.sql}\n```"),),
     )
+
+
+def whether(answer: Answer, language: str) -> str:
+    """Return yes or no where the question asks for it, with a colon; otherwise nothing."""
+    if answer.mapped is None or answer.result is None or not answer.mapped.claim:
+        return ""
+    query, rows = answer.mapped.query, answer.result.rows
+    if answer.mapped.claim == "some":
+        holds = bool(rows[0][0])
+    else:
+        both = next((one for one in query.filters if one.column == query.group and len(one.values) == 2), None)
+        figures = {str(row[0]): row[1] for row in rows}
+        first, second = (figures.get(str(value)) for value in both.values) if both else (None, None)
+        if first is None or second is None:
+            return ""
+        holds = first > second if answer.mapped.claim == "more" else first < second
+    return say(language, "예: ", "Yes: ") if holds else say(language, "아니요: ", "No: ")
 
 
 def notes(mapped: Mapped, language: str) -> list[str]:
@@ -221,13 +239,14 @@ def shown(value: Any, column: Column | None, language: str) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a figure: 5,076 (5,076.016), 419.94, 0.0312."""
+    """Return a figure as it is; one of many digits rounded, with more of them in brackets: 2.77 (2.771)."""
     exact = Fraction(str(value)) if not isinstance(value, int) else Fraction(value)
-    if exact.denominator == 1:
+    if abs(exact) < 1 and exact.denominator != 1:
+        return f"{float(exact):.4g}"
+    if (exact * 100).denominator == 1:
         return number(exact)
-    if abs(exact) >= 1000:
-        return f"{number(exact, 0)} ({number(exact, 3)})"
-    return number(exact, 2) if abs(exact) >= 1 else f"{float(exact):.4g}"
+    places = 0 if abs(exact) >= 1000 else 1 if abs(exact) >= 10 else 2
+    return f"{number(exact, places)} ({number(exact, 3)})"
 
 
 def plain(value: Any) -> str:
@@ -285,7 +304,7 @@ def described(query: TableQuery, table: Table, language: str) -> str:
 def refusal(answer: Answer, language: str) -> list[str]:
     """Return why nothing was answered, what the table has, and the nearest questions."""
     if answer.why == "absent":
-        there = ", ".join(f"`{t.name}`" for t in answer.tables[:_NAMES])
+        there = ", ".join(f"`{path}`" for path in answer.files[:_NAMES])
         return [
             say(language, f"작업 폴더에 없는 파일: {answer.named}", f"There is no {answer.named} in the workspace."),
             say(language, f"있는 표: {there}", f"Tables there are: {there}"),

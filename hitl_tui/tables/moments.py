@@ -1,0 +1,140 @@
+"""Years, months and days of a question, alone, from one to another, since or until one, as filters of a column."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from hitl_tui.tables.profile import Column
+from hitl_tui.tables.query import Filter
+from hitl_tui.tables.words import Token, lexicon
+
+_RANGE = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to|through|until|till|and the year|사이)\s?(?:the year\s)?$", re.I)
+_SAME = re.compile(r"^(?:of|in|,|에|의)?$", re.I)
+_BEFORE = 14
+_SIGNS = {"since": "ge", "until": "le", "gt": "gt", "lt": "lt", "ge": "ge", "le": "le"}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A year, a month, a month of a year, or a day, as a question names it; 0 for what it doesn't say."""
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+    last_year: int = 0
+
+    @classmethod
+    def of(cls, token: Token) -> Moment:
+        if token.kind == "day":  # one that the calendar doesn't have is none
+            year, month, day = map(int, token.forms[0].split("-"))
+            return cls(year, month, day) if 0 < month < 13 and 0 < day <= monthrange(year, month)[1] else cls()
+        number = int(token.number or 0)
+        if token.kind == "decade":
+            return cls(year=number, last_year=number + 9)
+        return cls(year=number) if token.kind == "year" else cls(month=number)
+
+    def joined(self, other: Moment) -> Moment | None:
+        """Return a month and a year as one; None where they are something else."""
+        if bool(self.year) == bool(other.year) or bool(self.month) == bool(other.month):
+            return None
+        return Moment(self.year or other.year, self.month or other.month)
+
+    def first_day(self, year: int) -> date:
+        return date(self.year or year, self.month or 1, self.day or 1)
+
+    def last_day(self, year: int) -> date:
+        ends, month = self.last_year or self.year or year, self.month or 12
+        return date(ends, month, self.day or monthrange(ends, month)[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What a question says of time: a moment, or from one to another, and how it is compared (empty: within it)."""
+
+    first: Moment
+    last: Moment
+    sign: str
+    tokens: frozenset[int]
+    said: str
+
+    def filter(self, column: Column) -> Filter | None:
+        """Return the rows of a column of dates or years that are meant; None where it can't tell them."""
+        one, end = self.first, self.last
+        years = (one.year or end.year, end.last_year or end.year or one.year)
+        if not (one.year or one.month) or not (end.year or end.month):
+            return None
+        if column.kind != "date":
+            if not all(years) or one.month or end.month:
+                return None
+            if self.sign:
+                return Filter(column.name, self.sign, (float(years[0]),), self.said)
+            if years[0] == years[1]:
+                return Filter(column.name, "is", (float(years[0]),), self.said)
+            return Filter(column.name, "between", (float(years[0]), float(years[1])), self.said)
+        if not any(years):
+            months = (float(one.month), float(end.month))
+            if months[0] == months[1]:
+                return Filter(column.name, "month", months[:1], self.said)
+            return Filter(column.name, "months", months, self.said)
+        if self.sign:
+            day = end.last_day(years[1]) if self.sign in ("gt", "le") else one.first_day(years[0])
+            return Filter(column.name, f"date_{self.sign}", (day.isoformat(),), self.said)
+        if not one.month and not end.month:
+            op, values = ("year", years[:1]) if years[0] == years[1] else ("years", years)
+            return Filter(column.name, op, tuple(map(float, values)), self.said)
+        days = (one.first_day(years[0]).isoformat(), end.last_day(years[1]).isoformat())
+        return Filter(column.name, "dates", days, self.said)
+
+
+def periods(
+    tokens: Sequence[Token], text: str, skipped: frozenset[int], comparisons: Sequence[str]
+) -> Iterator[Period]:
+    """Yield what a question says of time, in order.
+
+    Args:
+        tokens: of the question.
+        text: the question.
+        skipped: tokens that stand for something else.
+        comparisons: the comparisons the question has.
+    """
+    found: list[tuple[list[int], Moment]] = []
+    for n, token in enumerate(tokens):
+        if n in skipped or token.kind not in ("year", "month", "day", "decade"):
+            continue
+        said = Moment.of(token)
+        joined = found[-1][1].joined(said) if found and found[-1][0][-1] == n - 1 else None
+        if joined and _SAME.match(text[tokens[n - 1].end : token.start].strip()):
+            found[-1] = ([*found[-1][0], n], joined)
+            continue
+        found.append(([n], said))
+    while found:
+        places, one = found.pop(0)
+        start, end = tokens[places[0]].start, tokens[places[-1]].end
+        words = text[start:end]
+        if found:
+            after, other = found[0]
+            between = text[end : tokens[after[0]].start].strip()
+            pair = between == "and" and "between" not in comparisons
+            if _RANGE.match(between) and not pair:
+                found.pop(0)
+                yield Period(one, other, "", frozenset([*places, *after]), f"{words}–{tokens[after[-1]].text}")
+                continue
+        yield Period(one, one, _sign(text, start, end), frozenset(places), words)
+
+
+def _sign(text: str, start: int, end: int) -> str:
+    """Return how a moment is compared, by the words right before it in English and right after it in Korean."""
+    before = re.split(r"[,;?]|\d", text[max(0, start - _BEFORE) : start])[-1].strip().casefold()
+    after = text[end : end + 5].lstrip()
+    for name, expression in lexicon().times.items():
+        for match in expression.finditer(before):
+            if not re.sub(r"\bthe\b|\bend of\b|\bstart of\b|\byear\b", "", before[match.end() :]).strip():
+                return _SIGNS[name]
+        following = expression.match(after)
+        if following and re.search("[가-힣]", following.group()):
+            return _SIGNS[name]
+    return ""
