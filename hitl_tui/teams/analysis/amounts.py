@@ -185,27 +185,28 @@ def _korean(text: str, begin: int, start: int) -> Amount | None:
 
 def _of_places(tokens: Sequence[str]) -> Fraction | None:
     """Return the value of numbers and place letters, 3 억 5 천 만; None when the places don't descend."""
-    total = section = Fraction(0)
-    number: Fraction | None = None
+    total: int | Fraction = 0
+    section: int | Fraction = 0
+    number: int | Fraction | None = None  # whole numbers stay int: fractions are slow, and long texts hold many
     last_big, last_small = 10**16, 10**4
     for token in tokens:
         if token in _SMALL:
             if _SMALL[token] >= last_small:
                 return None
-            section += (Fraction(1) if number is None else number) * _SMALL[token]
+            section += (1 if number is None else number) * _SMALL[token]
             number, last_small = None, _SMALL[token]
         elif token in _BIG:
             if _BIG[token] >= last_big:
                 return None
             bare = number is None and not section
-            total += _BIG[token] * (Fraction(1) if bare else section + (number or 0))
-            section, number, last_big, last_small = Fraction(0), None, _BIG[token], 10**4
+            total += _BIG[token] * (1 if bare else section + (number or 0))
+            section, number, last_big, last_small = 0, None, _BIG[token], 10**4
         else:
-            value = Fraction(_DIGITS[token]) if token in _DIGITS else _value(token.rstrip(",."))
-            if number is not None or value is None:
+            value = _value(token.rstrip(",.")) if number is None and token not in _DIGITS else None
+            if number is not None or (value is None and token not in _DIGITS):
                 return None
-            number = value
-    return total + section + (number or 0)
+            number = _DIGITS[token] if value is None else value.numerator if value.denominator == 1 else value
+    return Fraction(total + section + (number or 0))
 
 
 def _of_run(text: str, begin: int, end: int, tokens: Sequence[str], value: Fraction) -> Amount | None:

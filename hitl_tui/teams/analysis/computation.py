@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,8 @@ from hitl_tui.teams.analysis.units import Amount
 from hitl_tui.teams.analysis.words import ASKS_HOW_MUCH, FALL, MOVES, RISE, Subject, matters, say
 from hitl_tui.teams.contract import Citation, language_of
 
+MAX_TEXT = 200_000
+"""Characters of passages that are read, the first ones."""
 _LISTED = 6
 _NOTHING = (
     "질문에도 찾은 구절에도 이 질문에 맞게 계산하거나 견줄 수치가 없어 계산하지 않았습니다.",
@@ -56,6 +59,8 @@ def compute(
     """
     query = query[:MAX_QUERY]
     language = language or language_of(query)
+    lengths = itertools.accumulate(len(passage.text) for passage in passages)
+    passages = [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
     amounts = parse_amounts(query)
     changes = find_changes(query, amounts)
     subject = Subject.of(without(query, amounts))

@@ -113,12 +113,14 @@ def find_limits(passages: Iterable[Passage]) -> tuple[Limit, ...]:
     """Return the limits of passages, in their order; the same limit written twice in a sentence counts once."""
     found: dict[tuple[str, str, Fraction, str], Limit] = {}
     for passage in passages:
-        amounts = parse_amounts(passage.text)
-        for start, end in sentences(passage.text) if amounts else ():
+        rest = list(parse_amounts(passage.text))[::-1]
+        for start, end in sentences(passage.text) if rest else ():
             said = passage.text[start:end]
-            for amount in () if _EXCEPTION.search(said) else amounts:
-                bound = _bound(passage.text, start, end, amount) if start <= amount.start < end else ""
-                if bound:
+            inside = []
+            while rest and rest[-1].start < end:
+                inside.append(rest.pop())
+            for amount in () if _EXCEPTION.search(said) else inside:
+                if bound := _bound(passage.text, start, end, amount):
                     limit = Limit(bound, amount, passage.cite(start, end), f"{passage.heading}\n{said}".lower())
                     found.setdefault((limit.citation.label, bound, amount.value, amount.unit), limit)
         if len(found) >= MAX_FOUND:
