@@ -134,7 +134,9 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_
 
 
 def _plain(token: Token) -> bool:
-    return token.kind in ("decade", "day") or (token.filler and not any(f in lexicon().alike for f in token.forms))
+    short = token.text.isascii() and token.text.islower() and len(token.text) <= 2
+    stands = not short and any(form in lexicon().alike for form in token.forms)
+    return token.kind in ("decade", "day") or (token.filler and not stands)
 
 
 def _forms(token: Token) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ _NAMED, _LIKELY, _LOOSE = 0.95, 0.75, 0.5
 """How likely a word stands for a column: it is its name; it is part of it; it may."""
 EXPLAINED = 0.64
 _PREDICATE = 0.4
+_FAR = 200
+"""Years from those of a table by which a number isn't one of them."""
 """Share of what a question says that a query has to explain."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
 _IDS = {"id", "uuid", "code", "fips", "lat", "lon", "latitude", "longitude", "index", "zip", "zipcode", "no", "number",
@@ -341,7 +343,8 @@ class Reader:
         made: list[Filter] = []
         used: set[int] = set()
         time = self.time_column()
-        for one in periods(self.tokens, self.text, skipped, list(self.comparisons)) if time else ():
+        numbers = frozenset(n for n, token in enumerate(self.tokens) if time and _far(token, time))  # 1000 is no year
+        for one in periods(self.tokens, self.text, skipped | numbers, list(self.comparisons)) if time else ():
             if time and (filter_ := one.filter(time)):
                 made.append(filter_)
                 used |= one.tokens
@@ -368,7 +371,7 @@ class Reader:
         sign = self._sign(token)
         if sign or between:
             name = self._compared(n, token.unit) or measure
-            if not name:
+            if not name or (token.kind == "year" and not self.column(name).low <= value <= self.column(name).high):
                 return None
             if between:
                 high = float(self.tokens[later].number or 0)
@@ -963,6 +966,10 @@ def _months_together(filters: Sequence[Filter]) -> list[Filter]:
     made = [Filter(one.column, "year", years, said) for one in dated[:1]]
     kept = [one for one in filters if one not in months and one not in dated]
     return [*kept, Filter(filters[0].column, "month", named, said), *made]
+
+
+def _far(token: Token, time: Column) -> bool:
+    return token.kind == "year" and not time.low - _FAR <= float(token.number or 0) <= time.high + _FAR
 
 
 def _may_be_year(token: Token, time: Column) -> bool:
