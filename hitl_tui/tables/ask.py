@@ -84,7 +84,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
     ]
     if not best.sure or (not named and (rivals or best.score < ENOUGH or (not best.own and not best.query.filters))):
-        return Answer(best, why="unsure", choices=(best, *ranked[1:3]), unread=known.unread)
+        others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
+        return Answer(best, why="unsure", choices=(best, *others), unread=known.unread)
     return Answer(best, unread=known.unread)
 
 

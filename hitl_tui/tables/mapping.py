@@ -869,7 +869,7 @@ class Reader:
             elif likely >= _LIKELY:
                 weights[n] = -0.4 * says
             else:
-                unknown.append(token.text)
+                unknown.append(token.text.strip())
                 counted = any(0 <= token.start - end <= 1 for _, end in self.operations.get("count", ()))
                 weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)
