@@ -25,12 +25,13 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict, closed_words, name_of
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import translate
+from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.wording.inbox_rows import asked_words, waits_words
+from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.text_lines import is_terminal, shown
 
 WAITS = 3
@@ -115,7 +116,7 @@ def _lines(job: Job, one: _Waiting) -> list[str]:
     digest = f" --digest {request.digest[:16]}" if bound else ""
     where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
     rows = [
-        f"{one_line(where, 60)} · {waits_words(one.view)} · {request.risk_class.value}",
+        f"{one_line(where, 60)} · {waits_words(one.view)} · {_(RISK_WORDS[request.risk_class.value])}",
         f"  {asked_words(one.view)}",
         f"  hitl-tui decide {request.id} approve{digest}{job.place}",
     ]

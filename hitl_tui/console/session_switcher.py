@@ -350,6 +350,7 @@ class SessionSwitcher:
         found: list[SessionSummary] = await (await self._app.engine.admin()).sessions()
         if self._app.home.is_mounted:
             await self._app.home.show_sessions(found, at)
+            self._app.home.inbox(len(await self._app.engine.requests()))
             await self._show_trust()
         await self._app.engine.prepare()
 

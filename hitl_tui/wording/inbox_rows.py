@@ -11,6 +11,7 @@ from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.wording.rows import Row, labelled
+from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.times import duration_words, left_words, moment
 
 
@@ -43,8 +44,8 @@ def step_rows(step: Checkpoint, folder: str) -> list[Row]:
         takes = _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level)
         rows.append(labelled(_("takes"), takes))
     rows += [labelled(decision.said, f"{decision.by} · {decision.reason}") for decision in view.decisions]
+    rows.append(labelled(_("risk"), _(RISK_WORDS[view.request.risk_class.value])))
     rows.append(labelled(_("waits"), waits_words(view)))
-    rows.append(labelled(_("digest"), view.request.digest))
     return rows
 
 

@@ -160,7 +160,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
             table.add_row(
                 Text(one_line(safe_text(f"{arrow}{request.session}{title}", multiline=False), sessions)),
                 Text(one_line(asked_words(view), asks)),
-                Text(_(_RISKS.get(str(request.about.get("risk", "")), ""))),
+                Text(_(_RISKS.get(str(request.about.get("risk") or request.risk_class.value), ""))),
                 Text(waiting),
                 key=request.id,
             )

@@ -277,11 +277,13 @@ class HomeScreen(PromptScreen):
         self._table.display = self.query_one("#sessions-title", Static).display = bool(sessions)
         if not sessions and self.focused is None:
             self.to_prompt()
-        waiting = sum(s.questions for s in sessions)
-        needs = ngettext("● {n} needs you", "● {n} need you", waiting).format(n=waiting)
-        self.query_one(HeaderBar).status = needs if waiting else ""
         self._show_found()
         self._show_keys()
+
+    def inbox(self, waiting: int) -> None:
+        """Show how many questions wait, of sessions and of agents' tasks."""
+        needs = ngettext("● {n} needs you", "● {n} need you", waiting).format(n=waiting)
+        self.query_one(HeaderBar).status = needs if waiting else ""
 
     def seek(self, words: str) -> None:
         """Show the sessions that have these words, and go to them."""
