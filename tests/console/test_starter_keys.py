@@ -32,6 +32,7 @@ async def answered(c: Console) -> list[str]:
         c.clock.rest()
         while not c.panel.read:
             await press("pagedown")
+            await c.pilot.pause(0.05)  # that the end was on the screen is known once it was painted
         await press("1")
         await c.until(partial(moved_on, c, question), "what comes next")
         c.clock.rest()
