@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.listing import Listed
 from hitl_tui.teams.search.markup import html_extraction, markdown_blocks, rst_blocks
 from hitl_tui.teams.search.passage_search import Passage
 from hitl_tui.teams.search.query_terms import parse_question
@@ -192,17 +193,27 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
 @pytest.mark.parametrize(
     ("question", "places", "counted"),
     [
-        ("list the TODO comments in the code", ["app.py:2", "app.py:4"], ("TODO", 2, 1)),
-        ("how many documents mention badgers?", ["a.md:1", "b.md:3"], ("badgers", 3, 2)),
-        ("badger를 언급하는 문서는 몇 개야?", ["a.md:1", "b.md:3"], ("badger", 3, 2)),
+        ("list the TODO comments in the code", ["app.py:2", "app.py:4"], Listed("", "TODO", "", 2, 1)),
+        ("how many documents mention badgers?", ["a.md:1", "b.md:3"], Listed("", "badgers", "", 3, 2)),
+        ("badger를 언급하는 문서는 몇 개야?", ["a.md:1", "b.md:3"], Listed("", "badger", "", 3, 2)),
         ("list the TODO comments in a.md", [], None),
+        (
+            "how many documents in the notes folder mention otters?",
+            ["notes/c.md:3"],
+            Listed("notes/**", "otters", "", 1, 1),
+        ),
+        ("how many *.py files are there?", ["app.py:1"], Listed("*.py", "", "", 1, 1)),
+        ("notes 폴더에 c로 시작하는 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/c*", "", "", 1, 1)),
+        ("How many documents have a title that starts with Weas?", ["notes/c.md:3"], Listed("", "", "Weas", 1, 1)),
+        ("From how many otters on do files help?", [], None),
+        ("How many otters do you start with?", [], None),
     ],
 )
-def test_what_is_counted_or_listed(
-    folder: Path, question: str, places: list[str], counted: tuple[str, int, int] | None
-) -> None:
+def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str], counted: Listed | None) -> None:
     (folder / "a.md").write_text("Badgers sleep; many badgers snore.\n\nOtters swim.\n")
     (folder / "b.md").write_text("# Notes\n\nOne badgers' den.\n\nTwo badgers.\n")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "c.md").write_text("# Weasels\n\nUnlike otters, they climb.\n")
     (folder / "app.py").write_text("x = 1\n# TODO: otters\ny = 2\n# TODO: weasels\n# todos\n")
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)

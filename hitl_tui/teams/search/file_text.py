@@ -149,11 +149,12 @@ _PLAIN = frozenset(
 )
 """Read line by line as they are: notes, logs, data and source."""
 _MARKED = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "xhtml": "html", "rst": "rst", "csv": "csv"}
+_PACKED = frozenset({"pdf", "docx", "pptx"})
 _MANUAL = re.compile(r"[1-9][a-z]{0,3}\Z")
 
 
 def kind_of(name: str) -> str:
-    """Return how a file is read, by its name: `md`, `html`, `rst`, `csv`, `pdf`, `man`, `text`; empty when it isn't.
+    """Return how a file is read, by its name: its kind (`md`, `rst`, `csv`, `docx`, `man`, `text`), or empty.
 
     What is packed (`.gz`) is read as what is within; a name without an ending is text's.
     """
@@ -162,7 +163,7 @@ def kind_of(name: str) -> str:
         return "text"
     if last == "txt" and first.endswith((".rst", ".md")):
         last = first.rpartition(".")[2]
-    if last in _MARKED or last == "pdf":
+    if last in _MARKED or last in _PACKED:
         return _MARKED.get(last, last)
     if _MANUAL.match(last):
         return "man"
@@ -257,6 +258,10 @@ def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> 
         data = _unpacked(data)
     if kind == "pdf":
         return pdf_extraction(data, clean=clean)
+    if kind in _PACKED:
+        from hitl_tui.teams.search.office_text import office_extraction
+
+        return office_extraction(data, kind, clean)
     if is_binary(data):
         raise Unreadable(Message("binary file"), LeftOut.BINARY)
     text, note = decode(data)

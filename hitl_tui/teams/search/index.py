@@ -53,7 +53,7 @@ def without_tags(text: str) -> str:
     return _LINK.sub(r"\1", _TAG.sub(" ", _HIDDEN.sub(" ", text)))
 
 
-VERSION = 11
+VERSION = 12
 WAIT_SECONDS = 60.0
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
 _TABLES = {"meta", "files", "windows", "words", "spellings"}

@@ -1,11 +1,14 @@
-"""Questions that count or list: how many documents mention a name, and which lines have a mark such as TODO."""
+"""Questions that count or list files: by where they are, how they are named or titled, and what stands in them."""
 
 from __future__ import annotations
 
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 
 from hitl_tui.teams.search.query_terms import Term
 from hitl_tui.teams.search.tokens import normalise, phrase_tokens
@@ -16,45 +19,168 @@ _FILES = re.compile(
     r"\b(?:docs?|documents?|files?|pages?|runbooks?|guides?|manuals?|notes?)\b|문서|파일|런북|페이지|가이드|안내서",
     re.IGNORECASE,
 )
-_MENTION = re.compile(
-    r"\b(?:mention|about|contain|cover|describe|refer|deal with)|언급|관한|대한|다루|나오는", re.IGNORECASE
+_OF_FILES = re.compile(
+    rf"(?:how many|number of|count|list|which)\s(?:\S+\s){{0,4}}?(?:{_FILES.pattern})"
+    rf"|(?:{_FILES.pattern}).*[가-힣]|[가-힣].*(?:{_FILES.pattern})",
+    re.IGNORECASE,
 )
+"""It is files that are counted or listed."""
+_ABOUT = re.compile(r"\b(?:about|cover|covers|describe|describes|deal with)\b|관한|대한|다루", re.IGNORECASE)
+_MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer|have)|언급|나오는|들어|있는", re.IGNORECASE)
 _LITERAL = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|[A-Z]+_[A-Z_]+)\b|[\"“`「]([^\"”`」\n]{2,60})[\"”`」]")
+_BEGINS = re.compile(
+    r"\b(?:start|begin)(?:s|ing)? with [\"“`']?(?P<en>[^\s\"”`',?]{2,60})|(?P<ko>\S{1,60}?)[\"”`']?(?:으로|로) 시작",
+    re.IGNORECASE,
+)
+_TITLES = re.compile(r"\btitles?\b|\btitled\b|\bheadings?\b|제목", re.IGNORECASE)
+_TITLE = re.compile(r"^title:\s*['\"]?(.+?)['\"]?$", re.MULTILINE)
+_GLOB = re.compile(r"[\w./-]*\*[\w./*-]*|(?<![\w.])\*?\.[a-z]{1,5}(?=\s+files?\b|\s*파일)", re.IGNORECASE)
+_WORD = re.compile(r"[\w./-]*\w", re.UNICODE)
+_LONGEST_NAME, _SHORTEST_NAME = 3, 4
 
 
-def counted_word(question: str, terms: Sequence[Term]) -> str:
-    """Return the word of which a question wants a count or a list of where it stands; empty for other questions."""
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which files a question wants counted or listed.
+
+    Args:
+        folder: what they are below; empty for anywhere.
+        name: a pattern of their names; empty for any.
+        title: how their titles begin; empty for any.
+        word: what stands in them; empty for anything.
+        about: it is what they are about, not only what they mention.
+        lines: the lines that have the word are wanted, rather than files.
+    """
+
+    folder: str = ""
+    name: str = ""
+    title: str = ""
+    word: str = ""
+    about: bool = False
+    lines: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where, as a pattern of paths; empty for any file."""
+        return "/".join(filter(None, (self.folder, self.name or ("**" if self.folder else ""))))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a listing gave.
+
+    Args:
+        place, word, title: what was counted; see `Listing`.
+        lines, files: how many lines have the word, and how many files there are.
+    """
+
+    place: str
+    word: str
+    title: str
+    lines: int
+    files: int
+
+
+def listing_in(db: sqlite3.Connection, question: str, terms: Sequence[Term]) -> Listing | None:
+    """Return which files a question wants counted or listed; None for other questions."""
+    files = _OF_FILES.search(question)
     if not (_COUNTS.search(question) or _LISTS.search(question)):
-        return ""
+        return None
+    if (files or _TITLES.search(question)) and (begins := _BEGINS.search(question)):
+        said = (begins["en"] or begins["ko"]).strip("\"“`'")
+        folder = _folder(db, question, said)
+        return Listing(folder, title=said) if _TITLES.search(question) else Listing(folder, name=f"{said}*")
+    if files and (pattern := _GLOB.search(question)):
+        folder = _folder(db, question, pattern[0])
+        return Listing(folder, name=pattern[0] if "*" in pattern[0] else f"*{pattern[0]}")
     if literal := _LITERAL.search(question):
-        return literal[1] or literal[0]
-    if not (_FILES.search(question) and _MENTION.search(question)):
-        return ""
-    names = [t for t in terms if not _FILES.fullmatch(t.surface) and not _MENTION.match(t.surface)]
-    return max(names, key=lambda term: term.telling).surface if names else ""
+        word = literal[1] or literal[0]
+    elif files and (mention := _MENTION.search(question)):
+        names = [t for t in terms if not _FILES.fullmatch(t.surface) and not _MENTION.match(t.surface)]
+        folder = _folder(db, question, "")
+        within = {_letters(part) for part in PurePosixPath(folder).parts}
+        outside = [t for t in names if not any(_letters(t.surface) in part for part in within)]
+        word = max(outside or names, key=lambda term: term.telling).surface if names else ""
+        if not word:
+            return None
+        return Listing(folder if outside else "", word=word, about=_ABOUT.fullmatch(mention[0]) is not None)
+    else:
+        return None
+    return Listing(_folder(db, question, word), word=word, lines=files is None or not _MENTION.search(question))
 
 
-def asks_for_lines(question: str) -> bool:
-    """Return whether lines are wanted rather than the files they are in."""
-    return _FILES.search(question) is None or _MENTION.search(question) is None
+def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:
+    """Return the folder that a question names by its path, or by its name written in any way; empty if none."""
+    known = {
+        str(parent): _letters(parent.name)
+        for (path,) in db.execute("SELECT path FROM files")
+        for parent in PurePosixPath(path).parents
+        if parent.name
+    }
+    words: list[str] = _WORD.findall(question.replace(apart, " ") if apart else question)
+    for word in words:
+        if "/" in word and word.strip("/") in known:
+            return word.strip("/")
+    said = {_letters("".join(words[at : at + n])) for n in range(1, _LONGEST_NAME + 1) for at in range(len(words))}
+    named = [folder for folder, name in known.items() if len(name) >= _SHORTEST_NAME and name in said]
+    return min(named, key=lambda folder: (folder.count("/"), folder), default="")
 
 
-def lines_with(db: sqlite3.Connection, literal: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:
-    """Yield path, number and text of the lines that have a word; in capitals only as it is written.
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> list[tuple[str, int, str]]:
+    """Return path, number and text of the lines that a listing means, in order of the paths.
 
     Args:
         db: the store.
-        literal: the word, or words side by side.
+        listing: what is counted.
         named: files to look in; all where there are none.
     """
-    how = re.IGNORECASE if literal != literal.upper() else 0
-    wanted = re.compile(rf"(?<!\w){re.escape(literal)}" + (r"(?!\w)" if literal == literal.upper() else ""), how)
-    rows = db.execute(
-        "SELECT path, parts FROM words JOIN windows ON windows.id = words.rowid JOIN files ON files.id = windows.file"
-        " WHERE words MATCH ? AND (? OR file IN (SELECT value FROM json_each(?))) ORDER BY path, windows.id",
-        (f'"{phrase_tokens(normalise(literal))}"', not named, json.dumps(list(named))),
+    if listing.word:
+        found = list(_within(_lines_with(db, listing.word, named), listing))
+        if listing.about and (spoken := [line for line in found if _speaks(line[0], listing.word)]):
+            return spoken
+        return found
+    first = db.execute(
+        "SELECT path, coalesce(heading, ''), coalesce(parts, '[[1, 1, \"\"]]') FROM files LEFT JOIN windows"
+        " ON windows.id = (SELECT min(id) FROM windows WHERE file = files.id) ORDER BY path"
     )
-    for path, parts in rows:
+    lines = []
+    for path, heading, parts in first:
+        line, _, text = json.loads(parts)[0]
+        title = written[1] if (written := _TITLE.search(text)) else heading.partition(" > ")[0] or text.split("\n")[0]
+        if not listing.title or title.casefold().startswith(listing.title.casefold()):
+            lines.append((path, line, title if listing.title else text.split("\n")[0].strip()))
+    return list(_within(lines, listing))
+
+
+def _speaks(path: str, word: str) -> bool:
+    """Return whether a file's name says that it is about a word."""
+    return _letters(word) in _letters(PurePosixPath(path).name)
+
+
+def _within(lines: Iterable[tuple[str, int, str]], listing: Listing) -> Iterator[tuple[str, int, str]]:
+    for path, line, text in lines:
+        name = PurePosixPath(path).name
+        if listing.folder and not path.startswith(f"{listing.folder}/"):
+            continue
+        if not listing.name or fnmatchcase(name.casefold(), listing.name.rpartition("/")[2].casefold()):
+            yield path, line, text
+
+
+def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:
+    """Yield the lines that have a word; in capitals only as it is written."""
+    how = re.IGNORECASE if word != word.upper() else 0
+    wanted = re.compile(rf"(?<!\w){re.escape(word)}" + (r"(?!\w)" if word == word.upper() else ""), how)
+    rows = db.execute(
+        "SELECT path, heading, parts FROM words JOIN windows ON windows.id = words.rowid"
+        " JOIN files ON files.id = windows.file"
+        " WHERE words MATCH ? AND (? OR file IN (SELECT value FROM json_each(?))) ORDER BY path, windows.id",
+        (f'"{phrase_tokens(normalise(word))}"', not named, json.dumps(list(named))),
+    )
+    for path, heading, parts in rows:
         seen = False
         for first, last, text in json.loads(parts):
             lines = text.split("\n") if text.count("\n") == last - first else [text]
@@ -62,7 +188,6 @@ def lines_with(db: sqlite3.Connection, literal: str, named: Sequence[int]) -> It
                 if wanted.search(line):
                     seen = True
                     yield path, number, line.strip()
-        if not seen and how and json.loads(parts):
-            # It stands in a heading, or in the file's name.
+        if not seen and (wanted.search(heading) or wanted.search(path)):
             first, _, text = json.loads(parts)[0]
             yield path, first, text.split("\n")[0].strip()

@@ -23,7 +23,12 @@ _TITLE = re.compile(r"title[ \t]*[:=][ \t]*(.+)", re.IGNORECASE)
 _RST_LINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _RST_SKIP = re.compile(r"\.\. _(?:`[^`]+`|[^:]*)[^ ]*:(?:[ \t]+\S+)?[ \t]*$")
 _MD_SKIP = re.compile(r" {0,3}\[[^\]]+\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?$|[ \t]*<!--.*-->[ \t]*$")
-_RST_INSERTED = re.compile(r"[ \t]*\.\. (?:include|literalinclude|image|contents|toctree|index|meta|highlight)::.*$")
+_RST_INSERTED = re.compile(
+    r"[ \t]*\.\. (?:include|literalinclude|image|contents|toctree|index|meta|highlight|auto\w+)::.*$"
+    r"|[ \t]*\.\. (?:py:)?(?:current)?module::.*$"
+    r"|[ \t]+:[a-z-]+:[ \t]*$"
+)
+"""What stands for something that isn't in the file, and settings of it without a value."""
 _RST_GLOSSARY = re.compile(r"([ \t]*)\.\. glossary::")
 _RST_FIELD = re.compile(r"[ \t]*(?::[^:`\n]+:(?:[ \t]|$)|\.\. [\w-]+::)")
 _ARTICLE = re.compile(r"[ \t]*(제\s?\d+\s?조(?:의\s?\d+)?(?:\s?\([^)\n]{1,60}\)|\s?\[[^\]\n]{1,60}\]|(?=[ \t]*$)))")

@@ -41,7 +41,7 @@ class SearchState(TypedDict, total=False):
     missing: list[str]
     weak: bool
     nearly: list[list[str]]
-    counted: list[Any]
+    listed: dict[str, Any]
     result: dict[str, Any]
 
 
@@ -121,7 +121,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
         "missing": list(hits.missing),
         "weak": hits.weak,
         "nearly": [list(pair) for pair in hits.nearly],
-        "counted": list(hits.counted or ()),
+        "listed": asdict(hits.counted) if hits.counted else {},
     }
 
 
@@ -142,7 +142,7 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
             asked=runtime.context.task.query,
             weak=state.get("weak", False),
             nearly=state.get("nearly", []),
-            counted=state.get("counted", []),
+            listed=state.get("listed", {}),
         )
     )
     return {"result": result.to_dict()}

@@ -24,7 +24,9 @@ _ENGLISH = {
     "skipped": "Not searched ({count}): {names}.",
     "notes": "Remarks: {names}.",
     "more": "and {count} more",
-    "counted": "{lines} in {files} with “{word}”:",
+    "counted": "{lines} in {files} with “{word}”{where}:",
+    "titled": "{files} with a title that begins with “{title}”{where}:",
+    "placed": "{files} match `{place}`:",
     "nearly": "“{word}” isn't in these documents; did you mean “{near}”?",
     "unreadable": "`{path}` wasn't searched: {reason}.",
     "left_out": "Left out: {kinds}.",
@@ -59,7 +61,9 @@ _KOREAN = {
     "skipped": "검색하지 못한 것 ({count}): {names}.",
     "notes": "참고: {names}.",
     "more": "그 밖에 {count}개",
-    "counted": "“{word}”: {files}, {lines}에 있습니다.",
+    "counted": "“{word}”: {files}, {lines}에 있습니다{where}.",
+    "titled": "제목이 이렇게 시작하는 것: “{title}”, {files}{where}.",
+    "placed": "`{place}`: {files}.",
     "nearly": "이 문서들에 없는 말: “{word}”. 혹시 이 말인가요? “{near}”",
     "unreadable": "검색하지 못한 파일: `{path}` ({reason}).",
     "left_out": "제외한 것: {kinds}.",
@@ -103,7 +107,7 @@ class Found:
         asked: the session's question, which tells the language where the search is a bare name.
         weak: the passages only come near what was asked.
         nearly: words that stand nowhere, each with one that is written nearly like it.
-        counted: what was counted or listed, how many lines have it, in how many files.
+        listed: what was counted or listed; see `Listed`.
         left_out: how many were left out, by kind.
         unread: path and reason of files that the question names and that weren't searched.
     """
@@ -118,7 +122,7 @@ class Found:
     asked: str = ""
     weak: bool = False
     nearly: Sequence[Sequence[str]] = ()
-    counted: Sequence[Any] = ()
+    listed: Mapping[str, Any] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     unread: Sequence[dict[str, str]] = ()
 
@@ -240,11 +244,8 @@ def _answer(words: Mapping[str, str], found: Found, citations: Sequence[Citation
     passages = found.passages
     if not passages:
         return ""
-    if found.counted:
-        literal, lines, files = found.counted
-        head = words["counted"].format(
-            word=literal, lines=_count(words, lines, "line"), files=_count(words, files, "file")
-        )
+    if found.listed:
+        head = _counted(words, found.listed)
         shown = [
             f"- `{c.label}` {' '.join(str(p['text']).split())[:_LINE]}"
             for p, c in zip(passages, citations, strict=True)
@@ -258,6 +259,18 @@ def _answer(words: Mapping[str, str], found: Found, citations: Sequence[Citation
     for passage, citation in list(zip(passages, citations, strict=True))[: _quoted(passages)]:
         said.append(f"{_place(passage, citation)}\n\n{quoted(str(passage['text']), _ANSWER)}")
     return "\n\n".join(said)
+
+
+def _counted(words: Mapping[str, str], listed: Mapping[str, Any]) -> str:
+    kind = "counted" if listed["word"] else "titled" if listed["title"] else "placed"
+    return words[kind].format(
+        word=listed["word"],
+        title=listed["title"],
+        place=listed["place"],
+        where=f" (`{listed['place']}`)" if listed["place"] else "",
+        lines=_count(words, listed["lines"], "line"),
+        files=_count(words, listed["files"], "file"),
+    )
 
 
 def _foreign(found: Found) -> bool:

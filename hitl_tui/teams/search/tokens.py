@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 
 _HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
 _CJK = "々ー\u3040-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -177,34 +178,6 @@ def word_tokens(word: str) -> tuple[str, ...]:
     return (whole,)
 
 
-_STEP2 = (
-    ("ational", "ate"), ("tional", "tion"), ("ization", "ize"), ("isation", "ize"), ("fulness", "ful"),
-    ("ousness", "ous"), ("iveness", "ive"), ("biliti", "ble"), ("aliti", "al"), ("iviti", "ive"), ("ation", "ate"),
-    ("alism", "al"), ("entli", "ent"), ("ousli", "ous"), ("abli", "able"), ("alli", "al"), ("eli", "e"),
-    ("izer", "ize"), ("iser", "ize"), ("ator", "ate"), ("enci", "ence"), ("anci", "ance"), ("fulli", "ful"),
-)  # fmt: skip
-_STEP3 = (
-    ("icate", "ic"),
-    ("alize", "al"),
-    ("ative", ""),
-    ("iciti", "ic"),
-    ("ical", "ic"),
-    ("ness", ""),
-    ("ful", ""),
-)
-_STEP4 = (
-    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ise",
-    "al", "er", "ic",
-)  # fmt: skip
-
-
-def _by_last(table: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Return suffixes by their last letter, in order: most words end in none of them."""
-    return {last: [row for row in table if row[0].endswith(last)] for last in {suffix[-1] for suffix, _ in table}}
-
-
-_STEPS2, _STEPS3 = _by_last(_STEP2), _by_last(_STEP3)
-_STEPS4 = _by_last([(suffix, "") for suffix in _STEP4])
 _IRREGULAR = {
     "children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth",
     "mice": "mouse", "analyses": "analysis", "indices": "index", "appendices": "appendix", "matrices": "matrix",
@@ -214,77 +187,19 @@ _IRREGULAR = {
     "sold": "sell", "bought": "buy", "brought": "bring", "built": "build", "wrote": "write", "written": "write",
     "chose": "choose", "chosen": "choose", "broke": "break", "broken": "break", "stolen": "steal", "taught": "teach",
 }  # fmt: skip
-_VOWEL = re.compile(r"[aeiouy]")
-_CLOSED = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
-_MEASURE = re.compile(r"[aeiouy]+[^aeiouy]+")
+
+
+@cache
+def _english() -> Callable[[str], str]:
+    found: Callable[[str], str] = import_module("snowballstemmer").stemmer("english").stemWord
+    return found
 
 
 def stem(word: str) -> str:
-    """Return the stem of an English word in lower case (Porter's algorithm, somewhat shortened).
-
-    Two of its rules are those of its successor, Snowball: a `y` after a vowel stays (day, days), one after two
-    letters goes (try, tries). Words with other letters than a to z come back as they are.
-    """
+    """Return the stem of an English word in lower case; words with other letters than a to z come back as they are."""
     if len(word) < 3 or not word.isascii() or not word.isalpha():
         return word
-    word = _IRREGULAR.get(word, word)
-    if len(word) > 3:
-        word = _past(_plural(word))
-    if word.endswith("y") and len(word) > 2 and word[-2] not in "aeiou":
-        word = word[:-1] + "i"
-    if len(word) < 4:
-        return word
-    for table in (_STEPS2, _STEPS3):
-        for suffix, put in table.get(word[-1], ()):
-            if word.endswith(suffix):
-                base = word[: -len(suffix)]
-                word = base + put if _measure(base) > 0 else word
-                break
-    word = _residue(word)
-    if word.endswith("e") and len(word) > 4 and _measure(word[:-1]) >= 1 and not _closed(word[:-1]):
-        word = word[:-1]
-    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
-
-
-def _closed(base: str) -> bool:
-    """Whether a base has lost an `e`: one syllable that ends with a consonant after a single vowel (fil, mov)."""
-    return _measure(base) == 1 and _CLOSED.search(base) is not None
-
-
-def _measure(base: str) -> int:
-    return len(_MEASURE.findall(base))
-
-
-def _plural(word: str) -> str:
-    if word.endswith(("sses", "xes", "zzes")) or (word.endswith("ies") and len(word) > 4):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
-
-
-def _past(word: str) -> str:
-    if word.endswith("eed"):
-        return word[:-1] if _measure(word[:-3]) > 0 else word
-    for suffix in ("ed", "ing"):
-        base = word.removesuffix(suffix)
-        if base != word and _VOWEL.search(base) and len(base) > 2:
-            if base.endswith(("at", "bl", "iz")):
-                return base + "e"
-            if len(base) > 2 and base[-1] == base[-2] and base[-1] not in "aeioulsz":
-                return base[:-1]
-            return base + "e" if _closed(base) else base
-    return word
-
-
-def _residue(word: str) -> str:
-    for suffix, _ in _STEPS4.get(word[-1:], ()):
-        if word.endswith(suffix):
-            base = word[: -len(suffix)]
-            return base if _measure(base) > 1 else word
-    if word.endswith("ion") and word[-4:-3] in ("s", "t") and _measure(word[:-3]) > 1:
-        return word[:-3]
-    return word
+    return _english()(_IRREGULAR.get(word, word))
 
 
 def has_korean(text: str) -> bool:
