@@ -10,11 +10,10 @@ from typing import cast
 
 from hitl_tui.cli.admin_commands import DONE, looking
 from hitl_tui.cli.job import Job
-from hitl_tui.cli.session_jobs import acting_of, given_text
+from hitl_tui.cli.session_jobs import acting_of, given_text, handler_of
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.commands.answer_commands import form_of
 from hitl_tui.commands.command_context import names_digest
-from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.answer_parser import read_as
@@ -215,30 +214,21 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
     setup = await registry.setup(request.session, teams=False)
     job.session_id = setup.info.id
     job.log.hide(setup.secrets)
-    acting = acting_of(job)
     async with open_session(registry.store, setup) as session:
         if session.alone:
             await session.take_over()
-        handler = CommandHandler(
-            session,
-            setup.planner,
-            by=acting().name,
-            channel="cli",
-            admin=registry.admin,
-            acting=acting,
-            tasks=registry.tasks,
-        )
+        handler = handler_of(registry, session, setup, acting_of(job), (request.id,))
         snapshot = await session.settled() if session.owned else session.snapshot
         question = next((q for q in snapshot.questions if q.id == request.id), None)
         if question is None:
             raise Refused(Message("This question was replaced ({}); look at the new one.", request.id), reason="gone")
         if request.kind is Kind.INTERRUPT:
             reading = read_as(form_of(question), given.answer, text or given.reason)
-            result = await handler.answer(question, reading.value, reading.action, by_id=True)
+            result = await handler.answer(question, reading.value, reading.action)
         elif given.answer == EDIT:
             result = await handler.handle_command(f"/todo edit {request.todo_id} {text}", {request.id})
         else:
-            result = await handler.decide(question, _verdict(request, given.answer), reason=given.reason, by_id=True)
+            result = await handler.decide(question, _verdict(request, given.answer), reason=given.reason)
         if result.failed:
             raise HitlError(result.message)
         if session.owned:

@@ -102,6 +102,22 @@ def acting_of(job: Job) -> Acting:
     return lambda: identity
 
 
+def handler_of(
+    registry: SessionRegistry, session: OpenSession, setup: SessionSetup, acting: Acting, names: tuple[str, ...] = ()
+) -> CommandHandler:
+    """Return what carries out a command that a shell gives; see `CommandHandler`."""
+    return CommandHandler(
+        session,
+        setup.planner,
+        by=acting().name,
+        channel="cli",
+        admin=registry.admin,
+        acting=acting,
+        tasks=registry.tasks,
+        names=names,
+    )
+
+
 async def do(job: Job) -> int:
     """Carry one chat command out, let what it set free run, stop at the next question."""
     given = job.arguments
@@ -123,15 +139,7 @@ async def do(job: Job) -> int:
         async with open_session(registry.store, setup) as session:
             if session.alone:  # its owner has ended since it was looked for
                 await session.take_over()
-            handler = CommandHandler(
-                session,
-                setup.planner,
-                by=acting().name,
-                channel="cli",
-                admin=registry.admin,
-                acting=acting,
-                tasks=registry.tasks,
-            )
+            handler = handler_of(registry, session, setup, acting)
             if session.setup.broken and looks and not given.json:
                 job.err.lines([shown(translate(session.setup.broken))])
             with told(job, session):

@@ -110,6 +110,7 @@ class CommandHandler:
             its digest.
         since: when the chain of commands began that it carries out; see `CommandContext`.
         tasks: what waits of tasks outside of sessions; None where only this session counts.
+        names: ids of the questions that are answered, where the command line names them.
     """
 
     def __init__(
@@ -124,8 +125,11 @@ class CommandHandler:
         terminal: bool = False,
         since: str = "",
         tasks: TaskInbox | None = None,
+        names: tuple[str, ...] = (),
     ) -> None:
-        self._context = CommandContext(session, planner, by, channel, admin, acting, terminal, since=since, tasks=tasks)
+        self._context = CommandContext(
+            session, planner, by, channel, admin, acting, terminal, names=names, since=since, tasks=tasks
+        )
 
     def acting_as(self, identity: Identity) -> CommandHandler:
         """Return what carries commands out for somebody else: an approver who gave their token."""
@@ -211,7 +215,7 @@ class CommandHandler:
             await context.refuse_overtaken(todo_id)
 
     async def decide(
-        self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None, by_id: bool = False
+        self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None
     ) -> CommandResult:
         """Answer a question as it was shown: the decision carries the digest of what was on the screen.
 
@@ -220,33 +224,25 @@ class CommandHandler:
             verdict: the answer.
             reason: words that go with it.
             value: what goes with it, JSON.
-            by_id: it was named by its id, so that it may be of high risk without a terminal.
 
         Raises:
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        context = self._about(question) if by_id else self._beginning()
-        return await context.decide(question, verdict, reason=reason, value=value)
+        return await self._beginning().decide(question, verdict, reason=reason, value=value)
 
-    async def answer(self, question: Question, value: Json, action: str = "", *, by_id: bool = False) -> CommandResult:
+    async def answer(self, question: Question, value: Json, action: str = "") -> CommandResult:
         """Answer what a team asks from inside, as it was shown.
 
         Args:
             question: the question.
             value: the answer, as its form made it.
             action: the action that made it.
-            by_id: it was named by its id, as for `decide`.
 
         Raises:
             BadInput: it doesn't fit, or can't be kept.
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        context = self._about(question) if by_id else self._beginning()
-        return await answer_commands.send(context, question, value, action)
-
-    def _about(self, question: Question) -> CommandContext:
-        """Return what carries out a command that names a question by its id."""
-        return replace(self._beginning(), names=(question.id,))
+        return await answer_commands.send(self._beginning(), question, value, action)
 
     async def freed(self, mode: Mode) -> tuple[str, ...]:
         """Return the ids of the TODOs that another mode would let run without a question; see `rule_commands.freed`."""

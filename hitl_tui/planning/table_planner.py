@@ -60,9 +60,17 @@ class TablePlanner:
             return Proposed(Message("A further question about a table."), (AddStep(step),))
         added = [change.step.agent for change in proposed.changes if isinstance(change, AddStep)]
         only = len(added) == len(proposed.changes) and set(added) <= {SEARCH, ANALYSIS}
-        if not only or not _usable(agents) or not (step := await _asked(self._further, text, todos)):
+        if not only or not _usable(agents):
             return proposed
-        return Proposed(proposed.reason, (AddStep(step),))
+        if step := await _asked(self._further, text, todos):
+            return Proposed(proposed.reason, (AddStep(step),))
+        tables = {todo.id for todo in todos if todo.arguments.get("analysis_type") == TABLES}
+        steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]
+        if {step.agent for step in steps} == {ANALYSIS} and any(tables & {*step.dependencies} for step in steps):
+            # It would go on from a table that knows nothing of it: it is a question of its own.
+            planned = await self.planner.plan(text, agents)
+            return Proposed(proposed.reason, tuple(map(AddStep, planned.plan.steps)))
+        return proposed
 
     async def follow_up(
         self,

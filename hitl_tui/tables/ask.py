@@ -23,9 +23,11 @@ _MAX_TABLES = 200
 _COMPARED = 2
 """Tables whose columns are compared in meaning with what is left of a question."""
 ENOUGH = 0.55
-NEAR = 1.0
 """Score from which a question that isn't understood is told what the nearest table has."""
+NEAR = 1.0
 """Score from which a question is about a table that it doesn't name."""
+ALONE = 0.8
+"""Share of a question that a query explains where no table is named: what is left may be what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     rivals = [
         one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
     ]
-    if not best.sure or (not named and (rivals or best.score < ENOUGH or (not best.own and not best.query.filters))):
+    stands = best.own or best.query.filters
+    if not best.sure or (not named and (rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
         return Answer(best, why="unsure", choices=(best, *others), unread=known.unread)
     return Answer(best, unread=known.unread)
@@ -140,7 +143,7 @@ def about_table(question: str, workspace: Path) -> bool:
     if answer.why in ("", "absent", "unread"):
         return True
     best = answer.mapped
-    return best is not None and answer.why == "unsure" and best.score >= NEAR and best.counts
+    return best is not None and answer.why == "unsure" and best.score >= NEAR and best.counts and best.share >= ALONE
 
 
 def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:

@@ -38,10 +38,11 @@ _MOST_READINGS = 24
 _NAMED, _LIKELY, _LOOSE = 0.95, 0.75, 0.5
 """How likely a word stands for a column: it is its name; it is part of it; it may."""
 EXPLAINED = 0.64
+"""Share of what a question says that a query has to explain."""
 _PREDICATE = 0.4
+"""How much a Korean predicate says at most."""
 _FAR = 200
 """Years from those of a table by which a number isn't one of them."""
-"""Share of what a question says that a query has to explain."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
 _IDS = {"id", "uuid", "code", "fips", "lat", "lon", "latitude", "longitude", "index", "zip", "zipcode", "no", "number",
         "rank", "lng", "unnamed"}  # fmt: skip

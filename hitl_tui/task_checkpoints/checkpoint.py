@@ -75,8 +75,9 @@ class Checkpoint:
         """Return what a verdict that was just recorded led to."""
         if self.needed:
             return Message("Recorded; {} more needed to {}.", self.needed, verdict.value)
-        done = "Approved {what}." if verdict is Verdict.APPROVE else "Rejected {what}."
-        return Message(done, what=self.name)
+        if verdict is Verdict.APPROVE:
+            return Message("Approved {what}.", what=self.name)
+        return Message("Rejected {what}.", what=self.name)
 
     def to_dict(self) -> dict[str, Json]:
         """Return it as JSON values."""

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import PurePosixPath
 
 from hitl_tui.teams.search.query_terms import Term
@@ -20,13 +21,13 @@ _FILES = re.compile(
     re.IGNORECASE,
 )
 _OF_FILES = re.compile(
-    rf"(?:how many|number of|count|list|which)\s(?:\S+\s){{0,4}}?(?:{_FILES.pattern})"
+    rf"\b(?:how many|number of|count|list|which)\s(?:\S+\s){{0,4}}?(?:{_FILES.pattern})"
     rf"|(?:{_FILES.pattern}).*[가-힣]|[가-힣].*(?:{_FILES.pattern})",
     re.IGNORECASE,
 )
 """It is files that are counted or listed."""
 _ABOUT = re.compile(r"\b(?:about|cover|covers|describe|describes|deal with)\b|관한|대한|다루", re.IGNORECASE)
-_MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer|have)|언급|나오는|들어|있는", re.IGNORECASE)
+_MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer)|언급|나오는", re.IGNORECASE)
 _LITERAL = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|[A-Z]+_[A-Z_]+)\b|[\"“`「]([^\"”`」\n]{2,60})[\"”`」]")
 _BEGINS = re.compile(
     r"\b(?:start|begin)(?:s|ing)? with [\"“`']?(?P<en>[^\s\"”`',?]{2,60})|(?P<ko>\S{1,60}?)[\"”`']?(?:으로|로) 시작",
@@ -89,10 +90,10 @@ def listing_in(db: sqlite3.Connection, question: str, terms: Sequence[Term]) -> 
     if (files or _TITLES.search(question)) and (begins := _BEGINS.search(question)):
         said = (begins["en"] or begins["ko"]).strip("\"“`'")
         folder = _folder(db, question, said)
-        return Listing(folder, title=said) if _TITLES.search(question) else Listing(folder, name=f"{said}*")
+        return Listing(folder, title=said) if _TITLES.search(question) else Listing(folder, name=f"{escape(said)}*")
     if files and (pattern := _GLOB.search(question)):
-        folder = _folder(db, question, pattern[0])
-        return Listing(folder, name=pattern[0] if "*" in pattern[0] else f"*{pattern[0]}")
+        below, _, name = pattern[0].rpartition("/")
+        return Listing(below or _folder(db, question, pattern[0]), name=name if "*" in name else f"*{name}")
     if literal := _LITERAL.search(question):
         word = literal[1] or literal[0]
     elif files and (mention := _MENTION.search(question)):
@@ -106,7 +107,8 @@ def listing_in(db: sqlite3.Connection, question: str, terms: Sequence[Term]) -> 
         return Listing(folder if outside else "", word=word, about=_ABOUT.fullmatch(mention[0]) is not None)
     else:
         return None
-    return Listing(_folder(db, question, word), word=word, lines=files is None or not _MENTION.search(question))
+    of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))
+    return Listing(_folder(db, question, word), word=word, lines=of_lines)
 
 
 def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:
@@ -140,25 +142,29 @@ def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> 
     """
     if listing.word:
         found = list(_within(_lines_with(db, listing.word, named), listing))
-        if listing.about and (spoken := [line for line in found if _speaks(line[0], listing.word)]):
-            return spoken
-        return found
+        if not listing.about:
+            return found
+        about = {path for path, _, title, _ in _titles(db) if _letters(listing.word) in _letters(path + title)}
+        return [line for line in found if line[0] in about] or found
+    lines = [
+        (path, line, title if listing.title else text)
+        for path, line, title, text in _titles(db)
+        if title.casefold().startswith(listing.title.casefold())
+    ]
+    return list(_within(lines, listing))
+
+
+def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str, str]]:
+    """Yield of each file its path, the line that it begins in, its title, and its first line."""
     first = db.execute(
         "SELECT path, coalesce(heading, ''), coalesce(parts, '[[1, 1, \"\"]]') FROM files LEFT JOIN windows"
         " ON windows.id = (SELECT min(id) FROM windows WHERE file = files.id) ORDER BY path"
     )
-    lines = []
     for path, heading, parts in first:
         line, _, text = json.loads(parts)[0]
-        title = written[1] if (written := _TITLE.search(text)) else heading.partition(" > ")[0] or text.split("\n")[0]
-        if not listing.title or title.casefold().startswith(listing.title.casefold()):
-            lines.append((path, line, title if listing.title else text.split("\n")[0].strip()))
-    return list(_within(lines, listing))
-
-
-def _speaks(path: str, word: str) -> bool:
-    """Return whether a file's name says that it is about a word."""
-    return _letters(word) in _letters(PurePosixPath(path).name)
+        begins = text.split("\n")[0].strip()
+        title = written[1] if (written := _TITLE.search(text)) else heading.partition(" > ")[0] or begins
+        yield path, line, title, begins
 
 
 def _within(lines: Iterable[tuple[str, int, str]], listing: Listing) -> Iterator[tuple[str, int, str]]:
@@ -166,7 +172,7 @@ def _within(lines: Iterable[tuple[str, int, str]], listing: Listing) -> Iterator
         name = PurePosixPath(path).name
         if listing.folder and not path.startswith(f"{listing.folder}/"):
             continue
-        if not listing.name or fnmatchcase(name.casefold(), listing.name.rpartition("/")[2].casefold()):
+        if not listing.name or fnmatchcase(name.casefold(), listing.name.casefold()):
             yield path, line, text
 
 

@@ -37,7 +37,9 @@ _NEAR, _SURE = 0.4, 2.0
 The factors come from a logistic regression over 122 questions on thirteen folders, a quarter of them without an answer.
 """
 _UNLIKE = 0.05
+"""Where even the best is less like a question than this, meaning tells little."""
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
+"""Characters of the headings, and with them of a sentence, and sentences of a window, of which meaning is compared."""
 _NO_WORD = re.compile(r"[\W_]+")
 _SHORT = 60
 _LONG_QUESTION, _REPEATED = 30, 0.4
@@ -101,7 +103,7 @@ class _Asked:
     Args:
         text: as written.
         terms: what it looks for.
-        files: where each phrase stands, by window; of some files alone where the question names them.
+        found: where each phrase stands, by window; of some files alone where the question names them.
         windows: how many there are.
     """
 
@@ -170,8 +172,8 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         terms = tuple(with_near(term, [near for word, near in nearly if word == term.surface]) for term in terms)
         asked = replace(asked, terms=terms, found=_found(db, terms, named))
     absent = [term for term in terms if not asked.stands(term) and term.telling >= _NAMED]
-    hits = SearchHits((), tuple(t.surface for t in terms), (), searched(db), nearly=tuple(nearly))
-    hits = replace(hits, missing=tuple(term.surface for term in absent))
+    looked, missing = (tuple(term.surface for term in some) for some in (terms, absent))
+    hits = SearchHits((), looked, missing, searched(db), nearly=tuple(nearly))
     if not named and all(term.telling < _SUBJECT for term in terms):
         return hits
     ranked = _ranked(db, asked)
@@ -284,13 +286,14 @@ def _ranked(db: sqlite3.Connection, asked: _Asked) -> list[_Window]:
         said = _score(asked, f" {body} ", f" {title} ", f" {name} ")
         blocks = tuple(piece for first, last, text in json.loads(parts) for piece in _sentences(first, last, text))
         found.append(_Window(id_, path, page, heading, blocks, f" {body} {title} {name} ", said))
+    if not found:
+        return []
     found.sort(key=lambda window: (-window.said, window.id))
     compared = _with_likes(asked.text, found[:_COMPARED])
-    said = max((window.said for window in compared), default=0.0) or 1.0
-    like = max((window.like for window in compared), default=0.0)
+    said, like = max(window.said for window in compared) or 1.0, max(window.like for window in compared)
     compared.sort(key=lambda window: (-window.said / said - _share(window.like, like), window.id))
     read = _with_sentences(asked.text, compared[:_READ])
-    best = max((max(window.likes) for window in read), default=0.0)
+    best = max(max(window.likes) for window in read)
     rated = [
         replace(
             window,

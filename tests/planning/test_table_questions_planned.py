@@ -1,0 +1,54 @@
+"""Which questions about a folder go to its tables, and which are searched for (D19, D20)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planning_support import agents
+
+from hitl_tui.core.todos import Status
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.table_planner import TablePlanner
+
+PAID = "How much did Tom pay into the fund since September 2026?"
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> PlanningAgent:
+    (tmp_path / "house.md").write_text(
+        "# Heating\n\nThe boiler is serviced every October.\n\n"
+        "# Electricity\n\nWe pay 0.3187 euros per kWh in 2026. In 2027 it will be 0.3452 euros per kWh.\n"
+    )
+    (tmp_path / "fund.csv").write_text("date,who,amount\n2026-08-02,Tom,40\n2026-09-03,Ann,55\n2026-10-01,Tom,25\n")
+    return PlanningAgent(agents(), TablePlanner(RulePlanner(), tmp_path), now=lambda: "2026-11-01T09:00:00+00:00")
+
+
+def kinds(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(step["agent_name"], step["arguments"].get("analysis_type", "")) for step in steps]
+
+
+def test_what_only_seems_to_be_in_a_table_is_searched_for(agent: PlanningAgent) -> None:
+    asked = "By how many percent does our electricity price rise in 2027?"
+    plan = asyncio.run(agent.create_execution_plan(asked)).plan
+    assert not any(step.input_mapping.get("analysis_type") == "tables" for step in plan.steps)
+
+
+@pytest.mark.parametrize(
+    ("text", "planned"),
+    [
+        ("When is the boiler serviced?", ("search_team", "")),
+        ("and Ann?", ("analysis_team", "tables")),
+    ],
+)
+def test_after_a_table_a_question_is_planned_by_what_it_asks(
+    agent: PlanningAgent, text: str, planned: tuple[str, str]
+) -> None:
+    plan = asyncio.run(agent.create_execution_plan(PAID)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(plan)]
+    proposed = asyncio.run(agent.revise(text, PAID, todos))
+    assert kinds([dict(change["todo"]) for change in proposed.changes]) == [planned]
