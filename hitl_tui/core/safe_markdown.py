@@ -60,7 +60,8 @@ def _code_or_not(lines: list[str]) -> Iterator[tuple[str, bool]]:
         if not fence:
             if found:
                 indent, fence = len(found[1]), found[2]
-            yield (line[indent:], True) if found else (line, False)
+            # A bar would make its first line the head of a table, and what follows no code.
+            yield (line[indent:].replace("|", "&#124;"), True) if found else (line, False)
         elif found and found[2].startswith(fence) and not found[3].strip(" "):
             fence = ""
             yield found[2], True

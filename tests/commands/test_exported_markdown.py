@@ -96,6 +96,8 @@ PIECES = (*HTML, *LINKS, *MARKS, "\n", "\n\n", " ", "  ", "    ", "a", "가")
 @example("\\\\<script>")
 @example("a ` b\n` <script> `")
 @example("|a|b|\n|-|-|\n|` | <script> `|")
+@example("```|<script>\n|-|-|\n")
+@example("~~~|<script>\n|-|\n")
 def test_no_markdown_comes_alive(text: str) -> None:
     assert is_dead(rendered(tamed(text)))
     assert is_dead(rendered(tamed(text, 4)))
