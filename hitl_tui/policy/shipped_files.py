@@ -15,7 +15,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "mail.py": "0658df8a99cd073c6b1879278793367aa1c6705bcb85083af001638fad8e2169",
         },
         "cleanup": {
-            "README.md": "2422bf773cd5bbc8fbdfd47f53ff98e437475cd612a8a0c19ede973ebcc56afd",
+            "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",
             "hitl.toml": "6a27f2cfae75e7ec2e27377acdc2e74704a10a5501906a04e10c82195fd4f32e",
             "sandbox.toml": "190fda2046bd1881c81744482bfce61d1f9c968590b48faf6173163c418c086f",
             "tools/duplicates.py": "2e9cc12d8bdfa690809b6207b1464b2a04d2fe9df9dac8227cf34ea80dfb5bc1",
@@ -32,10 +32,10 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "what-to-do.md": "0bdbbda1da374ed7a0eb1f08b101f3e62cecffe4b6ff76af730dd06cf91175a4",
         },
         "ops": {
-            "README.md": "0fd6518af782d895917a29cf67adfa3c0a86e78683f8a21188e103f912cc563f",
+            "README.md": "920f4867e5ee25c456b5b31fa1cda8489962cdc88655845ce8f37420106ae422",
             "hitl.toml": "5229d0ee72caf65f263458ba95b5e5ff228b7e24e0823db5862ed09b947062a4",
-            "runbook-ko.md": "b5885885c086b0e5f4900dc2c5e3287637abb2fa5382d67ebbaa40256f80a6c1",
-            "runbook.md": "8f96b649d1a1ca18d8ad351d2a939944007535611f11ccd6c915a50b60fe2c2e",
+            "runbook-ko.md": "4ad54faada91ef3a205a38343c06f2a9a75a4105baac6fe281c87b684c6c1d7d",
+            "runbook.md": "55a1bd1936333dcf1fccb32fa401262da09b1a7698dd4909cbddc206dc3c1dbb",
             "sandbox.toml": "22ff433147d91cb127898394032618bbff57944926467697c13fa4d4f63eeffd",
         },
     }

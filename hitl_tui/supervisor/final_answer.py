@@ -12,7 +12,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.requests import Verdict
-from hitl_tui.core.safe_markdown import first_words
+from hitl_tui.core.safe_markdown import first_words, literal
 from hitl_tui.core.tally import cause_of, ending_of
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.command_summary import in_short, lines_of_run, told, worth_telling
@@ -194,7 +194,7 @@ def compose(
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
-    answering = _answering(said, len(leaves))
+    answering = _newest_first(_answering(said, len(leaves)))
     missed = any(one.brief.absent for one in said)
     answer = (
         _answer(answering, words, deeds, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
@@ -304,11 +304,30 @@ def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
     return found or [one for one in told[leaves:] if one.brief.answer][:1]
 
 
+def _newest_first(answering: Sequence[_Told]) -> list[_Told]:
+    """Return the answers with those of the last question first: one that was added when the others were known."""
+    questions: list[list[_Told]] = []
+    for one in sorted(answering, key=lambda one: one.todo.created_at):
+        known = questions and all(other.todo.completed_at <= one.todo.created_at for other in questions[-1])
+        if known and one.todo.metadata.get("manual"):
+            questions.append([])
+        questions = questions or [[]]
+        questions[-1].append(one)
+    return [one for question in reversed(questions) for one in answering if one in question]
+
+
+def _heading(one: _Told, answering: Sequence[_Told]) -> str:
+    """Return what a step's answer stands under: its name; what it was asked where another has the same name."""
+    name, asked = one.todo.name, " ".join(str(one.todo.arguments.get("query", "")).split())
+    same = sum(other.todo.name == name for other in answering) > 1
+    return literal(clip(asked, 200)) if asked and (same or one.todo.metadata.get("manual")) else name
+
+
 def _answer(answering: Sequence[_Told], words: Mapping[str, str], deeds: str, *, absent: bool) -> str:
     """Return what comes first; where nobody answers, that nothing was found, or that a step ended without words."""
     if len(answering) == 1 and not deeds:
         return answering[0].brief.answer
-    parts = [f"**{one.todo.name}**\n\n{one.brief.answer}" for one in answering]
+    parts = [f"**{_heading(one, answering)}**\n\n{one.brief.answer}" for one in answering]
     parts = [deeds, *parts] if deeds else parts
     return "\n\n".join(parts) or words["none_found" if absent else "no_words"]
 

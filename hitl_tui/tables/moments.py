@@ -75,6 +75,9 @@ class Period:
             if years[0] == years[1]:
                 return Filter(column.name, "is", (float(years[0]),), self.said)
             return Filter(column.name, "between", (float(years[0]), float(years[1])), self.said)
+        if self.sign and not any(years):  # the last one there is, as who asks stands behind the rows
+            there = one.month <= column.last_month
+            years = (int(column.high) if there else int(column.high) - 1,) * 2
         if not any(years):
             months = (float(one.month), float(end.month))
             if months[0] == months[1]:

@@ -37,6 +37,7 @@ class Column:
         distinct: different values, about.
         unit: as the header names it (`만원`, `%`), or empty.
         low, high: of numbers; of dates the years.
+        last_month: of dates, the month of the last one.
         values: different texts, the most frequent first; empty where there are too many.
     """
 
@@ -48,6 +49,7 @@ class Column:
     low: float = 0.0
     high: float = 0.0
     values: tuple[str, ...] = ()
+    last_month: int = 0
 
     @property
     def years(self) -> bool:
@@ -214,12 +216,16 @@ def _cleaned(name: str, kind: str, made: str) -> str:
 
 def _facts(name: str, kind: str) -> str:
     cell = quote(name)
-    low = {"number": cell, "date": f"year({cell})"}.get(kind, "NULL")
+    low = {"number": cell, "date": f"year({cell}) * 12 + month({cell}) - 1"}.get(kind, "NULL")
     return f"count({cell}), approx_count_distinct({cell}), min({low}), max({low})"
 
 
 def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[float | None]) -> Column:
     filled, distinct, low, high = (fact or 0 for fact in facts)
+    last_month = 0
+    if kind == "date" and filled:
+        low, (high, last_month) = low // 12, divmod(int(high), 12)
+        last_month += 1
     unit = _UNIT.search(name)
     values: list[str] = []
     if kind == "text" and distinct <= MAX_VALUES:
@@ -230,4 +236,4 @@ def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[flo
         if values and _LINK.match(values[0]):
             values = []
     unit_name = unit["unit"] if unit else ""
-    return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values))
+    return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), last_month)

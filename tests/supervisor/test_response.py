@@ -77,6 +77,19 @@ RULE = passage(3, "Storage is limited to at most 100 GB per user.")
 OTHERS = [passage(10 * n, f"Storage rule number {n} says something of its own.") for n in range(1, 8)]
 
 
+def test_the_last_question_is_answered_first_under_its_own_words() -> None:
+    texts = {"todo_001": {"text": "Notice is one month."}, "todo_002": {"text": "Tom paid 90."}}
+    first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:01")
+    asked = {"arguments": {"query": "What did Tom pay?"}, "metadata": {"manual": True, "added_by": "user"}}
+    after = todo(2, created_at="2026-01-01T09:02", completed_at="2026-01-01T09:03", **asked)
+    text = compose("When can we leave?", "en", [first, after], texts).text
+    assert text.index("**What did Tom pay?**") < text.index("Tom paid 90.") < text.index("Notice is one month.")
+
+    meanwhile = replace(after, created_at="2026-01-01T09:00:30")
+    text = compose("When can we leave?", "en", [first, meanwhile], texts).text
+    assert text.index("Notice is one month.") < text.index("Tom paid 90."), "added while the plan ran: in its order"
+
+
 def test_a_search_answers_with_its_best_passage_and_repeats_none() -> None:
     result = searched("What is the storage limit?", RULE, *OTHERS)
     response = compose("q", "en", [todo(1)], {"todo_001": result})
