@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from hitl_tui.teams.contract import place_label
 
 _LOOKED_AT = 8192
 _QUOTE = 120
+_NAMED = re.compile(r"[\w./-]{1,200}\.\w{1,10}\b")
+_MOST_NAMED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,26 @@ class AnswerSource:
 
 
 def sources_of(snapshot: Snapshot) -> tuple[AnswerSource, ...]:
-    """Return what the answer of a session cites, best first, and then the files that its steps wrote."""
+    """Return what the answer of a session cites, best first, then the files that its steps wrote or its text names."""
     response = snapshot.response or {}
     cited = [
         AnswerSource(c["path"], c["line"], c.get("page", 0), clip(" ".join(c.get("quote", "").split()), _QUOTE))
         for c in response.get("citations", ())
     ]
-    return (*cited, *(AnswerSource(path) for path in response.get("files", ())))
+    written = list(response.get("files", ()))
+    known = {*written, *(one.path for one in cited)}
+    named = dict.fromkeys(_NAMED.findall(response.get("text", "")))
+    there = [path for path in list(named)[:_MOST_NAMED] if path not in known and _is_there(path, snapshot.workspace)]
+    return (*cited, *(AnswerSource(path) for path in [*written, *there]))
+
+
+def _is_there(path: str, workspace: str) -> bool:
+    """Whether a text names a file of the folder."""
+    try:
+        found = Path(os.path.realpath(Path(workspace) / path, strict=True))
+    except (OSError, ValueError):
+        return False
+    return not os.path.isabs(path) and found.is_file() and found.is_relative_to(os.path.realpath(workspace))
 
 
 def file_of(source: AnswerSource, workspace: Path) -> Path:

@@ -24,6 +24,18 @@ def test_what_is_cited_comes_first_and_then_what_was_written() -> None:
     assert [source.quote for source in found] == ["two words", "", ""]
 
 
+def test_a_file_that_the_text_names_is_a_source_where_it_is_in_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "outbox").mkdir(parents=True)
+    (folder / "outbox" / "001.eml").write_text("Dear Ann")
+    (folder / "a.md").write_text("words")
+    (tmp_path / "secret.md").write_text("secret")
+    text = "The mail is in outbox/001.eml. It rests on `a.md:1`, on gone.md and on ../secret.md, and costs 1.5."
+    response: ResponseData = {"text": text, "citations": [{"path": "a.md", "line": 1}]}
+    found = sources_of(Snapshot("s1", "q", str(folder), "step", "finished", 0, 0, "c1", {}, response=response))
+    assert [source.label for source in found] == ["a.md:1", "outbox/001.eml"]
+
+
 def test_a_file_is_found_below_the_folder_only_and_only_as_text(tmp_path: Path) -> None:
     folder, other = tmp_path / "folder", tmp_path / "other.md"
     folder.mkdir()
