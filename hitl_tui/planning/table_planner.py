@@ -43,10 +43,15 @@ class TablePlanner:
         """Return intent and plan of a query; see `Planner.plan`."""
         planned = await self.planner.plan(query, agents, feedback)
         asked = [step for step in planned.plan.steps if step.agent in (SEARCH, ANALYSIS)]
-        if feedback or not asked or not _usable(agents) or not await _asked(self._about_table, query):
+        if feedback or not asked or not _usable(agents):
             return planned
         step = _table_step(query, planned.intent.language)
-        return replace(planned, plan=_instead(planned.plan, asked, step))
+        match await _asked(self._about, query):
+            case "table":
+                return replace(planned, plan=_instead(planned.plan, asked, step))
+            case "both":
+                return replace(planned, plan=_beside(planned.plan, asked, step))
+        return planned
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
@@ -66,7 +71,7 @@ class TablePlanner:
             return Proposed(proposed.reason, (AddStep(step),))
         tables = {todo.id for todo in todos if todo.arguments.get("analysis_type") == TABLES}
         steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]
-        if {step.agent for step in steps} == {ANALYSIS} and any(tables & {*step.dependencies} for step in steps):
+        if any(step.agent == ANALYSIS and tables & {*step.dependencies} for step in steps):
             # It would go on from a table that knows nothing of it: it is a question of its own.
             planned = await self.planner.plan(text, agents)
             return Proposed(proposed.reason, tuple(map(AddStep, planned.plan.steps)))
@@ -83,21 +88,21 @@ class TablePlanner:
         """Return what follows from a result; see `Planner.follow_up`."""
         return await self.planner.follow_up(query, todo, result, todos, agents)
 
-    def _about_table(self, query: str) -> bool:
-        from hitl_tui.tables.ask import about_table
+    def _about(self, query: str) -> str:
+        from hitl_tui.tables.ask import about
 
-        return about_table(query, self.workspace)
+        return about(query, self.workspace)
 
     def _further(self, text: str, todos: Sequence[SupervisorTodo]) -> ExecutionStep | None:
         """Return the step of a further question: on what the last question to a table asked, or on its own."""
-        from hitl_tui.tables.ask import about_table, continues
+        from hitl_tui.tables.ask import About, about, continues
 
         asked = [todo for todo in todos if todo.arguments.get("analysis_type") == TABLES]
         said = [str(todo.arguments.get("query", "")) for todo in asked]
         step = _table_step(text, "ko" if any("가" <= letter <= "힣" for letter in text) else "en")
         if said and continues(text, said, self.workspace):
             return replace(step, dependencies=(asked[-1].id,))
-        return step if about_table(text, self.workspace) else None
+        return step if about(text, self.workspace) is About.TABLE else None
 
 
 async def _asked(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -120,6 +125,19 @@ def _table_step(query: str, language: str) -> ExecutionStep:
         input_mapping={"query": query.strip(), "analysis_type": TABLES},
         purpose=purpose,
     )
+
+
+def _beside(plan: ExecutionPlan, asked: Sequence[ExecutionStep], step: ExecutionStep) -> ExecutionPlan:
+    """Return a plan with a step beside some, of which only those that search stay."""
+    searches = [one for one in asked if one.agent == SEARCH] or list(asked)
+    gone = {one.id or one.agent for one in asked if one not in searches}
+    kept = [
+        replace(one, dependencies=tuple(d for d in one.dependencies if d not in gone))
+        for one in plan.steps
+        if one not in asked or one in searches
+    ]
+    at = kept.index(searches[-1]) + 1
+    return replace(plan, steps=(*kept[:at], step, *kept[at:]), parallel_groups=())
 
 
 def _instead(plan: ExecutionPlan, asked: Sequence[ExecutionStep], step: ExecutionStep) -> ExecutionPlan:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.tables.engine import Result, TableError, engine, quote
@@ -26,6 +27,12 @@ ENOUGH = 0.55
 """Score from which a question that isn't understood is told what the nearest table has."""
 NEAR = 1.0
 """Score from which a question is about a table that it doesn't name."""
+ASSUMED = 0.3
+"""What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
+POSSIBLE = 0.2
+"""Score from which an unnamed table is asked beside the documents."""
+STRANGE = 0.7
+"""How much a word may say at most that is nothing of an unnamed table."""
 ALONE = 0.8
 """Share of a question that a query explains where no table is named: what is left may be what it is about."""
 
@@ -43,6 +50,7 @@ class Answer:
         choices: the nearest queries, best first.
         unread: table files that couldn't be read, and why.
         files: all tables there are, of a question that names another.
+        likely: the query, unsure as it is, is worth its rows.
     """
 
     mapped: Mapped | None = None
@@ -53,6 +61,7 @@ class Answer:
     choices: tuple[Mapped, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
+    likely: bool = False
 
 
 def read(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
@@ -85,10 +94,11 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     rivals = [
         one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
     ]
-    stands = best.own or best.query.filters
+    stands = best.own or best.query.filters or best.query.measure
     if not best.sure or (not named and (rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
-        return Answer(best, why="unsure", choices=(best, *others), unread=known.unread)
+        likely = best.sure and not rivals and bool(stands) and best.score >= POSSIBLE and best.strange < STRANGE
+        return Answer(best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely)
     return Answer(best, unread=known.unread)
 
 
@@ -99,9 +109,9 @@ def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = N
         TableError: DuckDB can't be started.
     """
     answer = read(question, files, before)
-    if answer.mapped is None or answer.why:
+    if answer.mapped is None or (answer.why and not answer.likely):
         return answer
-    return run(answer)
+    return run(replace(answer, why="", choices=()))
 
 
 def run(answer: Answer) -> Answer:
@@ -133,17 +143,31 @@ def again(query: TableQuery, files: Sequence[TableFile]) -> Answer:
     return run(Answer(Mapped(query, table, 0.0), unread=known.unread))
 
 
-def about_table(question: str, workspace: Path) -> bool:
-    """Return whether a question is about a table of a folder: it names one, or reads as a query of one."""
+class About(StrEnum):
+    """What a question is about."""
+
+    TABLE = "table"
+    BOTH = "both"
+    TEXT = "text"
+
+
+def about(question: str, workspace: Path) -> About:
+    """Return whether a question names a table of a folder or reads as a query of one, may be one, or is none."""
     files = table_files(workspace)
     try:
         answer = read(question, files) if files else Answer(why="none")
     except TableError:
-        return False
-    if answer.why in ("", "absent", "unread"):
-        return True
+        return About.TEXT
     best = answer.mapped
-    return best is not None and answer.why == "unsure" and best.score >= NEAR and best.counts and best.share >= ALONE
+    if answer.why in ("absent", "unread"):
+        return About.TABLE
+    if best is None or (best.strange >= STRANGE and not best.named):
+        return About.TEXT
+    if not answer.why:
+        return About.TABLE if best.named or best.assumes < ASSUMED else About.BOTH
+    if answer.why == "unsure" and best.counts and best.score >= NEAR and best.share >= ALONE:
+        return About.TABLE
+    return About.BOTH if answer.likely and best.counts else About.TEXT
 
 
 def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:

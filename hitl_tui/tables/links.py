@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.profile import Column, Table
-from hitl_tui.tables.words import Token, key_of, lemma, lexicon, likeness, phrases, romanised, words_of
+from hitl_tui.tables.words import Token, is_past, key_of, lemma, lexicon, likeness, phrases, romanised, words_of
 
 FUZZY = 84.0
 ALIKE, APART = 0.63, 0.1
@@ -260,7 +260,7 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
     names |= {w: ("name", "") for w in (*words_of(made.table.stem), *words_of(made.table.sheet)) if w not in names}
     if not token.text.isascii():
         for form in token.forms:
-            if _verb(form):
+            if is_past(form):
                 continue
             sounded = next((w for w in islice(index.words, 40_000) if len(form) > 2 and sounds_like(form, w)), "")
             if sounded:
@@ -284,11 +284,6 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
         made.values += [
             ValueLink(n, n, column, (str(value[0]),), False) for column in sorted(index.words[str(value[0])])
         ]
-
-
-def _verb(word: str) -> bool:
-    """Whether a Korean word is a verb of the past: a syllable ends as only those do."""
-    return any((ord(letter) - 0xAC00) % 28 == 20 for letter in word if "가" <= letter <= "힣")
 
 
 def label_of(table: Table) -> Column | None:

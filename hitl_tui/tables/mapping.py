@@ -54,6 +54,7 @@ TABLE_NOUN = re.compile(
     re.I,
 )
 _PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
+_WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
 _WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
 _ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
 _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
@@ -84,6 +85,9 @@ class Mapped:
         assumed: names that the table has no column for, so that all its rows are taken to be of them.
         counts: it asks for a figure, or for what has most of something.
         claim: what a question of yes or no holds: that there are `some`, or that the first named has `more` or `less`.
+        named: the question names the table.
+        assumes: how much of it nobody said.
+        strange: how much the word of `unknown` says that says most.
     """
 
     query: TableQuery
@@ -98,6 +102,9 @@ class Mapped:
     assumed: tuple[str, ...] = ()
     counts: bool = False
     claim: str = ""
+    named: bool = False
+    assumes: float = 0.0
+    strange: float = 0.0
 
     @property
     def sure(self) -> bool:
@@ -151,6 +158,16 @@ class Reader:
         )
         self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
         self.base = TableQuery(table.file.path, table.sheet)
+        self.persons = self._link_persons()
+
+    def _link_persons(self) -> frozenset[int]:
+        """Link words that ask for a person to the column of persons, and return them."""
+        texts = [column for column in self.table.columns if column.kind == "text" and column.distinct > 1]
+        column = next((one for one in texts if set(words_of(one.name)) & lexicon().persons), None)
+        asking = [n for n, token in enumerate(self.tokens) if _WHO.match(token.text)] if column else []
+        for n in asking:
+            self.links.columns[n][column.name] = _LIKELY
+        return frozenset(asking)
 
     # ---------------------------------------------------------------------------------------------------- columns
 
@@ -371,7 +388,7 @@ class Reader:
         between = said and ("between" in self.comparisons or not self.korean)
         sign = self._sign(token)
         if sign or between:
-            name = self._compared(n, token.unit) or measure
+            name = self._compared(n, token.unit, value) or measure
             if not name or (token.kind == "year" and not self.column(name).low <= value <= self.column(name).high):
                 return None
             if between:
@@ -389,7 +406,7 @@ class Reader:
                     return Filter(name, "is", (value,), token.text), {n, near}
         return None
 
-    def _compared(self, at: int, unit: str) -> str:
+    def _compared(self, at: int, unit: str, value: float) -> str:
         """Return the column a number is compared with: the nearest one that words name."""
         best: tuple[float, str] = (0.0, "")
         for name, one in self.said.items():
@@ -398,6 +415,8 @@ class Reader:
                 near = min(abs(n - at) for n in one.tokens)
                 best = max(best, (one.likely * max(0.1, one.coverage) - 0.04 * near, name))
         numbers = self.figures()
+        if not best[1] and len(numbers) > 1:  # of several, the one that has such figures
+            numbers = [column for column in numbers if column.low <= value <= column.high]
         return best[1] or (numbers[0].name if len(numbers) == 1 else "")
 
     def _sign(self, token: Token) -> str:
@@ -601,7 +620,9 @@ class Reader:
             groups = entity and not self.unique(entity)
             if groups and not measure:
                 query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
-                yield self._reading(query, used | counted, *done, "count", "sum", "each", assumes=unsaid)
+                figure = "" if self.has("count", "most_common") else self.default_measure()
+                summed = bool(figure) and self.additive(figure)  # the most of that is meant rather than of rows
+                yield self._reading(query, used | counted, *done, "count", "each", assumes=unsaid + 0.5 * summed)
             default = "" if measure else self.default_measure()
             if time := self._extreme_time():
                 default = "" if measure else time
@@ -665,8 +686,9 @@ class Reader:
     def _groups(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield a figure for each value of a column, or for each of several values that are named."""
         for group, n in self._each():
-            figure = "" if measure == group else measure
-            aggregate = self.aggregate or self._figure_of(figure)
+            how_much = self.has("how_much") and not self.has("count")
+            figure = "" if measure == group else measure or (self.default_measure() if how_much else "")
+            aggregate = self.aggregate or ("sum" if how_much and not figure else self._figure_of(figure))
             figure = "" if aggregate == "count" else figure or self.default_measure()
             part = ""
             if self.column(group).kind == "date":
@@ -695,6 +717,8 @@ class Reader:
 
     def _each(self) -> Iterator[tuple[str, int]]:
         """Yield the columns that a figure is asked for each value of, with their tokens."""
+        if self.persons and self.has("how_much") and not self.superlative:  # who paid how much
+            yield from ((name, n) for n in self.persons for name in self.links.columns[n])
         for start, end in self.operations.get("each", ()):
             korean = re.search("[가-힣]", self.text[start:end]) is not None
             for n, token in enumerate(self.tokens):
@@ -846,6 +870,7 @@ class Reader:
         """Return a reading with its score: what it explains, less what it leaves out, ignores or assumes."""
         weights: dict[int, float] = {}
         unknown: list[str] = []
+        strange = 0.0
         assumed: list[str] = []
         own = False
         whole = {n for one in self.links.values if one.whole for n in range(one.first, one.last + 1)}
@@ -855,7 +880,7 @@ class Reader:
             if n in reading.used:
                 sure = 1.0 if n in whole or token.kind != "word" else max(0.5, likely)
                 weights[n] = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
-                own = own or not token.filler
+                own = own or not token.filler or n in self.persons
             elif n in self.links.named:
                 weights[n] = max(0.4, says) * self.links.named[n] * (2.0 if self._described(n) else 1.0)
             elif n in self.operators or token.filler or self._glossed(n, reading.used) or self._described(n):
@@ -871,6 +896,7 @@ class Reader:
                 weights[n] = -0.4 * says
             else:
                 unknown.append(token.text.strip())
+                strange = max(strange, says)
                 counted = any(0 <= token.start - end <= 1 for _, end in self.operations.get("count", ()))
                 weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)
@@ -887,7 +913,8 @@ class Reader:
             score -= 1.0
         return Mapped(
             reading.query, self.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
-            bool(self.operations), self._claim(reading.query),
+            bool(self.operations), self._claim(reading.query), self.named, reading.assumes,
+            strange,
         )  # fmt: skip
 
     @cached_property

@@ -31,6 +31,8 @@ class Moment:
     def of(cls, token: Token) -> Moment:
         if token.kind == "day":  # one that the calendar doesn't have is none
             year, month, day = map(int, token.forms[0].split("-"))
+            if not day:
+                return cls(year, month)
             return cls(year, month, day) if 0 < month < 13 and 0 < day <= monthrange(year, month)[1] else cls()
         number = int(token.number or 0)
         if token.kind == "decade":

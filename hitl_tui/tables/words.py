@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -13,11 +14,12 @@ from hitl_tui.meaning.frequencies import frequencies
 
 _HANGUL = re.compile("[가-힣]")
 _UNITS = (
-    "만\\s?원|원|달러|유로|파운드|엔|%|퍼센트|프로|살|세|점|킬로|kg|km2|km|cm|mm|m2|mb|gb|kb|hp|mph|g|m|년|명|건|개국|개|곳|편|대|마리|번|회|줄|행|시간|분|초(?!과)"
+    "만\\s?원|원|달러|유로|파운드|엔|%|퍼센트|프로|살|세|점|킬로미터|킬로|미터|리터|kg|km2|km|cm|mm|m2|mb|gb|kb|hp|mph|g|m|년|명|건|개국|개|곳|편|대|마리|번|회|줄|행|시간|분|초(?!과)"
     "|층|평|제곱미터|도|위|dollars?|won|euros?|percent|years?|minutes?|hours?|days?|points?|people|usd|krw"
 )
 _TOKEN = re.compile(
-    r"(?P<day>(?:19|20)\d\d(?:[-./]\d{1,2}[-./]\d{1,2}(?!\d)|년\s?\d{1,2}월\s?\d{1,2}일))"
+    r"(?P<relative>\b(?:this|last|next)\s(?:year|month)\b|올해|금년|작년|지난해|내년|이번\s?달|이달|지난\s?달|다음\s?달)"
+    r"|(?P<day>(?:19|20)\d\d(?:[-./]\d{1,2}[-./]\d{1,2}(?!\d)|년\s?\d{1,2}월\s?\d{1,2}일))"
     r"|(?P<decade>\d{3}0(?:s\b|년대))"
     r"|(?P<ordinal>\d+(?:st|nd|rd|th)\b|\d+등[석실]?)"
     r"|(?P<month>(?<!\d)(?:1[0-2]|[1-9])월)"
@@ -54,6 +56,7 @@ class Lexicon:
         money, each_of: units of money; words that make a figure of money a price.
         months: number of a month by its names.
         rows: what rows are often called.
+        persons: words of columns that say who.
         sounds: Latin letters of initials, vowels and finals of Hangul.
         places: names of countries and cities, three letters and more.
     """
@@ -73,6 +76,7 @@ class Lexicon:
     each_of: frozenset[str]
     months: Mapping[str, int]
     rows: frozenset[str]
+    persons: frozenset[str]
     sounds: tuple[tuple[str, ...], ...]
     places: frozenset[str]
 
@@ -89,6 +93,7 @@ def lexicon() -> Lexicon:
         for term in near:
             alike.setdefault(term, set()).update(near)
             loosely.setdefault(term, set()).update(far)
+    loosely = {term: far.union(*(alike.get(one, ()) for one in far)) for term, far in loosely.items()}
     for line in filter(None, given["alike"]["names"].splitlines()):
         names = line.split("|")
         for term in names:
@@ -117,6 +122,7 @@ def lexicon() -> Lexicon:
         months={name: n for n, names in enumerate(given["months"]["names"], start=1) for name in names.split()},
         places=frozenset(places),
         rows=frozenset(given["rows"]["nouns"].split()),
+        persons=frozenset(given["rows"]["persons"].split()),
         sounds=tuple(
             tuple("" if letter == "-" else letter for letter in given["sounds"][part].split())
             for part in ("initials", "vowels", "finals")
@@ -192,6 +198,11 @@ def _particle(word: str) -> bool:
 
 def _token(match: re.Match[str]) -> Token:
     said, (start, end) = match.group(), match.span()
+    if match["relative"]:
+        year, month = _relative(said, date.today())
+        if not month:
+            return Token(said, start, end, (str(year),), float(year), "", "year")
+        return Token(said, start, end, (f"{year:04d}-{month:02d}-00",), None, "", "day")
     if match["day"]:
         parts = [int(part) for part in re.findall(r"\d+", said)]
         return Token(said, start, end, ("{:04d}-{:02d}-{:02d}".format(*parts[:3]),), None, "", "day")
@@ -218,6 +229,15 @@ def _token(match: re.Match[str]) -> Token:
             return Token(said, start, end, (said.lower(),), float(month), "", "month")
         return Token(said, start, end, latin_forms(said))
     return Token(said, start, end, hangul_forms(said))
+
+
+def _relative(said: str, today: date) -> tuple[int, int]:
+    """Return the year, and the month or 0, that words such as `last month` mean today."""
+    later = -1 if re.search("last|작년|지난", said, re.I) else 1 if re.search("next|내년|다음", said, re.I) else 0
+    if not re.search("month|달", said, re.I):
+        return today.year + later, 0
+    years, month = divmod(today.month - 1 + later, 12)
+    return today.year + years, month + 1
 
 
 @lru_cache(4096)
@@ -264,9 +284,16 @@ def hangul_forms(word: str) -> tuple[str, ...]:
 
 
 def ends_as_predicate(word: str) -> bool:
-    """Whether a Korean word that no list of words has ends as a verb or adjective before a noun does (`끝난`)."""
+    """Whether a Korean word is a verb or adjective: of the past, or as those before a noun end that no list has."""
+    if is_past(word):
+        return True
     final = (ord(word[-1]) - 0xAC00) % 28 if "가" <= word[-1] <= "힣" else 0
     return final in (4, 8) and len(word) > 1 and word not in frequencies("ko")
+
+
+def is_past(word: str) -> bool:
+    """Whether a Korean word is a verb of the past: a syllable ends as only those do."""
+    return any((ord(letter) - 0xAC00) % 28 == 20 for letter in word if "가" <= letter <= "힣")
 
 
 @lru_cache(65536)

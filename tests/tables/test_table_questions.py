@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hitl_tui.tables.ask import Answer, about_table, ask, continues
+from hitl_tui.tables.ask import About, Answer, about, ask, continues
 from hitl_tui.tables.engine import TableError, engine, in_thread
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.query import TableQuery
@@ -166,9 +166,9 @@ def test_a_further_question_goes_on_from_the_last(folder: Path) -> None:
 
 
 def test_questions_that_aren_t_about_tables_are_left_alone(folder: Path) -> None:
-    assert not about_table("how do I restart the mail server?", folder)
-    assert not about_table("전세금 인상 상한은 몇 퍼센트인가요?", folder)
-    assert about_table("what is the average price in sales.csv?", folder)
+    assert about("how do I restart the mail server?", folder) is About.TEXT
+    assert about("전세금 인상 상한은 몇 퍼센트인가요?", folder) is About.TEXT
+    assert about("what is the average price in sales.csv?", folder) is About.TABLE
 
 
 def test_nothing_but_the_files_can_be_read_and_nothing_be_set(folder: Path) -> None:

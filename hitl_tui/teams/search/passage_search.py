@@ -31,7 +31,8 @@ _WORDS, _MEANT, _SENTENCE = 0.5, 0.25, 0.5
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _LIKE, _SAID, _ABSENT, _EVEN = 9.1, 2.5, -3.3, -4.25
-_NEAR, _SURE = 0.4, 2.0
+_FAR, _NEAR, _SURE = -2.0, 0.4, 2.0
+_MOST_FAR = 2
 """From where on, in log-odds that there is an answer, passages are shown, and are no longer called merely near.
 
 The factors come from a logistic regression over 122 questions on thirteen folders, a quarter of them without an answer.
@@ -85,6 +86,7 @@ class SearchHits:
         weak: the passages only come near what was asked.
         counted: what was counted or listed.
         nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
+        far: what comes nearest where nothing speaks of it.
     """
 
     passages: tuple[Passage, ...]
@@ -94,6 +96,7 @@ class SearchHits:
     weak: bool = False
     nearly: tuple[tuple[str, str], ...] = ()
     counted: Listed | None = None
+    far: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,8 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
     names = [t.telling for t in absent if not t.korean and not t.surface[0].isdigit() and (korean or same)]
     likely = _likely(asked, ranked[:3], max(names, default=0.0))
     if likely < _NEAR and not any(asked.has_all(window.tokens) for window in ranked[:3]):
-        return ask(db, question, limit) if named else hits
+        far = [_quote(db, asked, window) for window in _different(ranked, _MOST_FAR)]
+        return ask(db, question, limit) if named else replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = [_quote(db, asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
 

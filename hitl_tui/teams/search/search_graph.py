@@ -42,6 +42,7 @@ class SearchState(TypedDict, total=False):
     weak: bool
     nearly: list[list[str]]
     listed: dict[str, Any]
+    far: list[dict[str, Any]]
     result: dict[str, Any]
 
 
@@ -122,6 +123,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
         "weak": hits.weak,
         "nearly": [list(pair) for pair in hits.nearly],
         "listed": asdict(hits.counted) if hits.counted else {},
+        "far": [asdict(passage) for passage in hits.far],
     }
 
 
@@ -143,6 +145,7 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
             weak=state.get("weak", False),
             nearly=state.get("nearly", []),
             listed=state.get("listed", {}),
+            far=state.get("far", []),
         )
     )
     return {"result": result.to_dict()}

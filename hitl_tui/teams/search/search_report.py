@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hitl_tui.core.names import clip
+from hitl_tui.core.safe_markdown import literal
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
 from hitl_tui.teams.search.blocks import LeftOut
 
@@ -13,13 +15,14 @@ _NAMED = 5
 _ANSWER = 600
 _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
-_QUOTE = 280
+_QUOTE, _FAR = 280, 240
 _ENGLISH = {
     "found": "{passages} in {files} for “{query}”, best first.",
     "weak": "No passage in the {searched} searched clearly answers “{query}”. What comes nearest:",
     "nearest": "Found something near, not a sure answer:",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
     "no_files": "Nothing found: there is no document to search.",
+    "far": "What comes nearest: `{label}` “{quote}”",
     "missing": "Not in these documents: {words}.",
     "skipped": "Not searched ({count}): {names}.",
     "notes": "Remarks: {names}.",
@@ -57,6 +60,7 @@ _KOREAN = {
     "nearest": "가까운 내용을 찾았습니다. 확실한 답은 아닙니다:",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
     "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
+    "far": "가장 가까운 내용: `{label}` “{quote}”",
     "missing": "이 문서들에 없는 말: {words}.",
     "skipped": "검색하지 못한 것 ({count}): {names}.",
     "notes": "참고: {names}.",
@@ -110,6 +114,7 @@ class Found:
         listed: what was counted or listed; see `Listed`.
         left_out: how many were left out, by kind.
         unread: path and reason of files that the question names and that weren't searched.
+        far: the passages that come nearest where nothing speaks of what is asked.
     """
 
     query: str
@@ -125,6 +130,7 @@ class Found:
     listed: Mapping[str, Any] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     unread: Sequence[dict[str, str]] = ()
+    far: Sequence[dict[str, Any]] = ()
 
 
 def make_report(found: Found) -> TeamResult:
@@ -216,6 +222,9 @@ def _headline(words: Mapping[str, str], found: Found) -> str:
 
 def _absent(words: Mapping[str, str], found: Found) -> list[str]:
     said = _named_unread(words, found)
+    for passage in found.far:
+        quote = clip(" ".join(str(passage["text"]).split()), _FAR)
+        said.append(words["far"].format(label=_citation(passage).label, quote=literal(quote)))
     if found.missing:
         said.append(words["missing"].format(words=", ".join(found.missing)))
     if found.skipped_count:
