@@ -66,7 +66,7 @@ def _is_there(path: str, workspace: str) -> bool:
         found = Path(os.path.realpath(Path(workspace) / path, strict=True))
     except (OSError, ValueError):
         return False
-    return not os.path.isabs(path) and found.is_file() and found.is_relative_to(os.path.realpath(workspace))
+    return not Path(path).is_absolute() and found.is_file() and found.is_relative_to(os.path.realpath(workspace))
 
 
 def file_of(source: AnswerSource, workspace: Path) -> Path:

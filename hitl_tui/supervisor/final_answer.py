@@ -196,19 +196,22 @@ def compose(
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
     answering = _newest_first(_answering(said, len(leaves)))
     missed = any(one.brief.absent for one in said)
+    in_order = sorted(said, key=lambda one: done.index(one.todo))
+    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
+    refused = [text for one in said[: len(leaves)] for text in _absent(one, results)][:1]
+    refused = refused if answering and answering[0] not in said[: len(leaves)] else []
     answer = (
         _answer(answering, words, deeds, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
     )
+    answer = "\n\n".join([*refused, answer])  # what was asked for last isn't there: what it would rest on is no answer
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
     sections.append((words["remarks"], _listed(remarks)))
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     by_id = {t.id: t for t in todos}
     sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
-    in_order = sorted(said, key=lambda one: done.index(one.todo))
     sections.append((words["evidence"], _evidence(in_order if runs else said, answering, words)))
-    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
-    sections.append((words["absent"], _listed(absent)))
+    sections.append((words["absent"], _listed([text for text in absent if text not in refused])))
     deeds_in_short = in_short(list(runs.values()), language) if runs else []
     ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
     citations = _citations(ordered)
