@@ -164,7 +164,9 @@ class Reader:
         """Link words that ask for a person to the column of persons, and return them."""
         texts = [column for column in self.table.columns if column.kind == "text" and column.distinct > 1]
         column = next((one for one in texts if set(words_of(one.name)) & lexicon().persons), None)
-        asking = [n for n, token in enumerate(self.tokens) if _WHO.match(token.text)] if column else []
+        if column is None:
+            return frozenset()
+        asking = [n for n, token in enumerate(self.tokens) if _WHO.match(token.text)]
         for n in asking:
             self.links.columns[n][column.name] = _LIKELY
         return frozenset(asking)
@@ -621,8 +623,8 @@ class Reader:
             if groups and not measure:
                 query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
                 figure = "" if self.has("count", "most_common") else self.default_measure()
-                summed = bool(figure) and self.additive(figure)  # the most of that is meant rather than of rows
-                yield self._reading(query, used | counted, *done, "count", "each", assumes=unsaid + 0.5 * summed)
+                rather = 0.5 * bool(figure and self.additive(figure))  # the most of that is meant, not of rows
+                yield self._reading(query, used | counted, *done, "count", "each", assumes=unsaid + rather)
             default = "" if measure else self.default_measure()
             if time := self._extreme_time():
                 default = "" if measure else time

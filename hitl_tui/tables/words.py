@@ -199,10 +199,10 @@ def _particle(word: str) -> bool:
 def _token(match: re.Match[str]) -> Token:
     said, (start, end) = match.group(), match.span()
     if match["relative"]:
-        year, month = _relative(said, date.today())
-        if not month:
-            return Token(said, start, end, (str(year),), float(year), "", "year")
-        return Token(said, start, end, (f"{year:04d}-{month:02d}-00",), None, "", "day")
+        meant, of_year = _relative(said, date.today())
+        if not of_year:
+            return Token(said, start, end, (str(meant),), float(meant), "", "year")
+        return Token(said, start, end, (f"{meant:04d}-{of_year:02d}-00",), None, "", "day")
     if match["day"]:
         parts = [int(part) for part in re.findall(r"\d+", said)]
         return Token(said, start, end, ("{:04d}-{:02d}-{:02d}".format(*parts[:3]),), None, "", "day")
@@ -271,6 +271,8 @@ def hangul_forms(word: str) -> tuple[str, ...]:
     """Return a Korean word, and what remains of it without particles and endings."""
     known = lexicon()
     forms = [word]
+    past = next((n for n, letter in enumerate(word, start=1) if is_past(letter)), 0)
+    forms += [word[:past]] if past else []
     for form in forms:
         rest = known.tails.sub("", form)
         if rest and rest != form:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -236,3 +237,47 @@ async def test_a_query_ends_with_the_waiting_for_it(folder: Path) -> None:
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert await asyncio.to_thread(ended.wait, 30)
+
+
+FUND = """date,paid_by,category,amount
+{last}-11-03,Tom,food,40
+{year}-01-05,Ann,food,55
+{year}-01-06,Tom,repair,25
+{year}-01-07,Ann,food,5
+"""
+
+
+@pytest.fixture
+def fund(tmp_path: Path) -> Path:
+    this = date.today().year
+    (tmp_path / "fund.csv").write_text(FUND.format(year=this, last=this - 1), encoding="utf-8")
+    (tmp_path / "hills.csv").write_text("산,높이,거리_km\n관악산,632,9.5\n치악산,1288,10.6\n오대산,1563,13.1\n", "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how much did Tom pay this year?", 25),
+        ("Tom이 작년에 낸 돈은 얼마?", 40),
+        ("how much has Ann spent since January?", 60),
+        ("since November, how much did we spend on food?", 100),
+        ("who paid the most in total?", "Tom"),
+        ("1000미터 넘는 산은 몇 개?", 2),
+    ],
+)
+def test_relative_times_persons_and_figures_beyond_a_number_are_read(
+    fund: Path, question: str, expected: object
+) -> None:
+    assert first(asked(fund, question)) == expected
+
+
+def test_who_paid_how_much_is_told_for_each_person(fund: Path) -> None:
+    answer = asked(fund, "누가 얼마나 냈어?")
+    assert answer.result is not None
+    assert sorted(tuple(row[:2]) for row in answer.result.rows) == [("Ann", 60.0), ("Tom", 65.0)]
+
+
+def test_a_word_that_no_table_has_leaves_a_question_to_the_documents(fund: Path) -> None:
+    assert about("how much did Tom pay this year?", fund) is not About.TEXT
+    assert about("how much kerosene did Tom pay this year?", fund) is About.TEXT
