@@ -251,7 +251,7 @@ FUND = """date,paid_by,category,amount
 def fund(tmp_path: Path) -> Path:
     this = date.today().year
     (tmp_path / "fund.csv").write_text(FUND.format(year=this, last=this - 1), encoding="utf-8")
-    (tmp_path / "hills.csv").write_text("산,높이,거리_km\n관악산,632,9.5\n치악산,1288,10.6\n오대산,1563,13.1\n", "utf-8")
+    (tmp_path / "hills.csv").write_text("산,높이,거리_km\n관악산,632,9.5\n치악산,1288,10.6\n오대산,1563,13\n", "utf-8")
     return tmp_path
 
 
