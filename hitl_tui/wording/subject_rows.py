@@ -92,6 +92,13 @@ _ARGUMENTS: Mapping[str, str] = {
 """Arguments of the teams that come with the program, in words; others are called as their team calls them."""
 _KEPT_VALUES = frozenset({mark("a number is added")})
 """Values that a team of ours puts, in words of ours; `_` translates them."""
+_ANALYSES: Mapping[str, str] = {
+    "comprehensive": mark("whatever can be computed"),
+    "change": mark("changes only"),
+    "limits": mark("limits only"),
+    "tables": mark("a query of the tables"),
+}
+"""Types of an analysis, in words."""
 
 
 def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = False) -> Iterable[Row]:
@@ -108,6 +115,8 @@ def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = F
             yield labelled(label, _paths(value), exact=True)
         elif not own and isinstance(value, str) and value in _KEPT_VALUES:
             yield labelled(label, _(value))
+        elif not own and key == "analysis_type" and isinstance(value, str) and value in _ANALYSES:
+            yield labelled(label, _(_ANALYSES[value]))
         else:
             yield value_row(label, value, value_text(value), "bold" if value == task else "")
 
