@@ -39,6 +39,7 @@ def _load_engine() -> type[SessionRegistry]:
     return SessionRegistry
 
 
+_MOST_WAITING = 100_000
 _KEPT_OPEN = 8
 """Sessions that only wait for a person are kept open behind the one that is shown; more of them cost for nothing."""
 
@@ -151,7 +152,7 @@ class Engine:
         from hitl_tui.core.events import utc_now
 
         registry = await self.registry()
-        found = await registry.ledger.requests(utc_now(), limit=500)
+        found = await registry.ledger.requests(utc_now(), limit=_MOST_WAITING)
         found += [one.view for one in await self.waiting_steps()]
         return sorted(found, key=lambda view: view.request.urgency)
 

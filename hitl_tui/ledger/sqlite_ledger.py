@@ -90,6 +90,7 @@ class SqliteLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._signals = PostSignals()
+        self._waiting = sqlite_requests.WaitingList()
 
     @classmethod
     @asynccontextmanager
@@ -154,6 +155,8 @@ class SqliteLedger:
         pending: bool = True,
         limit: int = 500,
     ) -> list[RequestView]:
+        if pending and session is None and todo_id is None:
+            return (await self._database.read(lambda db: self._waiting.look(db, now)))[: max(0, limit)]
         return await self._database.read(
             lambda db: sqlite_requests.list_requests(db, now, session, todo_id, pending, limit)
         )

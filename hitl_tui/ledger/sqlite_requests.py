@@ -33,6 +33,7 @@ from hitl_tui.ledger.sqlite_views import Row, data_of, supersession_of
 from hitl_tui.ledger.stored_request import StoredRequest
 
 _MOST = 100_000
+_NEVER = "9999"
 _TODO_ID = "$.request.todo_id"
 """Where the entry of a request says which TODO it is about."""
 
@@ -101,6 +102,25 @@ def list_requests(
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = db.execute(f"{_SELECT}{where} ORDER BY r.entry LIMIT ?", (*values, max(0, limit))).fetchall()
     return [_stored(db, row).view(now) for row in rows]
+
+
+class WaitingList:
+    """Everything that waits for a person, read anew only when the file was written or a deadline has passed."""
+
+    def __init__(self) -> None:
+        self._views: list[RequestView] = []
+        self._read: tuple[sqlite3.Connection, int, int] | None = None
+        self._since = self._until = ""
+
+    def look(self, db: sqlite3.Connection, now: str) -> list[RequestView]:
+        """Return it in the order of opening. Within a transaction."""
+        db.execute("SELECT 1 FROM requests LIMIT 1").fetchone()  # the version is that of what is read
+        version = (db, int(db.execute("PRAGMA data_version").fetchone()[0]), db.total_changes)
+        if version != self._read or not self._since <= now < self._until:
+            self._views = list_requests(db, now, None, None, True, _MOST)
+            deadlines = (view.request.deadline for view in self._views if view.request.deadline)
+            self._read, self._since, self._until = version, now, min(deadlines, default=_NEVER)
+        return self._views
 
 
 def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:

@@ -48,14 +48,23 @@ def store_of(masc: Path, environ: Mapping[str, str]) -> StreamLedger:
         BadInput: the environment names another backend.
         StorageError: it says Neo4j, which nothing else ever stands in for.
     """
-    chosen = environ.get(BACKEND, "").strip().lower() or "auto"
-    if chosen not in ("auto", "filesystem", "neo4j"):
-        raise BadInput(Message('{} must be auto, filesystem or neo4j, not "{}".', BACKEND, one_line(chosen, 40)))
-    if chosen == "neo4j" or (chosen == "auto" and environ.get(NEO4J, "").strip()):
+    if not keeps_files(environ):
         raise StorageError(
             Message("Neo4j isn't supported yet; to keep checkpoints in files set {}=filesystem.", BACKEND)
         )
     return StreamLedger(EntryFiles(entries_folder(masc)))
+
+
+def keeps_files(environ: Mapping[str, str]) -> bool:
+    """Return whether checkpoints are kept in files, as the environment says.
+
+    Raises:
+        BadInput: it names another backend.
+    """
+    chosen = environ.get(BACKEND, "").strip().lower() or "auto"
+    if chosen not in ("auto", "filesystem", "neo4j"):
+        raise BadInput(Message('{} must be auto, filesystem or neo4j, not "{}".', BACKEND, one_line(chosen, 40)))
+    return chosen == "filesystem" or (chosen == "auto" and not environ.get(NEO4J, "").strip())
 
 
 def entries_folder(masc: Path) -> Path:

@@ -23,7 +23,7 @@ from hitl_tui.core.policy import Policy, Risk, Ruling
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, closed_words, request_id
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.protocols import Conflict, Requests, Streams, read_stream
-from hitl_tui.ledger.records import Entry
+from hitl_tui.ledger.records import Entry, RequestView
 from hitl_tui.task_checkpoints.checkpoint import STEP, Checkpoint, Status, checkpoint_of
 
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
@@ -207,11 +207,15 @@ class TaskCheckpoints:
         if not stored:
             return checkpoint_of(entry, None)
         request = Request.from_dict(stored)
-        view = await self._ledger.request(request.id, self._now())
-        if view is None:
+        if (view := await self._view(entry.stream, request.id)) is None:
             await self._ledger.open_requests([request])
-            view = await self._ledger.request(request.id, self._now())
+            view = await self._view(entry.stream, request.id)
         return checkpoint_of(entry, view)
+
+    async def _view(self, task_id: str, request_id: str) -> RequestView | None:
+        """Return a request of a task; by its id alone it would be looked for in every task."""
+        known = await self._ledger.requests(self._now(), session=task_id, pending=False)
+        return next((view for view in known if view.request.id == request_id), None)
 
     def _request(self, task_id: str, step: int, action: str, agent: str, message: str, now: str) -> dict[str, object]:
         judgement = self._policy.judge_step(agent, action)

@@ -57,6 +57,21 @@ class TestRequests:
         assert await ids(at(1), session="s1", pending=False) == [first.id, second.id, brief.id]
         assert await ids(at(1), pending=False) == [first.id, second.id, other.id, brief.id]
 
+    async def test_what_waits_is_listed_as_it_is_whoever_wrote_last(self, store: Store) -> None:
+        async with store() as ledger, store() as other:
+            expected: list[str] = []
+            for number in range(6):
+                request = ask(f"todo_{number:03d}", deadline=10 + 10 * number)
+                await (ledger if number % 2 else other).open_requests([request])
+                expected.append(request.id)
+                assert [view.request.id for view in await ledger.requests(at())] == expected
+                assert [view.request.id for view in await ledger.requests(at())] == expected
+            late = await ledger.requests(at(25))
+            assert [view.request.id for view in late] == expected[2:], "some expired, nobody wrote"
+            assert len(await ledger.requests(at())) == 6, "a clock that goes back"
+            await other.decide(say(ask("todo_000", deadline=10)), at(1))
+            assert [view.request.id for view in await ledger.requests(at(1))] == expected[1:]
+
     @pytest.mark.parametrize(
         ("verdict", "changes", "reason"),
         [
