@@ -28,10 +28,11 @@ from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
-from hitl_tui.wording.inbox_rows import asked_words, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, call_rows, waits_words
 from hitl_tui.wording.status_words import RISK_WORDS
-from hitl_tui.wording.text_lines import is_terminal, shown
+from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
 WAITS = 3
 EDIT = "edit"
@@ -75,7 +76,8 @@ class _Waiting:
 
 
 async def _waiting(job: Job, registry: SessionRegistry) -> list[_Waiting]:
-    """Return everything that waits: what expires first comes first."""
+    """Return everything that waits: what expires first comes first; what is overdue is settled."""
+    await _settle(registry)
     found = [_Waiting(view) for view in await registry.ledger.requests(utc_now(), limit=_MOST)]
     here = workspace_folder(job.arguments.workspace)
     found += [_Waiting(one.view, one) for one in await registry.tasks.waiting(here)]
@@ -117,6 +119,7 @@ def _lines(job: Job, one: _Waiting) -> list[str]:
     rows = [
         f"{one_line(where, 60)} · {waits_words(one.view)} · {_(RISK_WORDS[request.risk_class.value])}",
         f"  {asked_words(one.view)}",
+        *(layout(call_rows(one.step.step), "  ") if one.step else ()),
         f"  hitl-tui decide {request.id} approve{digest}{job.place}",
     ]
     return [shown(row) for row in rows]
@@ -144,7 +147,8 @@ async def decide(job: Job) -> int:
             raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")
         _check_seen(job, found)
         if not given.json:
-            job.out.lines([shown(asked_words(found.view))])
+            called = layout(call_rows(found.step.step), "  ") if found.step else ()
+            job.out.lines([shown(row) for row in (asked_words(found.view), *called)])
         if given.digest:  # who has it was shown what it names
             await _note_shown(job, registry, [found])
         if found.step is not None:
@@ -189,7 +193,7 @@ def _check_seen(job: Job, found: _Waiting) -> None:
 
 async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep, text: str) -> int:
     given = job.arguments
-    if given.answer not in ("approve", "reject"):
+    if given.answer not in ("approve", "reject", EDIT):
         raise BadInput(Message("A step of a task is approved or rejected; --args go to the agent with the approval."))
     try:
         value = strict_json(text) if text.strip() else None
@@ -197,7 +201,13 @@ async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep
         raise BadInput(Message("--args isn't valid JSON: {}.", one_line(str(error), 200))) from error
     if given.answer == "reject" and not given.reason.strip():
         raise BadInput(Message("--reject needs --reason: the agent is told why."))
-    verdict, seen = Verdict(given.answer), waiting.view.request.digest
+    seen = waiting.view.request.digest
+    if given.answer == EDIT:
+        if not isinstance(value, dict):
+            raise BadInput(Message("--args must be a JSON object: all arguments of the call."))
+        step = await registry.tasks.edit(waiting, value, acting_of(job)(), seen)
+        return _say_edited(job, step)
+    verdict = Verdict(given.answer)
     step = await registry.tasks.decide(
         waiting, verdict, acting_of(job)(), "cli", reason=given.reason, value=value, seen=seen
     )
@@ -207,6 +217,16 @@ async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep
     else:
         job.out.lines([shown(translate(message))])
     return WAITS if step.needed else DONE
+
+
+def _say_edited(job: Job, step: Checkpoint) -> int:
+    assert step.view is not None, "what was edited asks"
+    message = Message("Edited {}; it is asked anew: {}.", step.name, step.view.request.id)
+    if job.arguments.json:
+        job.out.document({"status": "edited", "message": message, "checkpoint": step.to_dict()})
+    else:
+        job.out.lines([shown(translate(message))])
+    return WAITS
 
 
 async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting, text: str) -> int:
@@ -260,9 +280,7 @@ def expire(job: Job) -> int:
 
 async def _expire(job: Job) -> int:
     async with looking(job) as registry:
-        gone: list[Json] = []
-        for head in await registry.ledger.streams():
-            gone += await registry.ledger.expire(utc_now(), head.stream)
+        gone: list[Json] = [*await _settle(registry)]
         gone += [one.request_id for one in await registry.tasks.expire()]
         message = counted_message("{} question expired.", "{} questions expired.", len(gone))
         if job.arguments.json:
@@ -271,3 +289,8 @@ async def _expire(job: Job) -> int:
             _print_problems(job, registry)
             job.out.lines([shown(translate(message))])
     return DONE
+
+
+async def _settle(registry: SessionRegistry) -> list[str]:
+    """Settle the overdue questions of sessions, unless nothing may be written; return their ids."""
+    return [] if registry.data.read_only else await registry.ledger.expire(utc_now())

@@ -275,7 +275,7 @@ async def freed(context: CommandContext, mode: Mode) -> tuple[str, ...]:
         return ()
 
     def passes(todo: SupervisorTodo, mode: Mode) -> bool:
-        return policy.judge(mode, todo.agent_name, todo.risk, todo.command).ruling is Ruling.ALLOW
+        return policy.judge(mode, todo.agent_name, todo.risk, todo.command, todo.arguments).ruling is Ruling.ALLOW
 
     waiting = [
         todo

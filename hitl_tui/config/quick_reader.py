@@ -34,6 +34,8 @@ from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+_LONGEST_NAME = 80
+
 T = TypeVar("T")
 Reader = Callable[[Any], T]
 """Takes what a file says and returns it as it counts. Raises ValueError where that isn't certainly right."""
@@ -88,13 +90,17 @@ def _rule(said: Mapping[str, Any], commands: Mapping[str, object]) -> Rule:
         raise ValueError(command)
     if "on_deadline" in said and "deadline" not in said:
         raise ValueError(said)
+    outside = {key: said[key] for key in ("agent", "action") if key in said}
+    _none((outside and (team or command)) or ("arguments" in said and not (outside or team or command)))
     return Rule(
         decision=Ruling(said["decision"]),
         team=team or "",
         risk=said.get("risk", ""),
         command=command or "",
-        tool="",
-        arguments={},
+        arguments=said.get("arguments", {}),
+        agent=said.get("agent", ""),
+        action=said.get("action", ""),
+        name=said.get("name", ""),
         terms=Terms(
             quorum=said.get("quorum", 1),
             level=said.get("level", 0),
@@ -196,6 +202,14 @@ def _named(fits: Callable[[str], object], item: Reader[T]) -> Reader[dict[str, T
     return read
 
 
+def _schema(value: object) -> dict[str, Any]:
+    from hitl_tui.core.interrupts.json_schema import why_unusable
+
+    found: dict[str, Any] = _of(dict)(value)
+    _none(why_unusable(found))
+    return found
+
+
 def _parameter(value: object) -> Parameter:
     said = _PARAMETER(value)
     choices = said.get("choices")
@@ -232,10 +246,15 @@ _COMMAND = _table(
     },
     "run",
 )
+_PATTERN = _matching(bool)
 _POLICY = _table(
     {
+        "name": _matching(lambda text: len(text) <= _LONGEST_NAME),
         "team": _one_of(*TEAMS),
         "command": _TEXT,
+        "agent": _PATTERN,
+        "action": _PATTERN,
+        "arguments": _schema,
         "risk": _RISK,
         "decision": _one_of("allow", "ask", "deny"),
         "quorum": _whole(1, 100),

@@ -450,6 +450,7 @@ class _Teams(_Section):
 
 
 class _Policy(_Section):
+    name: Annotated[str, Field(max_length=80)] = ""
     team: TeamName | None = None
     command: str | None = None
     tool: str | None = None
@@ -482,8 +483,8 @@ class _Policy(_Section):
             yield Problem(
                 ("decision",), Message('must be "ask" or "deny" for a tool: a graph that asks waits for an answer')
             )
-        if self.arguments is not None and self.tool is None:
-            yield Problem(("arguments",), Message("apply to a tool, but no tool is given"))
+        if self.arguments is not None and not any((self.tool, self.team, self.command, self.agent, self.action)):
+            yield Problem(("arguments",), Message("need a tool, team, command, agent or action that has them"))
         elif self.arguments is not None:
             from hitl_tui.core.interrupts.json_schema import why_unusable
 
@@ -499,8 +500,6 @@ class _Policy(_Section):
                     (key,),
                     Message("is for tasks outside of sessions; it can't be combined with a team, command or tool"),
                 )
-            elif pattern is not None and self.decision == "allow":
-                yield Problem(("decision",), Message('must be "ask" or "deny" for a task outside of sessions'))
 
     def _command_problems(self, declared: Sequence[str]) -> Iterator[Problem]:
         if self.command is None:
@@ -522,6 +521,7 @@ class _Policy(_Section):
             arguments=self.arguments or {},
             agent=self.agent or "",
             action=self.action or "",
+            name=self.name,
             terms=Terms(
                 quorum=self.quorum,
                 level=self.level,

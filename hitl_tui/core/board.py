@@ -377,7 +377,7 @@ def approval_binds(draft: Draft, todo: SupervisorTodo) -> bool:
 def judge(draft: Draft, todo: SupervisorTodo) -> Judgement:
     """Return what the rules say of a TODO in the session's mode."""
     control = draft.control
-    judged = draft.rules.policy.judge(control.mode, todo.agent_name, todo.risk, todo.command)
+    judged = draft.rules.policy.judge(control.mode, todo.agent_name, todo.risk, todo.command, todo.arguments)
     unseen = control.limited and control.mode is Mode.PLAN and todo.risk is Risk.HIGH
     unseen = unseen or bool(todo.metadata.get("lacks") or todo.metadata.get("unplaced"))
     return replace(judged, ruling=Ruling.ASK) if unseen and judged.ruling is Ruling.ALLOW else judged

@@ -355,6 +355,7 @@ class Subject(TypedDict, total=False):
     action: str
     agent: str
     message: str
+    folder: str
 
 
 class DependencyStatus(TypedDict):

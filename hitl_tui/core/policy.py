@@ -77,20 +77,68 @@ class Terms:
         )
 
 
+class Of(StrEnum):
+    """What rules are about."""
+
+    TODO = "todo"  # a step of a session
+    TOOL = "tool"  # a call that a team of a session asks for from inside
+    STEP = "step"  # a step of a task outside of sessions, or a call of an agent there
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What rules look at.
+
+    Args:
+        of: what it is.
+        team, risk, command: of a TODO, or of the one that asks for a tool's call.
+        tool: whose call it is.
+        agent, action: of a step.
+        arguments: what it would run with; None where that isn't known.
+    """
+
+    of: Of = Of.TODO
+    team: str = ""
+    risk: Risk = Risk.HIGH
+    command: str = ""
+    tool: str = ""
+    agent: str = ""
+    action: str = ""
+    arguments: JsonObject | None = None
+
+
+class Fit(StrEnum):
+    """Whether a rule is about something."""
+
+    YES = "yes"
+    MAYBE = "maybe"  # its arguments aren't known, or of a type that the rule doesn't speak about
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How a rule fits, and the first of its conditions that doesn't: the name of a field, empty where all do."""
+
+    fit: Fit
+    condition: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One `[[policy]]` of hitl.toml; a field left empty matches everything.
 
-    With `tool` it is about calls of that tool that a team asks for from inside, and about no TODO; with `arguments`
-    only about calls whose arguments fit that.
+    With `tool` it is about calls of that tool that a team asks for from inside, and about no TODO; with `agent` or
+    `action` about steps outside of sessions alone; with `arguments` only about what has arguments that fit that.
 
     Args:
         decision: what it says.
         team, risk, command: which TODOs it is about.
         terms: what it takes to decide where it asks.
         tool: which tool's calls it is about.
-        arguments: JSON Schema; an argument of another type than it speaks about falls under the rule, too.
+        arguments: JSON Schema. What may fit, since it isn't known or of another type than the schema speaks about,
+            falls under a rule that asks or denies, and never under one that allows.
         agent, action: patterns with `*`: which steps of tasks outside of sessions it is about.
+        name: what people call it.
     """
 
     decision: Ruling
@@ -102,23 +150,46 @@ class Rule:
     arguments: JsonObject = field(default_factory=dict)
     agent: str = ""
     action: str = ""
+    name: str = ""
 
-    def matches(self, team: str, risk: Risk, command: str) -> bool:
-        """Return whether it is about a TODO."""
-        if self.tool or self.agent or self.action:
-            return False
-        return self.team in ("", team) and self.risk in ("", risk.value) and self.command in ("", command)
+    def match(self, facts: Facts) -> Match:
+        """Return whether it is about these facts, and if not, which condition isn't met."""
+        if condition := self._unmet(facts):
+            return Match(Fit.NO, condition)
+        if not self.arguments:
+            return Match(Fit.YES)
+        fit = self._arguments_fit(facts.arguments)
+        if fit is Fit.MAYBE and self.decision is Ruling.ALLOW:
+            fit = Fit.NO
+        return Match(fit, "" if fit is Fit.YES else "arguments")
 
-    def about_call(self, team: str, risk: Risk, tool: str) -> bool:
-        """Return whether it is about calls of a tool, whatever their arguments."""
-        return bool(self.tool) and self.tool == tool and self.team in ("", team) and self.risk in ("", risk.value)
+    def _unmet(self, facts: Facts) -> str:
+        """Return the first condition that isn't met, whatever the arguments; empty for none."""
+        if bool(self.tool) != (facts.of is Of.TOOL):
+            return "tool"
+        step = facts.of is Of.STEP
+        if step and self.decision is Ruling.ALLOW and not (self.agent or self.action):
+            return "agent"  # what allows steps of a session was never meant for programs outside
+        for condition in ("team", "command") if step else ("agent", "action"):
+            if getattr(self, condition):
+                return condition
+        for condition in ("team", "command", "tool", "risk"):
+            if getattr(self, condition) not in ("", getattr(facts, condition)):
+                return condition
+        for condition, pattern, text in (("agent", self.agent, facts.agent), ("action", self.action, facts.action)):
+            if pattern and not fnmatchcase(text.casefold(), pattern.casefold()):
+                return condition
+        return ""
 
-    def about_step(self, agent: str, action: str) -> bool:
-        """Return whether it is about a step of a task outside of sessions; those are of high risk."""
-        if self.tool or self.team or self.command or self.risk not in ("", Risk.HIGH):
-            return False
-        wanted = ((self.agent, agent), (self.action, action))
-        return all(not pattern or fnmatchcase(text.casefold(), pattern.casefold()) for pattern, text in wanted)
+    def _arguments_fit(self, arguments: JsonObject | None) -> Fit:
+        if arguments is None:
+            return Fit.MAYBE
+        from hitl_tui.core.interrupts.json_schema import is_strange, problem
+
+        given = dict(arguments)
+        if is_strange(self.arguments, given):
+            return Fit.MAYBE
+        return Fit.NO if problem(self.arguments, given) else Fit.YES
 
     def to_dict(self) -> dict[str, Json]:
         """Return the rule as JSON values, its terms beside its own fields."""
@@ -129,9 +200,10 @@ class Rule:
             "command": self.command,
             **self.terms.to_dict(),
         }
-        if self.tool:
+        if self.tool or self.arguments:
             found |= {"tool": self.tool, "arguments": dict(self.arguments)}
-        return {**found, **{key: text for key, text in (("agent", self.agent), ("action", self.action)) if text}}
+        more = (("agent", self.agent), ("action", self.action), ("name", self.name))
+        return {**found, **{key: text for key, text in more if text}}
 
     @classmethod
     def from_dict(cls, data: Stored) -> Rule:
@@ -151,6 +223,7 @@ class Rule:
                 arguments=dict(data.get("arguments") or {}),
                 agent=str(data.get("agent", "")),
                 action=str(data.get("action", "")),
+                name=str(data.get("name", "")),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(Message("is no rule")) from error
@@ -194,31 +267,39 @@ class Policy:
         """Every rule that may count, those of the policy beside included."""
         return (*self.rules, *(self.beside.all_rules if self.beside else ()))
 
-    def judge(self, mode: Mode, team: str, risk: Risk, command: str = "") -> Judgement:
+    def judge(
+        self, mode: Mode, team: str, risk: Risk, command: str = "", arguments: JsonObject | None = None
+    ) -> Judgement:
         """Return what has to happen before a TODO of this team and risk runs."""
-        own = self._judge(mode, team, risk, command)
-        if self.beside is None:
-            return own
-        return stricter(own, self.beside.judge(mode, team, risk, command))
+        return self.judge_facts(Facts(Of.TODO, team, risk, command, arguments=arguments), mode)
 
-    def _judge(self, mode: Mode, team: str, risk: Risk, command: str) -> Judgement:
-        for number, rule in enumerate(self.rules, start=1):
-            if rule.matches(team, risk, command):
-                if rule.decision is Ruling.ALLOW and mode is Mode.STEP:
-                    return Judgement(Ruling.ASK, rule.terms, number)
-                return Judgement(rule.decision, rule.terms, number)
-        allowed = mode is not Mode.STEP and risk is Risk.LOW
-        return Judgement(Ruling.ALLOW if allowed else Ruling.ASK, Terms(), 0)
+    def judge_step(self, agent: str, action: str, arguments: JsonObject | None = None) -> Judgement:
+        """Return what has to happen before a step of a task outside of sessions goes on."""
+        return self.judge_facts(Facts(Of.STEP, agent=agent, action=action, arguments=arguments), Mode.RISK)
 
-    def judge_step(self, agent: str, action: str) -> Judgement:
-        """Return what has to happen before a step of a task outside of sessions goes on; none goes on unasked."""
-        own = Judgement(Ruling.ASK, Terms(), 0)
+    def judge_facts(self, facts: Facts, mode: Mode) -> Judgement:
+        """Return what has to happen before something runs.
+
+        The first rule that is about it decides. Of one that only may be, and of what would be said without it, the
+        stricter counts.
+        """
+        own = self._judge(facts, mode)
+        return own if self.beside is None else stricter(own, self.beside.judge_facts(facts, mode))
+
+    def _judge(self, facts: Facts, mode: Mode) -> Judgement:
+        judged: Judgement | None = None
         for number, rule in enumerate(self.rules, start=1):
-            if rule.about_step(agent, action):
-                ruling = Ruling.ASK if rule.decision is Ruling.ALLOW else rule.decision
-                own = Judgement(ruling, rule.terms, number)
-                break
-        return own if self.beside is None else stricter(own, self.beside.judge_step(agent, action))
+            fit = rule.match(facts).fit
+            if fit is Fit.NO:
+                continue
+            asks = rule.decision is Ruling.ALLOW and mode is Mode.STEP and facts.of is Of.TODO
+            said = Judgement(Ruling.ASK if asks else rule.decision, rule.terms, number)
+            judged = said if judged is None else stricter(judged, said)
+            if fit is Fit.YES:
+                return judged
+        allowed = facts.of is Of.TODO and mode is not Mode.STEP and facts.risk is Risk.LOW
+        rest = Judgement(Ruling.ALLOW if allowed else Ruling.ASK, Terms(), 0)
+        return rest if judged is None else stricter(judged, rest)
 
 
 _STRICTNESS = (Ruling.ALLOW, Ruling.ASK, Ruling.DENY)

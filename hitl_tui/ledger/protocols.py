@@ -171,8 +171,12 @@ class Requests(Protocol):
         """
         ...
 
-    async def expire(self, now: str, session: str) -> list[str]:
-        """Post the `decided` events of all of a session's requests whose deadline has passed; return their ids."""
+    async def expire(self, now: str, session: str | None = None) -> list[str]:
+        """Post the `decided` events of all requests whose deadline has passed; return their ids.
+
+        Args:
+            session: only of this session.
+        """
         ...
 
     async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:

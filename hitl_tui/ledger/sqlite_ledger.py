@@ -174,7 +174,10 @@ class SqliteLedger:
 
         return await self._database.write(lambda db: sqlite_requests.decide(db, decision, now), then=announce)
 
-    async def expire(self, now: str, session: str) -> list[str]:
+    async def expire(self, now: str, session: str | None = None) -> list[str]:
+        if session is None:
+            overdue = await self._database.read(lambda db: sqlite_requests.overdue_sessions(db, now))
+            return [gone for name in overdue for gone in await self.expire(now, name)]
         return await self._database.write(
             lambda db: sqlite_requests.expire(db, session, now),
             then=lambda ids: self._signals.announce(session) if ids else None,

@@ -218,6 +218,14 @@ def _check_ending(request: Request, closing: Closing) -> None:
         raise Refused(Message("{} asks now; read the question and decide it.", name_of(request)), reason="stale")
 
 
+def overdue_sessions(db: sqlite3.Connection, now: str) -> list[str]:
+    """Return the sessions with open requests whose deadline has passed."""
+    rows = db.execute(
+        "SELECT DISTINCT session FROM requests WHERE state = 'open' AND deadline <> '' AND deadline <= ?", (now,)
+    )
+    return [row[0] for row in rows]
+
+
 def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
     """Post the events of open requests whose deadline has passed."""
     rows = db.execute(

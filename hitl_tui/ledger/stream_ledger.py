@@ -206,7 +206,11 @@ class StreamLedger:
                 return (await self._read(stream)).requests[decision.request_id].view(now)
         raise _too_busy(decision.request_id)
 
-    async def expire(self, now: str, session: str) -> list[str]:
+    async def expire(self, now: str, session: str | None = None) -> list[str]:
+        names = [session] if session is not None else [head.stream for head in await self.streams()]
+        return [gone for name in names for gone in await self._expire(now, name)]
+
+    async def _expire(self, now: str, session: str) -> list[str]:
         gone: list[str] = []
         for request_id in list((await self._read(session)).requests):
             for _ in range(_TRIES):

@@ -22,7 +22,7 @@ from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.json_types import JsonObject, Subject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
+from hitl_tui.core.policy import Facts, Fit, Mode, Of, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import BY_RULE, Decision, Kind, Request, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 
@@ -113,7 +113,7 @@ class StandingRule:
             self.workspace == workspace
             and not self.ended(now)
             and risk == self.risk.value
-            and self.policy.matches(request.source, self.risk, command)
+            and self.policy.match(Facts(Of.TODO, request.source, self.risk, command)).fit is Fit.YES
             and self.by != (request.requester or None)
             and (exact or wide)
         )

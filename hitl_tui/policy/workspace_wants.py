@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -171,7 +172,10 @@ def approves_in_time(rule: Rule) -> bool:
 
 def _about(rule: Rule) -> str:
     """Return which steps or calls a rule is about."""
-    parts = [f"{key} {value}" for key in ("team", "command", "tool", "risk") if (value := getattr(rule, key))]
+    keys = ("team", "command", "tool", "agent", "action", "risk")
+    parts = [f"{key} {value}" for key in keys if (value := getattr(rule, key))]
+    if rule.arguments:
+        parts.append(f"arguments {json.dumps(dict(rule.arguments), ensure_ascii=False)}")
     return ", ".join(parts) or "everything"
 
 

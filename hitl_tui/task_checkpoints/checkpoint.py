@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hitl_tui.core.json_text import short_id
-from hitl_tui.core.json_types import Json
+from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.ledger.records import Entry, RequestView
 
 STEP = "task_step"
 """Kind of the entry that records a step. One that asks carries its request, so that no crash keeps it from asking."""
+EDITED = "task_step_edited"
+"""Kind of the entry that gives a call other arguments; it carries the request that is asked instead."""
+TAKEN = "task_step_taken"
+"""Kind of the entry that an agent goes on with what was decided about a call: a decision is used once."""
 
 
 class Status(StrEnum):
@@ -21,6 +25,51 @@ class Status(StrEnum):
     COMPLETED = "completed"  # it asked nothing, or was approved
     INTERRUPTED = "interrupted"  # it waits for a decision
     REJECTED = "rejected"  # and with it the task
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool that an agent outside of sessions is about to make.
+
+    Args:
+        agent: who.
+        tool: the tool.
+        arguments: what it gets.
+        folder: where it would run.
+    """
+
+    agent: str
+    tool: str
+    arguments: JsonObject
+    folder: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What it is bound to: another one has another."""
+        return digest({"agent": self.agent, "tool": self.tool, **self.to_dict()})
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return what an entry keeps besides agent and tool."""
+        return {"arguments": dict(self.arguments), "folder": self.folder}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What a rule said of a call that nobody was asked about.
+
+    Args:
+        ruling: `allow` or `deny`.
+        rule: its number, from 1.
+        name: what people call it.
+    """
+
+    ruling: str
+    rule: int
+    name: str = ""
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return all fields as JSON values."""
+        return {"ruling": self.ruling, "rule": self.rule, "name": self.name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +84,10 @@ class Checkpoint:
         recorded_at: ISO 8601, UTC.
         message: what it asks; empty for a step that asks nothing.
         view: its request with what was decided; None for a step that asks nothing.
+        call: the call that it asks about; None for a step that the agent names in words.
+        edited: what a person gave the call instead of its arguments; None where nobody did.
+        taken: the agent went on with what was decided.
+        ruled: which rule decided it, where nobody was asked.
     """
 
     id: str
@@ -45,16 +98,31 @@ class Checkpoint:
     recorded_at: str
     message: str = ""
     view: RequestView | None = None
+    call: Call | None = None
+    edited: JsonObject | None = None
+    taken: bool = False
+    ruled: Ruled | None = None
 
     @property
     def status(self) -> Status:
         """How it stands."""
         if self.view is None:
-            return Status.COMPLETED
+            denied = self.ruled is not None and self.ruled.ruling == "deny"
+            return Status.REJECTED if denied else Status.COMPLETED
         resolution = self.view.resolution
         if resolution.outcome is Outcome.PENDING:
             return Status.INTERRUPTED
         return Status.COMPLETED if resolution.verdict is Verdict.APPROVE else Status.REJECTED
+
+    @property
+    def ends_task(self) -> bool:
+        """Nothing of the task goes on after it: a step was refused. A call that is refused ends nothing else."""
+        return self.status is Status.REJECTED and self.call is None
+
+    @property
+    def arguments(self) -> JsonObject | None:
+        """What its call would run with, if it is one."""
+        return self.edited if self.edited is not None or self.call is None else self.call.arguments
 
     @property
     def expired(self) -> bool:
@@ -90,6 +158,12 @@ class Checkpoint:
             "status": self.status.value,
             "recorded_at": self.recorded_at,
         }
+        if self.call is not None:
+            found |= {"arguments": dict(self.arguments or {}), "folder": self.call.folder, "taken": self.taken}
+        if self.edited is not None and self.call is not None:
+            found["arguments_before"] = dict(self.call.arguments)
+        if self.ruled is not None:
+            found["ruled"] = self.ruled.to_dict()
         if self.view is None:
             return found
         request, resolution = self.view.request, self.view.resolution
@@ -115,17 +189,31 @@ class Checkpoint:
         return found
 
 
-def checkpoint_of(entry: Entry, view: RequestView | None) -> Checkpoint:
-    """Return the step that an entry records, with what was decided about it."""
+def checkpoint_of(
+    entry: Entry, view: RequestView | None, *, edited: Stored | None = None, taken: bool = False
+) -> Checkpoint:
+    """Return the step that an entry records.
+
+    Args:
+        entry: of kind `STEP`.
+        view: its request as it stands, with what was decided.
+        edited: the data of the last entry of kind `EDITED` about it.
+        taken: whether there is one of kind `TAKEN`.
+    """
     data = entry.data
-    task_id, step = str(data["task_id"]), int(data["step"])
+    task_id, step, action, agent = str(data["task_id"]), int(data["step"]), str(data["action"]), str(data["agent"])
+    call, ruled = data.get("call"), data.get("ruled")
     return Checkpoint(
         f"cp-{task_id}-{step}-{short_id(entry.hash)[:8]}",
         task_id,
         step,
-        str(data["action"]),
-        str(data["agent"]),
+        action,
+        agent,
         entry.at,
         str(data.get("message", "")),
         view,
+        None if call is None else Call(agent, action, dict(call["arguments"]), str(call["folder"])),
+        None if edited is None else dict(edited["arguments"]),
+        taken,
+        None if ruled is None else Ruled(str(ruled["ruling"]), int(ruled["rule"]), str(ruled["name"])),
     )

@@ -8,28 +8,45 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Protocol
 
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import after_seconds, utc_now
 from hitl_tui.core.identity import Identity
-from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import Json, Subject
+from hitl_tui.core.json_text import canonical, digest
+from hitl_tui.core.json_types import Json, JsonObject, Subject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Policy, Risk, Ruling
-from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, closed_words, request_id
+from hitl_tui.core.requests import (
+    OPTIONS,
+    Decision,
+    Kind,
+    Outcome,
+    Request,
+    Verdict,
+    check_ending,
+    closed_words,
+    request_id,
+)
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.protocols import Conflict, Requests, Streams, read_stream
 from hitl_tui.ledger.records import Entry, RequestView
-from hitl_tui.task_checkpoints.checkpoint import STEP, Checkpoint, Status, checkpoint_of
+from hitl_tui.task_checkpoints.checkpoint import EDITED, STEP, TAKEN, Call, Checkpoint, Ruled, Status, checkpoint_of
 
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
 _LONGEST = {"action": 20_000, "agent": 200, "message": 20_000}
 _HIGHEST_STEP = 1_000_000_000
 _TRIES = 1_000
+_ALL = 1_000_000_000
+_LONGEST_CALL = 1_000_000
+"""Bytes of a call's arguments as JSON."""
+_CALL_DEADLINE = 86_400.0
+"""Seconds that a call is asked about where no rule says: whoever wanted to make it has gone on by then."""
 
 
 class TaskLedger(Streams, Requests, Protocol):
@@ -76,6 +93,115 @@ class TaskCheckpoints:
             except Conflict:  # somebody wrote meanwhile, so it is looked at again
                 continue
         raise HitlError(Message("{} is being written all the time", clip(task_id)))
+
+    # ---------------------------------------------------------------------------------------------- calls of agents
+
+    async def ask(self, task_id: str, call: Call, message: str) -> Checkpoint:
+        """Return the question whether a call may be made.
+
+        That is the one that waits for exactly this call, under the rules that hold, or was decided and not taken yet;
+        where there is none, a new one is asked.
+
+        Raises:
+            BadInput: a value can't be used.
+            Refused: a rule denies it (`denied`).
+        """
+        _check_call(task_id, call)
+        for _ in range(_TRIES):
+            length = (await self._ledger.head(task_id)).n
+            steps, now = await self.steps(task_id), self._now()
+            asked = [one for one in steps if one.view and one.call and one.call.digest == call.digest and not one.taken]
+            last = asked[-1] if asked else None
+            if last is not None and last.view is not None and _stands(last):
+                if last.view.request.subject.get("policy") == self._policy.version:
+                    return last
+                if last.status is Status.INTERRUPTED:
+                    await self._supersede(task_id, last.view.request.id, Cause.ADVANCED)
+                    continue
+            step = _next_step(steps)
+            data = _step_data(task_id, step, call) | {"message": message}
+            data["request"] = self._request(task_id, step, call.tool, call.agent, message, now, call)
+            try:
+                return await self._checkpoint(await self._ledger.append(task_id, length, STEP, data, now))
+            except Conflict:
+                continue
+        raise HitlError(Message("{} is being written all the time", clip(task_id)))
+
+    async def note_ruled(self, task_id: str, call: Call, ruled: Ruled) -> Checkpoint:
+        """Record a call that a rule decided.
+
+        Raises:
+            BadInput: a value can't be used.
+        """
+        _check_call(task_id, call)
+        for _ in range(_TRIES):
+            length = (await self._ledger.head(task_id)).n
+            data = _step_data(task_id, _next_step(await self._steps(task_id)), call) | {"ruled": ruled.to_dict()}
+            try:
+                return await self._checkpoint(await self._ledger.append(task_id, length, STEP, data, self._now()))
+            except Conflict:
+                continue
+        raise HitlError(Message("{} is being written all the time", clip(task_id)))
+
+    async def take(self, checkpoint: Checkpoint) -> bool:
+        """Note that an agent goes on with what was decided about its call; False where it was taken already."""
+        task_id, seen = checkpoint.task_id, checkpoint.view
+        assert seen is not None, "only what was asked is taken"
+        for _ in range(_TRIES):
+            length = (await self._ledger.head(task_id)).n
+            found = await self.the_step(task_id, checkpoint.step)
+            if found.taken or found.view is None or found.view.request.id != seen.request.id:
+                return False
+            data = {"step": checkpoint.step, "request_id": seen.request.id}
+            try:
+                await self._ledger.append(task_id, length, TAKEN, data, self._now())
+            except Conflict:
+                continue
+            return True
+        raise HitlError(Message("{} is being written all the time", clip(task_id)))
+
+    async def edit(self, checkpoint: Checkpoint, arguments: JsonObject, who: Identity, seen: str) -> Checkpoint:
+        """Give a call other arguments: it is asked about anew, and no vote on what stood before counts for it.
+
+        Args:
+            checkpoint: a call that waits.
+            arguments: what it would run with instead.
+            who: who edits it.
+            seen: digest of what they were shown.
+
+        Raises:
+            BadInput: it is no call, or nothing would change.
+            Refused: it was decided, they may not, or a rule denies it with these arguments.
+        """
+        task_id, step, call = checkpoint.task_id, checkpoint.step, checkpoint.call
+        if checkpoint.view is None or call is None:
+            raise BadInput(Message("{} has no arguments that could be edited; approve or reject it.", checkpoint.name))
+        request, now = checkpoint.view.request, self._now()
+        if seen != request.digest:
+            raise Refused(
+                Message("The question changed since it was shown; read it again, then decide."), reason="stale"
+            )
+        check_ending(checkpoint.name, request.terms, [who], None, request.requester)
+        other = replace(call, arguments=dict(arguments))
+        _check_call(task_id, other)
+        if other.digest == replace(call, arguments=checkpoint.arguments or {}).digest:
+            raise BadInput(Message("Nothing was changed: these are the arguments of {}.", checkpoint.name))
+        asked = self._request(task_id, step, call.tool, call.agent, checkpoint.message, now, other)
+        # From here on nothing that was said of the old arguments counts; ended in between, the agent asks anew.
+        if not await self._supersede(task_id, request.id, Cause.EDITED, who.name):
+            late = await self.the_step(task_id, step)
+            assert late.view is not None, "a step that asked has a request"
+            raise Refused(closed_words(late.view.request, late.view.resolution, now), reason="late")
+        data = {"step": step, "by": who.name, "arguments": dict(arguments), "request": asked}
+        await self._ledger.record(task_id, EDITED, data, now)
+        return await self.the_step(task_id, step)
+
+    async def _supersede(self, task_id: str, request_id: str, cause: Cause, by: str = "") -> bool:
+        views = await self._ledger.requests(self._now(), session=task_id, limit=_ALL)
+        keep = [view.request.id for view in views if view.request.id != request_id]
+        return request_id in await self._ledger.supersede(task_id, keep, cause, self._now(), by)
+
+    # ----------------------------------------------------------------------------------------------------- showing
 
     async def was_shown(self, checkpoint: Checkpoint, by: str, channel: str) -> None:
         """Note that a step that asks was shown to somebody."""
@@ -200,25 +326,42 @@ class TaskCheckpoints:
     # -------------------------------------------------------------------------------------------------- of its own
 
     async def _steps(self, task_id: str) -> list[Checkpoint]:
-        return [await self._checkpoint(e) async for e in read_stream(self._ledger, task_id) if e.kind == STEP]
+        steps, edited, taken = list[Entry](), dict[int, Entry](), set[str]()
+        async for entry in read_stream(self._ledger, task_id):
+            if entry.kind == STEP:
+                steps.append(entry)
+            elif entry.kind == EDITED:
+                edited[int(entry.data["step"])] = entry
+            elif entry.kind == TAKEN:
+                taken.add(str(entry.data["request_id"]))
+        views = await self._views(task_id)
+        return [await self._checkpoint(entry, views, edited.get(int(entry.data["step"])), taken) for entry in steps]
 
-    async def _checkpoint(self, entry: Entry) -> Checkpoint:
-        stored = entry.data.get("request")
+    async def _checkpoint(
+        self,
+        entry: Entry,
+        views: Mapping[str, RequestView] = MappingProxyType({}),
+        edited: Entry | None = None,
+        taken: Set[str] = frozenset(),
+    ) -> Checkpoint:
+        stored = (edited or entry).data.get("request")
         if not stored:
             return checkpoint_of(entry, None)
         request = Request.from_dict(stored)
-        if (view := await self._view(entry.stream, request.id)) is None:
+        if (view := views.get(request.id)) is None:
             await self._ledger.open_requests([request])
-            view = await self._view(entry.stream, request.id)
-        return checkpoint_of(entry, view)
+            view = (await self._views(entry.stream)).get(request.id)
+        return checkpoint_of(entry, view, edited=edited.data if edited else None, taken=request.id in taken)
 
-    async def _view(self, task_id: str, request_id: str) -> RequestView | None:
-        """Return a request of a task; by its id alone it would be looked for in every task."""
-        known = await self._ledger.requests(self._now(), session=task_id, pending=False)
-        return next((view for view in known if view.request.id == request_id), None)
+    async def _views(self, task_id: str) -> Mapping[str, RequestView]:
+        """Return the requests of a task by id; by one's id alone it would be looked for in every task."""
+        known = await self._ledger.requests(self._now(), session=task_id, pending=False, limit=_ALL)
+        return {view.request.id: view for view in known}
 
-    def _request(self, task_id: str, step: int, action: str, agent: str, message: str, now: str) -> dict[str, object]:
-        judgement = self._policy.judge_step(agent, action)
+    def _request(
+        self, task_id: str, step: int, action: str, agent: str, message: str, now: str, call: Call | None = None
+    ) -> dict[str, object]:
+        judgement = self._policy.judge_step(agent, action, None if call is None else call.arguments)
         subject: Subject = {
             "task": task_id,
             "step": step,
@@ -227,7 +370,11 @@ class TaskCheckpoints:
             "message": message,
             "policy": self._policy.version,
         }
+        if call is not None:
+            subject |= {"arguments": dict(call.arguments), "folder": call.folder}
         sealed, terms = digest(dict(subject)), judgement.terms
+        if call is not None and not terms.deadline:
+            terms = replace(terms, deadline=_CALL_DEADLINE)
         if judgement.ruling is Ruling.DENY:
             raise Refused(
                 Message("Policy rule {} denies {} of {}.", judgement.rule, clip(action), agent), reason="denied"
@@ -245,7 +392,7 @@ class TaskCheckpoints:
             requester=agent,
             terms=terms,
             options=OPTIONS[Kind.EXTERNAL],
-            about={"title": message},
+            about={"title": message, "rule": judgement.rule},
             opened_at=now,
             deadline=deadline,
             risk=Risk.HIGH.value,
@@ -253,7 +400,7 @@ class TaskCheckpoints:
 
 
 def _check_next(known: Sequence[Checkpoint], task_id: str, step: int) -> None:
-    ended = next((one for one in known if one.status is Status.REJECTED), None)
+    ended = next((one for one in known if one.ends_task), None)
     if ended is not None:
         how = Message("expired") if ended.expired else Message("was rejected")
         raise Refused(Message("{} ended: its step {} {}.", task_id, ended.step, how), reason="rejected")
@@ -265,6 +412,26 @@ def _check_next(known: Sequence[Checkpoint], task_id: str, step: int) -> None:
     if same.status is Status.INTERRUPTED:
         raise BadInput(Message("Step {} of {} waits for a decision already.", step, task_id))
     raise BadInput(Message("Step {} of {} is recorded already; take a higher number.", step, task_id))
+
+
+def _stands(asked: Checkpoint) -> bool:
+    """Return whether what was asked about a call is still its question, or its answer."""
+    assert asked.view is not None, "it was asked"
+    return asked.view.resolution.outcome not in (Outcome.SUPERSEDED, Outcome.EXPIRED)
+
+
+def _next_step(known: Sequence[Checkpoint]) -> int:
+    return known[-1].step + 1 if known else 1
+
+
+def _step_data(task_id: str, step: int, call: Call) -> dict[str, object]:
+    return {"task_id": task_id, "step": step, "action": call.tool, "agent": call.agent, "call": call.to_dict()}
+
+
+def _check_call(task_id: str, call: Call) -> None:
+    _check(task_id, 0, call.tool, call.agent, None)
+    if (size := len(canonical(dict(call.arguments)))) > _LONGEST_CALL:
+        raise BadInput(Message("The arguments have {} bytes; the limit is {}.", size, _LONGEST_CALL))
 
 
 def _check(task_id: str, step: int, action: str, agent: str, message: str | None) -> None:

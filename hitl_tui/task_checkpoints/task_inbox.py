@@ -11,14 +11,14 @@ from pathlib import Path
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
-from hitl_tui.core.json_types import Json
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
-from hitl_tui.task_checkpoints.folders import NAME, entries_folder, keeps_files, registered, store_of
+from hitl_tui.task_checkpoints.folders import NAME, entries_folder, keeps_files, policy_of, registered, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
 
 
@@ -150,6 +150,12 @@ class TaskInbox:
         """Say something of a step; see `TaskCheckpoints.decide`."""
         tasks = self.tasks(waiting.masc)
         return await tasks.decide(waiting.step, verdict, who, channel, reason=reason, value=value, seen=seen)
+
+    async def edit(self, waiting: WaitingStep, arguments: JsonObject, who: Identity, seen: str) -> Checkpoint:
+        """Give a call that waits other arguments, under the rules of its folder; see `TaskCheckpoints.edit`."""
+        masc = waiting.masc
+        tasks = TaskCheckpoints(store_of(masc, self._environ), policy_of(masc), self._now)
+        return await tasks.edit(waiting.step, arguments, who, seen)
 
     async def expire(self) -> list[WaitingStep]:
         """Settle what is overdue, in every folder; return it."""

@@ -10,8 +10,9 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
-from hitl_tui.wording.rows import Row, labelled
+from hitl_tui.wording.rows import Row, in_line, labelled
 from hitl_tui.wording.status_words import RISK_WORDS
+from hitl_tui.wording.subject_rows import value_text
 from hitl_tui.wording.times import duration_words, left_words, moment
 
 
@@ -34,8 +35,9 @@ def asked_words(view: RequestView) -> str:
 
 def step_rows(step: Checkpoint, folder: str) -> list[Row]:
     """Return a step of an agent's task: what would run, what the agent says, who asks, and what it takes."""
-    rows = [labelled(_("action"), step.action, exact=True), labelled(_("the agent says"), step.message, exact=True)]
-    rows += [labelled(_("agent"), step.agent, exact=True), labelled(_("folder"), folder, exact=True)]
+    rows = [labelled(_("action"), safe_text(step.action), exact=True), *call_rows(step)]
+    said = ((_("the agent says"), step.message), (_("agent"), step.agent), (_("folder"), folder))
+    rows += [labelled(label, safe_text(text), exact=True) for label, text in said]
     view = step.view
     if view is None:
         return rows
@@ -43,10 +45,20 @@ def step_rows(step: Checkpoint, folder: str) -> list[Row]:
     if terms.quorum > 1 or terms.level:
         takes = _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level)
         rows.append(labelled(_("takes"), takes))
-    rows += [labelled(decision.said, f"{decision.by} · {decision.reason}") for decision in view.decisions]
+    rows += [labelled(d.said, safe_text(f"{d.by} · {d.reason}")) for d in view.decisions]
     rows.append(labelled(_("risk"), _(RISK_WORDS[view.request.risk_class.value])))
     rows.append(labelled(_("waits"), waits_words(view)))
     return rows
+
+
+def call_rows(step: Checkpoint) -> list[Row]:
+    """Return what a call would run with, argument by argument, and where; nothing for what is no call."""
+    if step.call is None:
+        return []
+    rows = [labelled(in_line(name), value_text(v), exact=True) for name, v in (step.arguments or {}).items()]
+    if step.edited is not None:
+        rows.append(labelled(_("asked for"), value_text(dict(step.call.arguments)), exact=True))
+    return [*rows, labelled(_("runs in"), safe_text(step.call.folder), exact=True)] if step.call.folder else rows
 
 
 def waits_words(view: RequestView, now: datetime | None = None) -> str:

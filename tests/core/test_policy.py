@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Rule, Ruling, Terms
+from hitl_tui.core.policy import Facts, Fit, Judgement, Match, Mode, Of, Policy, Risk, Rule, Ruling, Terms
 
 RULES = st.builds(
     Rule,
@@ -77,3 +77,70 @@ def test_missing_terms_are_one_approver_without_deadline() -> None:
 @given(st.lists(RULES, max_size=3), st.lists(RULES, max_size=3))
 def test_the_version_changes_with_the_rules_and_only_then(one: list[Rule], other: list[Rule]) -> None:
     assert (Policy(tuple(one)).version == Policy(other).version) == (one == other)
+
+
+GIT = Rule(
+    Ruling.ALLOW, agent="claude-*", action="bash", arguments={"properties": {"command": {"pattern": "^git status$"}}}
+)
+NO_RM = Rule(
+    Ruling.DENY, action="Bash", arguments={"properties": {"command": {"pattern": "rm "}}, "required": ["command"]}
+)
+
+
+@pytest.mark.parametrize(
+    ("agent", "action", "arguments", "ruling", "rule"),
+    [
+        ("claude-code", "Bash", {"command": "git status"}, Ruling.ALLOW, 1),
+        ("claude-code", "Bash", {"command": "git status; rm -rf /"}, Ruling.DENY, 2),
+        ("claude-code", "Bash", {"command": ["git status"]}, Ruling.DENY, 2),  # of a type that no rule speaks of
+        ("claude-code", "Bash", None, Ruling.DENY, 2),  # what isn't known is never allowed, and may be denied
+        ("other", "Bash", {"command": "git status"}, Ruling.ASK, 0),
+        ("claude-code", "Write", {"command": "git status"}, Ruling.ASK, 0),
+    ],
+)
+def test_rules_for_steps_look_at_agent_action_and_arguments(
+    agent: str, action: str, arguments: dict[str, object] | None, ruling: Ruling, rule: int
+) -> None:
+    judged = Policy([GIT, NO_RM]).judge_step(agent, action, arguments)
+    assert (judged.ruling, judged.rule) == (ruling, rule)
+
+
+def test_of_a_rule_that_only_may_fit_and_what_follows_the_stricter_counts() -> None:
+    two = Rule(Ruling.ASK, action="pay", arguments={"properties": {"eur": {"minimum": 100}}}, terms=Terms(quorum=2))
+    rest = Rule(Ruling.ASK, action="pay", terms=Terms(level=3))
+    judged = Policy([two, rest]).judge_step("a", "pay", {"eur": "100"})
+    assert (judged.ruling, judged.terms.quorum, judged.terms.level) == (Ruling.ASK, 2, 3)
+    assert Policy([two, rest]).judge_step("a", "pay", {"eur": 99}).terms == rest.terms
+
+
+def test_what_allows_steps_of_sessions_allows_nothing_outside_of_them() -> None:
+    assert Policy([Rule(Ruling.ALLOW)]).judge_step("a", "b", {}).ruling is Ruling.ASK
+    assert Policy([Rule(Ruling.ALLOW, action="*")]).judge_step("a", "b", {}).ruling is Ruling.ALLOW
+
+
+def test_rules_for_a_team_look_at_its_arguments() -> None:
+    rule = Rule(Ruling.DENY, team="pay", arguments={"properties": {"eur": {"minimum": 100}}})
+    assert Policy([rule]).judge(Mode.RISK, "pay", Risk.HIGH, arguments={"eur": 100}).ruling is Ruling.DENY
+    assert Policy([rule]).judge(Mode.RISK, "pay", Risk.HIGH, arguments={"eur": 99}).ruling is Ruling.ASK
+
+
+@pytest.mark.parametrize(
+    ("rule", "condition"),
+    [
+        (Rule(Ruling.ASK, team="search_team"), "team"),
+        (Rule(Ruling.ASK, tool="pay"), "tool"),
+        (Rule(Ruling.ASK, risk="low"), "risk"),
+        (Rule(Ruling.ASK, agent="x", action="y"), "agent"),
+        (Rule(Ruling.ASK, action="y"), "action"),
+        (Rule(Ruling.ASK, action="Bash", arguments={"required": ["x"]}), "arguments"),
+        (Rule(Ruling.ALLOW), "agent"),
+    ],
+)
+def test_a_rule_says_which_of_its_conditions_is_not_met(rule: Rule, condition: str) -> None:
+    facts = Facts(Of.STEP, agent="claude-code", action="Bash", arguments={"command": "ls"})
+    assert rule.match(facts) == Match(Fit.NO, condition)
+
+
+def test_a_rule_round_trips_with_all_that_it_says() -> None:
+    rule = Rule(Ruling.DENY, agent="a*", action="b", arguments={"required": ["x"]}, name="no x", terms=Terms(quorum=2))
+    assert Rule.from_dict(rule.to_dict()) == rule

@@ -77,14 +77,22 @@ SETTINGS = {
     "teams.NAME.saver": "SQLite path or PostgreSQL URI of a store that has its threads; else the session's own",
     "teams.NAME.pins.exclude": "as `pins.exclude`, for this team alone",
     "teams.NAME.enabled": "as above",
+    "[[policy]].name": "what people call the rule, up to 80 characters",
     "[[policy]].team": "the rule is for this team",
     "[[policy]].command": "… for this declared command",
     "[[policy]].tool": "… for calls of this tool, which a graph asks about from inside",
-    "[[policy]].arguments": "… where the tool's arguments fit this JSON Schema; `5000` as text counts as a number, too",
+    "[[policy]].arguments": (
+        "… where its arguments (of a tool, team, command or step) fit this JSON Schema. What isn't known, or is of "
+        "another type than the schema speaks about (`5000` as text), falls under a rule that asks or denies, never "
+        "under one that allows"
+    ),
     "[[policy]].agent": "… for steps of this agent outside of sessions (task-checkpoints.md); `*` is any text",
     "[[policy]].action": "… for such steps whose action fits this pattern",
     "[[policy]].risk": "… for this class of risk",
-    "[[policy]].decision": "`allow`, `ask` or `deny`; for a tool `ask` or `deny`",
+    "[[policy]].decision": (
+        "`allow`, `ask` or `deny`; for a tool `ask` or `deny`. `allow` for an agent or action lets calls of "
+        "`hitl-tui hook` pass"
+    ),
     "[[policy]].quorum": "how many distinct people must approve, 1 to 100; more than one takes verified approvers",
     "[[policy]].level": "lowest level of an approver that counts, 0 to 100; above 0 takes verified approvers",
     "[[policy]].deadline": "how long the question waits",

@@ -161,6 +161,12 @@ class TestRequests:
         assert view.resolution.outcome is Outcome.EXPIRED
         assert await ledger.requests(at(5)) == []
 
+    async def test_what_is_overdue_in_all_sessions_is_settled_at_once(self, ledger: Ledger) -> None:
+        mine, other, later = ask(deadline=10), ask(deadline=10, session="s2"), ask("todo_9", deadline=99)
+        await ledger.open_requests([mine, other, later])
+        assert sorted(await ledger.expire(at(10))) == sorted([mine.id, other.id])
+        assert await ledger.expire(at(11)) == []
+
     async def test_a_decision_in_time_leaves_nothing_to_expire(self, ledger: Ledger) -> None:
         request = ask(deadline=10)
         await ledger.open_requests([request])

@@ -201,7 +201,10 @@ async def test_text_of_an_answer_may_hold_what_looks_like_an_option(tmp_path: Pa
     [
         ('tool = "pay"\ndecision = "allow"', '"decision" in [[policy]] must be "ask" or "deny" for a tool'),
         ('tool = "pay"\ncommand = "c"\ndecision = "ask"', '"tool" in [[policy]] is for tools that graphs call'),
-        ('arguments = {}\ndecision = "ask"', '"arguments" in [[policy]] apply to a tool, but no tool is given'),
+        (
+            'arguments = {}\ndecision = "ask"',
+            '"arguments" in [[policy]] need a tool, team, command, agent or action that has them',
+        ),
         (
             'tool = "pay"\narguments = { type = "nothing" }\ndecision = "ask"',
             "must be a usable JSON Schema",

@@ -381,6 +381,24 @@ async def test_two_people_make_a_quorum_and_one_person_doesnt(tmp_path: Path) ->
         assert (await op.rest()).status == "finished"
 
 
+async def test_an_edit_voids_the_votes_that_were_given(tmp_path: Path) -> None:
+    place = alone(tmp_path)
+    place.policy = Policy([Rule(Ruling.ASK, terms=Terms(quorum=2))])
+    async with place.open() as op:
+        before = (await op.rest()).questions[0].view.request
+        assert (await op.say("/todo approve 1"))["needed"] == 1
+        await op.say("/todo edit 1 what=other")
+        (question,) = (await op.rest()).questions
+        assert question.view.request.id != before.id and question.view.decisions == ()
+        assert (await op.person("bob").handle_command("/todo approve 1")).to_dict()["needed"] == 1
+        assert not place.world.done()
+        assert (await op.say("/todo approve 1"))["status"] == "resumed"
+        await op.rest()
+    async with place.ledger() as ledger:  # the record alone says so
+        views = await ledger.requests("2100-01-01T00:00:00+00:00", session="s1", pending=False)
+    assert [(v.resolution.outcome.value, len(v.decisions)) for v in views] == [("superseded", 1), ("approved", 2)]
+
+
 async def test_a_question_that_too_few_answered_in_time_says_how_many_did(tmp_path: Path) -> None:
     place = alone(tmp_path)
     place.policy = Policy([Rule(Ruling.ASK, terms=Terms(quorum=2, deadline=60))])

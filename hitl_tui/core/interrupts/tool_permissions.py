@@ -22,14 +22,13 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.handmade_shapes import ActionShape
-from hitl_tui.core.interrupts.json_schema import is_strange, problem
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, Form, Shape, same
 from hitl_tui.core.interrupts.tool_shapes import BatchShape, CallShape, ToolCall
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.policy import Policy, Risk, Rule, Ruling, Terms
+from hitl_tui.core.policy import Facts, Fit, Of, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Request
 from hitl_tui.core.safe_text import ELLIPSIS, one_line
 
@@ -383,17 +382,12 @@ def _rules(policy: Policy, team: str, risk: Risk, call: Call) -> Iterator[tuple[
 
 
 def _own_rules(policy: Policy, team: str, risk: Risk, call: Call) -> Iterator[tuple[int, Rule]]:
-    name, arguments = call
+    facts = Facts(Of.TOOL, team, risk, tool=call[0], arguments=call[1])
     for number, rule in enumerate(policy.rules, start=1):
-        if not rule.about_call(team, risk, name):
-            continue
-        if not rule.arguments:
+        fit = rule.match(facts).fit
+        if fit is not Fit.NO:
             yield number, rule
-            return
-        if arguments is None or is_strange(rule.arguments, dict(arguments)):
-            yield number, rule
-        elif not problem(rule.arguments, dict(arguments)):
-            yield number, rule
+        if fit is Fit.YES:
             return
 
 
