@@ -23,6 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if given == ["--version"]:  # nothing has to load for it
             return _version()
+        if given[:1] == ["hook"]:  # a program waits for it before every call of its agent
+            from hitl_tui.cli.hook_command import main as hook
+
+            return hook(given)
         from hitl_tui.supervisor.termination import Termination
 
         with Termination().noting():

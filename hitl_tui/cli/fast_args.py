@@ -113,6 +113,9 @@ class Arguments(NamedTuple):
         approver: who decides, by a token that is asked for, of `do`; empty for the account.
         account, level: of `approver add`.
         request, answer, reason, args: what `decide` answers, how, why, and what goes with it; None for nothing.
+        wait: seconds that `hook` waits for people; None when it wasn't given.
+        agent: whose calls `hook command` answers; empty where the program says it.
+        masc_dir: the `.masc` folder, of `hook`; None for the nearest.
         began: when the command was given, ISO 8601, UTC; empty for now.
     """
 
@@ -166,6 +169,9 @@ class Arguments(NamedTuple):
     args: str | None = None
     account: str | None = None
     level: int = 0
+    wait: float | None = None
+    agent: str = ""
+    masc_dir: str | None = None
     began: str = ""
 
 

@@ -28,6 +28,11 @@ class Secrecy:
         self._data = Path()
         self._once: tuple[str, ...] = ()
 
+    @property
+    def known(self) -> Mapping[str, str]:
+        """The secrets that are known by now, by name."""
+        return self._known
+
     def hide(self, secrets: Mapping[str, str]) -> None:
         """Mask these values, by name, from now on."""
         self._known.update(secrets)

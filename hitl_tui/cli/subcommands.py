@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ANSWERS = ("approve", "reject", "edit", "respond", "skip")
 """How `decide` answers."""
+HOOKS = ("claude-code", "command")
+"""Whose contract `hook` speaks."""
 DEFAULT_AGE = "30d"
 """How old a session must be that `prune` removes when nothing else is said."""
 _LISTED = 29
@@ -107,6 +109,13 @@ def count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise argparse.ArgumentTypeError(Message("{} isn't a whole number of 0 or more", repr(text)))
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """Return a number of seconds from 0 on. Raises ArgumentTypeError for anything else."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text, re.ASCII):
+        raise argparse.ArgumentTypeError(Message("{} isn't a number of seconds", repr(text)))
+    return float(text)
 
 
 def port(text: str) -> int:
@@ -309,6 +318,27 @@ _ROWS = (
         "[--data DIR] [--json]",
         "Settle every question whose deadline has passed, of sessions and of tasks. Whoever reads one settles it, too.",
         (_JSON,),
+    ),
+    Subcommand(
+        "hook",
+        "hook_command:hook",
+        "PROGRAM",
+        "answer a program before its agent calls a tool: claude-code, or any by command",
+        "claude-code|command [--wait SECONDS] [--agent NAME] [--masc-dir DIR] [--data DIR]",
+        "Answer a program that asks before its agent calls a tool: the call is read from standard input as JSON, the\n"
+        "answer is one JSON document. Rules of hitl.toml allow or deny it; otherwise people are asked, in the inbox.",
+        (
+            option("what", choices=HOOKS, metavar="claude-code|command", help="whose contract is spoken"),
+            option("--wait", metavar="SECONDS", type=seconds, help="how long to wait for people (default: 50)"),
+            option("--agent", metavar="NAME", default="", help="of command: the agent, where the call doesn't name it"),
+            option("--masc-dir", metavar="DIR", help="where calls are recorded (default: the nearest .masc upwards)"),
+        ),
+        "standard input of command:\n"
+        '  {"tool", "input": {}, "agent", "session", "cwd", "reason"}, the last four optional\n'
+        "standard output of command:\n"
+        '  {"decision": "allow" | "deny" | "ask", "reason", "input" if it was edited, "request", "by"}\n\n'
+        "exit codes of command:\n  0 allowed   2 denied, or what was sent can't be used   3 nobody decided in time\n"
+        "exit codes of claude-code:\n  0 answered   2 denied, since what was sent can't be used",
     ),
     Subcommand(
         "rename",

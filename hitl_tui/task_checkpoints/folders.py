@@ -21,8 +21,12 @@ _KNOWN = "task_folders"
 _SETTINGS = "hitl.toml"
 
 
-def masc_folder(given: str | None) -> Path:
-    """Return the folder that is given, else the nearest `.masc` from the current folder upwards, else a new one here.
+def masc_folder(given: str | None, start: Path | None = None) -> Path:
+    """Return the folder that is given, else the nearest `.masc` from a folder upwards, else a new one there.
+
+    Args:
+        given: the folder; None where none is.
+        start: where to look first; None for the current folder.
 
     Raises:
         BadInput: what is given can't be a folder, or the current folder is gone.
@@ -35,7 +39,7 @@ def masc_folder(given: str | None) -> Path:
             raise BadInput(Message("{} isn't a folder.", folder))
         return folder
     try:
-        here = Path.cwd()
+        here = start.absolute() if start is not None else Path.cwd()
     except FileNotFoundError as error:
         raise BadInput(Message("The current folder no longer exists; change to another.")) from error
     return next((place / NAME for place in (here, *here.parents) if (place / NAME).is_dir()), here / NAME)

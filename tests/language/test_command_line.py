@@ -33,6 +33,7 @@ NAMES = frozenset(
         "PGPASSWORD",
         "pgpass",
     }
+    | {"PROGRAM", "Claude", "Code", "claude-code", "command", "SECONDS", "cwd", "reason", "session", "masc"}
     | {"add", "remove", "check", "ACCOUNT", "N", "account", "REQUEST", "ANSWER"}
     | set(COMMANDS)
 )
