@@ -184,12 +184,12 @@ class Rule:
     def _arguments_fit(self, arguments: JsonObject | None) -> Fit:
         if arguments is None:
             return Fit.MAYBE
-        from hitl_tui.core.interrupts.json_schema import is_strange, problem
+        from hitl_tui.core.interrupts.json_schema import fits, is_strange
 
         given = dict(arguments)
         if is_strange(self.arguments, given):
             return Fit.MAYBE
-        return Fit.NO if problem(self.arguments, given) else Fit.YES
+        return {True: Fit.YES, False: Fit.NO, None: Fit.MAYBE}[fits(self.arguments, given)]
 
     def to_dict(self) -> dict[str, Json]:
         """Return the rule as JSON values, its terms beside its own fields."""

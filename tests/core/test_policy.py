@@ -105,6 +105,34 @@ def test_rules_for_steps_look_at_agent_action_and_arguments(
     assert (judged.ruling, judged.rule) == (ruling, rule)
 
 
+NESTED = "^git (status|diff)( [a-z]+)*$"
+"""A pattern that could take too long, so it isn't looked for."""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"properties": {"command": {"pattern": NESTED}}},
+        {"properties": {"command": {"anyOf": [{"const": "x"}, {"pattern": NESTED}]}}},
+        {"properties": {"command": {"not": {"pattern": NESTED}}}},
+        {"patternProperties": {"^(c+)+$": {"const": "ls"}}},
+        {"properties": {"command": {"$ref": "#/nowhere"}}},
+    ],
+)
+def test_what_cannot_be_found_out_is_never_allowed_and_may_be_denied(arguments: dict[str, object]) -> None:
+    call = {"command": "rm -rf /"}
+    for decision, ruling in ((Ruling.ALLOW, Ruling.ASK), (Ruling.DENY, Ruling.DENY)):
+        rule = Rule(decision, action="Bash", arguments=arguments)
+        assert Policy([rule]).judge_step("a", "Bash", call).ruling is ruling
+
+
+def test_what_is_wrong_elsewhere_is_so_whatever_cannot_be_found_out() -> None:
+    rule = Rule(
+        Ruling.DENY, arguments={"properties": {"tool": {"const": "x"}, "command": {"pattern": NESTED}}}, action="*"
+    )
+    assert Policy([rule]).judge_step("a", "Bash", {"tool": "y", "command": "ls"}).ruling is Ruling.ASK
+
+
 def test_of_a_rule_that_only_may_fit_and_what_follows_the_stricter_counts() -> None:
     two = Rule(Ruling.ASK, action="pay", arguments={"properties": {"eur": {"minimum": 100}}}, terms=Terms(quorum=2))
     rest = Rule(Ruling.ASK, action="pay", terms=Terms(level=3))

@@ -10,10 +10,11 @@ rule such a value is one that can't be judged.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
@@ -35,6 +36,8 @@ _MOST_STEPS = 10**8
 _REPEATED = 16
 """A repetition up to this often counts as bounded."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_TURNING = ("not", "oneOf", "if", "maxContains", "unevaluatedProperties", "unevaluatedItems", "additionalProperties")
+"""Keywords under which what fits may be an error."""
 _MOVED = ("$id", "id", "$anchor", "$dynamicAnchor")
 _PROBES: tuple[Json, ...] = (None, True, 0, "", [], {})
 
@@ -110,6 +113,25 @@ def problem(schema: JsonObject, value: Json) -> str:
         return ""
 
 
+def fits(schema: JsonObject, value: Json) -> bool | None:
+    """Return whether a value fits a schema that can be used; None when that can't be found out.
+
+    That is so for a pattern that could take too long to look for, and for a schema that can't be followed to its end.
+    """
+    doubts: list[str] = []
+    try:
+        error = next(_validator(schema, doubts).iter_errors(value), None)
+    except _Endless:
+        return None
+    except _broken():
+        return None
+    if not doubts:
+        return error is None
+    # What is in doubt counts as fitting, so an error is one all the same, unless the schema turns it round somewhere.
+    turned = any(f'"{key}"' in json.dumps(schema) for key in _TURNING)
+    return None if error is None or turned else False
+
+
 def check_against(schema: JsonObject | None, value: Json) -> None:
     """Check a value against a schema that can be used; None takes anything.
 
@@ -148,7 +170,8 @@ def _class_for(schema: JsonObject) -> Any:
     return validator_for(dict(schema), default=Draft202012Validator)
 
 
-def _validator(schema: JsonSchema) -> Validator:
+def _validator(schema: JsonSchema, doubts: list[str] | None = None) -> Validator:
+    """Return what validates values; patterns that can't be looked for are added to `doubts`."""
     from jsonschema.validators import extend
     from referencing import Registry
 
@@ -168,25 +191,37 @@ def _validator(schema: JsonSchema) -> Validator:
         return checked
 
     own = {name: counted(name) for name in (*_REFERENCES, "anyOf", "oneOf", "allOf") if name in base.VALIDATORS}
-    own |= {"pattern": _pattern, "patternProperties": _pattern_properties}
+    own |= {"pattern": partial(_pattern, doubts), "patternProperties": partial(_pattern_properties, doubts)}
     made: Any = extend(base, own)  # type: ignore[no-untyped-call]  # the library's own types leave it open
     validator: Validator = made(dict(schema), registry=Registry(), format_checker=_formats())
     return validator
 
 
-def _pattern(validator: Validator, pattern: Json, instance: Json, schema: Json) -> Iterator[Any]:
+def _pattern(
+    doubts: list[str] | None, validator: Validator, pattern: Json, instance: Json, schema: Json
+) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
-    if isinstance(instance, str) and found_in(pattern, instance) is False:
+    if not isinstance(instance, str):
+        return
+    found = found_in(pattern, instance)
+    if found is None and doubts is not None:
+        doubts.append(str(pattern))
+    if found is False:
         yield ValidationError(Message("must match the pattern {}", pattern))
 
 
-def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Json) -> Iterator[Json]:
+def _pattern_properties(
+    doubts: list[str] | None, validator: Any, patterns: Any, instance: Any, schema: Json
+) -> Iterator[Json]:
     if not validator.is_type(instance, "object"):
         return
     for pattern, below in patterns.items():
         for name, value in instance.items():
-            if found_in(pattern, name):
+            found = found_in(pattern, name)
+            if found is None and doubts is not None:
+                doubts.append(str(pattern))
+            if found:
                 yield from validator.descend(value, below, path=name, schema_path=pattern)
 
 
