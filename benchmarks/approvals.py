@@ -36,26 +36,27 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Subject
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict
 from hitl_tui.ledger.entry_files import EntryFiles
+from hitl_tui.ledger.protocols import Requests
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.task_checkpoints.folders import NAME, entries_folder, register, store_of
-from hitl_tui.task_checkpoints.service import TaskCheckpoints, TaskLedger
+from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 
 RELEASE, LISTED = 0.050, 0.050
 FILES = {"MASC_CHECKPOINT_BACKEND": "filesystem"}
 PERSON = Identity("benchmark", "benchmark", "account", account="benchmark")
-Place = Callable[[Path], AbstractAsyncContextManager[TaskLedger]]
+Place = Callable[[Path], AbstractAsyncContextManager[Requests]]
 _T = TypeVar("_T")
 
 
 @asynccontextmanager
-async def files_place(root: Path) -> AsyncIterator[TaskLedger]:
+async def files_place(root: Path) -> AsyncIterator[Requests]:
     async with EntryFiles.open(entries_folder(root / NAME)) as ledger:
         yield ledger
 
 
 @asynccontextmanager
-async def sqlite_place(root: Path) -> AsyncIterator[TaskLedger]:
+async def sqlite_place(root: Path) -> AsyncIterator[Requests]:
     async with SqliteLedger.open(root / "ledger.db") as ledger:
         yield ledger
 
@@ -122,7 +123,6 @@ async def listings(root: Path, pending: int) -> Iterator[tuple[str, float, float
         await tasks.record(f"task-{number:05d}", 1, "DELETE", "cleaner", "Delete?")
     register(data, masc)
     inbox = TaskInbox(data, FILES)
-    await asyncio.sleep(0.3)
     first = await _took(inbox.waiting)
     later = await _took(inbox.waiting)
     found.append(("files", first[0], later[0], later[1]))

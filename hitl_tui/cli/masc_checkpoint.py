@@ -30,7 +30,6 @@ from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.version import __version__
 
 APPROVED, UNREACHABLE, BAD_INPUT, WAITING, REJECTED, EXPIRED = range(6)
-_POLL = 0.02
 _Look = Callable[[], Checkpoint]
 _CHANNEL = "masc-checkpoint"
 _USAGE = """\
@@ -86,7 +85,8 @@ class _Command:
         self._secrecy.look_in([masc.parent], self._data)
         records = not (given.approve or given.reject or given.status)
         policy = policy_of(masc)
-        self._tasks = TaskCheckpoints(store_of(masc, self._environ), policy)
+        store = store_of(masc, self._environ)
+        self._tasks, self._poll = TaskCheckpoints(store, policy), store.poll
         if given.status:
             return self._show()
         if not records:
@@ -180,7 +180,7 @@ class _Command:
             found = look()
             if found.status is not Status.INTERRUPTED or time.monotonic() >= end:
                 return found
-            time.sleep(_POLL)
+            time.sleep(self._poll)
 
     def _say(self, step: Checkpoint, text: str) -> int:
         last = step.view.resolution.decisions[-1] if step.view and step.view.resolution.decisions else None

@@ -11,8 +11,9 @@ import json
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
@@ -25,6 +26,8 @@ from hitl_tui.ledger.stream_ledger import Kept, StreamLedger
 T = TypeVar("T")
 
 _ENTRY = re.compile(r"(\d{6,})\.json")
+_SETTLED = 200_000_000
+"""Nanoseconds after which whatever is written into a folder has another time than what was written before."""
 _LONGEST = 240
 """Bytes of a folder's name; file systems allow 255."""
 
@@ -35,6 +38,8 @@ class EntryFiles:
     Args:
         folder: where; made with the first entry.
     """
+
+    poll = 0.02
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,13 +84,24 @@ class EntryFiles:
             raise StorageError(Message("{} can't be written: {}.", folder, error.strerror)) from error
         return True
 
-    async def names(self) -> Sequence[str]:
+    async def stamp(self) -> int:
+        with suppress(OSError):
+            written = self.folder.stat().st_mtime_ns
+            return written if time.time_ns() - written > _SETTLED else 0
+        return 0
+
+    async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
         try:
-            return [unquote(item.name, errors="surrogatepass") for item in os.scandir(self.folder) if item.is_dir()]
+            folders = [item.name for item in os.scandir(self.folder) if item.is_dir()]
         except FileNotFoundError:
             return ()
         except OSError as error:
             raise StorageError(Message("{} can't be read: {}.", self.folder, error.strerror)) from error
+        found: list[Kept] = []
+        for folder in folders:
+            stream = unquote(folder, errors="surrogatepass")
+            found += await self.read(stream, heads.get(stream, 0))
+        return found
 
     def _of(self, stream: str) -> Path:
         """Return a stream's folder: any text is a name there, and none leads out of the folder."""
@@ -140,7 +156,7 @@ def _sync(folder: Path) -> None:
 
 
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine gives that works on files alone: it waits for nothing, so it needs no event loop."""
+    """Return what a coroutine gives that works on entries alone: where no event loop runs, it waits for nothing."""
     try:
         coroutine.send(None)
     except StopIteration as done:

@@ -40,7 +40,13 @@ class Kept:
 
 
 class EntryPlace(Protocol):
-    """Where entries are kept. Nothing that is there is ever changed."""
+    """Where entries are kept. Nothing that is there is ever changed.
+
+    Attributes:
+        poll: seconds between looks at what others wrote.
+    """
+
+    poll: float
 
     async def read(self, stream: str, after: int) -> Sequence[Kept]:
         """Return a stream's entries with n > `after`, in order.
@@ -58,9 +64,39 @@ class EntryPlace(Protocol):
         """
         ...
 
-    async def names(self) -> Sequence[str]:
-        """Return the names of all streams."""
+    async def stamp(self) -> int:
+        """Return what is another number after anybody has written; 0 where that can't be told."""
         ...
+
+    async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
+        """Return the entries of all streams that aren't known yet, those of each stream in order.
+
+        Args:
+            heads: the number of the last entry that is known, by stream.
+            order: everything up to this one is known in any case.
+
+        Raises:
+            StorageError: one can't be read.
+        """
+        ...
+
+
+class _Nothing:
+    """A place with nothing in it."""
+
+    poll = 0.0
+
+    async def read(self, stream: str, after: int) -> Sequence[Kept]:
+        return ()
+
+    async def stamp(self) -> int:
+        return 0
+
+    async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
+        return ()
+
+    async def add(self, entry: Entry) -> bool:
+        raise StorageError(Message("nothing can be written to a snapshot"))
 
 
 @dataclass(slots=True)
@@ -84,6 +120,12 @@ class StreamLedger:
         self._place = place
         self._known: dict[str, _Stream] = {}
         self._where: dict[str, str] = {}
+        self._order = self._stamp = 0
+
+    @property
+    def poll(self) -> float:
+        """Seconds between looks at what others wrote."""
+        return self._place.poll
 
     @classmethod
     @asynccontextmanager
@@ -119,10 +161,18 @@ class StreamLedger:
         return (await self._read(stream)).entries[after : after + max(0, limit)]
 
     async def streams(self) -> list[Head]:
-        return [(await self._read(name)).head for name in sorted(await self._place.names())]
+        await self._read_all()
+        return sorted((known.head for known in self._known.values() if known.head.n), key=lambda head: head.stream)
 
     async def head(self, stream: str) -> Head:
         return (await self._read(stream)).head
+
+    async def snapshot(self) -> StreamLedger:
+        """Return what is written by now, to be read at length without looking for more; it can't be written to."""
+        await self._read_all()
+        still = StreamLedger(_Nothing())
+        still._known, still._where = self._known, self._where
+        return still
 
     async def view_problems(self, stream: str | None = None) -> list[Problem]:
         return []  # views are folded from entries whenever they are read
@@ -160,9 +210,10 @@ class StreamLedger:
         pending: bool = True,
         limit: int = 500,
     ) -> list[RequestView]:
+        if session is None:
+            await self._read_all()
         found: list[tuple[int, StoredRequest]] = []
-        for name in [session] if session is not None else await self._place.names():
-            known = await self._read(name)
+        for known in list(self._known.values()) if session is None else [await self._read(session)]:
             found += [
                 (known.orders[request_id], stored)
                 for request_id, stored in known.requests.items()
@@ -250,26 +301,45 @@ class StreamLedger:
     # -------------------------------------------------------------------------------------------------- of its own
 
     async def _find(self, request_id: str) -> StoredRequest | None:
+        if request_id in self._where:
+            await self._read(self._where[request_id])
+        else:
+            await self._read_all()
         stream = self._where.get(request_id)
-        for name in [stream] if stream is not None else await self._place.names():
-            if found := (await self._read(name)).requests.get(request_id):
-                return found
-        return None
+        return None if stream is None else self._known[stream].requests[request_id]
 
     async def _read(self, stream: str) -> _Stream:
         known = self._known.setdefault(stream, _Stream(Head(stream, 0, GENESIS)))
         for kept in await self._place.read(stream, known.head.n):
-            entry = kept.entry
-            if entry.n != known.head.n + 1:
-                raise StorageError(Message('Entry {} of "{}" is missing.', known.head.n + 1, stream))
-            if entry.prev != known.head.hash or entry_hash(entry) != entry.hash:
-                raise StorageError(
-                    Message('Entry {} of "{}" was changed: its hash isn\'t that of its content.', entry.n, stream)
-                )
-            self._project(known, kept)
-            known.entries.append(entry)
-            known.head = Head(stream, entry.n, entry.hash)
+            self._learn(known, kept)
         return known
+
+    async def _read_all(self) -> None:
+        stamp = await self._place.stamp()
+        if stamp and stamp == self._stamp:
+            return
+        heads = {stream: known.head.n for stream, known in self._known.items()}
+        order = self._order
+        for kept in await self._place.read_new(heads, order):
+            stream = kept.entry.stream
+            self._learn(self._known.setdefault(stream, _Stream(Head(stream, 0, GENESIS))), kept)
+            order = max(order, kept.order)
+        self._order, self._stamp = order, stamp
+
+    def _learn(self, known: _Stream, kept: Kept) -> None:
+        """Take the next entry of a stream, if it is that."""
+        entry, stream = kept.entry, known.head.stream
+        if entry.n <= known.head.n:
+            return  # somebody else asked meanwhile
+        if entry.n != known.head.n + 1:
+            raise StorageError(Message('Entry {} of "{}" is missing.', known.head.n + 1, stream))
+        if entry.prev != known.head.hash or entry_hash(entry) != entry.hash:
+            raise StorageError(
+                Message('Entry {} of "{}" was changed: its hash isn\'t that of its content.', entry.n, stream)
+            )
+        self._project(known, kept)
+        known.entries.append(entry)
+        known.head = Head(stream, entry.n, entry.hash)
 
     async def _write(self, head: Head, kind: str, data: Mapping[str, object], at: str) -> Entry | None:
         """Write what comes after a head; None where somebody else wrote that number."""

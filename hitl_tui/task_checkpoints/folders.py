@@ -46,21 +46,30 @@ def masc_folder(given: str | None, start: Path | None = None) -> Path:
 
 
 def store_of(masc: Path, environ: Mapping[str, str]) -> StreamLedger:
-    """Return the store of a `.masc` folder (M3): its files, unless the environment says Neo4j.
+    """Return the store of a `.masc` folder (M3): its files, or the Neo4j that the environment names.
+
+    Neo4j is asked when something is read or written. Where it can't be reached that fails: nothing stands in for it.
 
     Raises:
-        BadInput: the environment names another backend.
-        StorageError: it says Neo4j, which nothing else ever stands in for.
+        BadInput: the environment names another backend, or Neo4j with no address.
     """
-    if not keeps_files(environ):
-        raise StorageError(
-            Message("Neo4j isn't supported yet; to keep checkpoints in files set {}=filesystem.", BACKEND)
-        )
+    if uses_neo4j(environ):
+        # The driver takes longer to import than a command on files takes altogether.
+        from hitl_tui.ledger.neo4j_entries import Neo4jEntries, Neo4jServer
+        from hitl_tui.task_checkpoints.neo4j_views import CheckpointViews
+
+        uri = environ.get(NEO4J, "").strip()
+        if not uri:
+            raise BadInput(Message("{}=neo4j needs {}, such as {}.", BACKEND, NEO4J, "bolt://localhost:7687"))
+        password = environ.get("NEO4J_PASSWORD", "")
+        user = environ.get("NEO4J_USER") or environ.get("NEO4J_USERNAME") or ("neo4j" if password else "")
+        server = Neo4jServer(uri, user, password, environ.get("NEO4J_DATABASE", ""))
+        return StreamLedger(Neo4jEntries(server, CheckpointViews()))
     return StreamLedger(EntryFiles(entries_folder(masc)))
 
 
-def keeps_files(environ: Mapping[str, str]) -> bool:
-    """Return whether checkpoints are kept in files, as the environment says.
+def uses_neo4j(environ: Mapping[str, str]) -> bool:
+    """Return whether the environment says Neo4j, which is one store for all folders.
 
     Raises:
         BadInput: it names another backend.
@@ -68,7 +77,7 @@ def keeps_files(environ: Mapping[str, str]) -> bool:
     chosen = environ.get(BACKEND, "").strip().lower() or "auto"
     if chosen not in ("auto", "filesystem", "neo4j"):
         raise BadInput(Message('{} must be auto, filesystem or neo4j, not "{}".', BACKEND, one_line(chosen, 40)))
-    return chosen == "filesystem" or (chosen == "auto" and not environ.get(NEO4J, "").strip())
+    return chosen == "neo4j" or (chosen == "auto" and bool(environ.get(NEO4J, "").strip()))
 
 
 def entries_folder(masc: Path) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Protocol
 
@@ -35,7 +35,7 @@ from hitl_tui.core.requests import (
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.protocols import Conflict, Requests, Streams, read_stream
-from hitl_tui.ledger.records import Entry, RequestView
+from hitl_tui.ledger.records import Entry, Head, RequestView
 from hitl_tui.task_checkpoints.checkpoint import EDITED, STEP, TAKEN, Call, Checkpoint, Ruled, Status, checkpoint_of
 
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
@@ -51,6 +51,19 @@ _CALL_DEADLINE = 86_400.0
 
 class TaskLedger(Streams, Requests, Protocol):
     """What task checkpoints need of a store."""
+
+    async def snapshot(self) -> TaskLedger:
+        """Return what is written by now, to be read at length without looking for more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What of a task waited when its stream had a length; no longer true once one of its deadlines is over."""
+
+    length: int
+    waiting: tuple[Checkpoint, ...]
+    until: str
 
 
 class UnknownTask(UnknownName):
@@ -70,6 +83,7 @@ class TaskCheckpoints:
         self._ledger = ledger
         self._policy = policy
         self._now = now
+        self._looked: dict[str, _Looked] = {}
 
     # ---------------------------------------------------------------------------------------------------- an agent
 
@@ -307,12 +321,13 @@ class TaskCheckpoints:
 
     async def waiting(self) -> list[Checkpoint]:
         """Return all steps that wait, in the order in which they began to; what is overdue is settled."""
-        found = [
-            one
-            for head in await self._ledger.streams()
-            for one in await self.steps(head.stream)
-            if one.status is Status.INTERRUPTED
-        ]
+        found: list[Checkpoint] = []
+        still = await self._ledger.snapshot()
+        for head in await still.streams():
+            looked = self._looked.get(head.stream)
+            if looked is None or looked.length != head.n or (looked.until and looked.until <= self._now()):
+                looked = await self._look(head, still)
+            found += looked.waiting
         return sorted(found, key=lambda one: one.recorded_at)
 
     async def expire(self) -> list[Checkpoint]:
@@ -325,16 +340,27 @@ class TaskCheckpoints:
 
     # -------------------------------------------------------------------------------------------------- of its own
 
-    async def _steps(self, task_id: str) -> list[Checkpoint]:
+    async def _look(self, head: Head, still: TaskLedger) -> _Looked:
+        """Return what of a task waits, as a snapshot says, unless something is overdue."""
+        steps = await self._steps(head.stream, still)
+        if any(one.expired for one in steps):
+            steps = await self.steps(head.stream)
+        waiting = tuple(one for one in steps if one.status is Status.INTERRUPTED)
+        deadlines = [one.view.request.expires_at for one in waiting if one.view and one.view.request.expires_at]
+        looked = self._looked[head.stream] = _Looked(head.n, waiting, min(deadlines, default=""))
+        return looked
+
+    async def _steps(self, task_id: str, ledger: TaskLedger | None = None) -> list[Checkpoint]:
+        reading = ledger or self._ledger
         steps, edited, taken = list[Entry](), dict[int, Entry](), set[str]()
-        async for entry in read_stream(self._ledger, task_id):
+        async for entry in read_stream(reading, task_id):
             if entry.kind == STEP:
                 steps.append(entry)
             elif entry.kind == EDITED:
                 edited[int(entry.data["step"])] = entry
             elif entry.kind == TAKEN:
                 taken.add(str(entry.data["request_id"]))
-        views = await self._views(task_id)
+        views = await self._views(task_id, reading)
         return [await self._checkpoint(entry, views, edited.get(int(entry.data["step"])), taken) for entry in steps]
 
     async def _checkpoint(
@@ -350,12 +376,12 @@ class TaskCheckpoints:
         request = Request.from_dict(stored)
         if (view := views.get(request.id)) is None:
             await self._ledger.open_requests([request])
-            view = (await self._views(entry.stream)).get(request.id)
+            view = (await self._views(entry.stream, self._ledger)).get(request.id)
         return checkpoint_of(entry, view, edited=edited.data if edited else None, taken=request.id in taken)
 
-    async def _views(self, task_id: str) -> Mapping[str, RequestView]:
+    async def _views(self, task_id: str, reading: TaskLedger) -> Mapping[str, RequestView]:
         """Return the requests of a task by id; by one's id alone it would be looked for in every task."""
-        known = await self._ledger.requests(self._now(), session=task_id, pending=False, limit=_ALL)
+        known = await reading.requests(self._now(), session=task_id, pending=False, limit=_ALL)
         return {view.request.id: view for view in known}
 
     def _request(

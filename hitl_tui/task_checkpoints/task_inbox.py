@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
-from hitl_tui.task_checkpoints.folders import NAME, entries_folder, keeps_files, policy_of, registered, store_of
+from hitl_tui.task_checkpoints.folders import NAME, entries_folder, policy_of, registered, store_of, uses_neo4j
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
 
 
@@ -46,25 +46,8 @@ class WaitingStep:
         return self.view.request.id
 
 
-_SETTLED = 200_000_000
-"""Nanoseconds after which what is written into a folder has certainly another time than what was written before."""
-_NEVER = "9999"
-
-
-@dataclass(frozen=True, slots=True)
-class _Listing:
-    """What waited in a folder when it was read.
-
-    Args:
-        stamp: the time of the last write into the folder.
-        since, until: from when to when nothing of it expires.
-        steps: what waited.
-    """
-
-    stamp: int
-    since: str
-    until: str
-    steps: Sequence[Checkpoint]
+_LOOK = 5.0
+"""Seconds after which a database is asked again: it tells nobody that somebody wrote."""
 
 
 class TaskInbox:
@@ -82,24 +65,30 @@ class TaskInbox:
     def __init__(self, data: Path, environ: Mapping[str, str], now: Callable[[], str] = utc_now) -> None:
         self._data, self._environ, self._now = data, environ, now
         self._tasks: dict[Path, TaskCheckpoints] = {}
-        self._listings: dict[Path, _Listing] = {}
         self.problems: tuple[str, ...] = ()
 
     def folders(self, workspace: Path | None = None) -> list[Path]:
-        """Return the folders, that of the workspace first."""
+        """Return the folders, that of the workspace first; of several whose steps are in one database the first."""
         own = [workspace / NAME] if workspace is not None and (workspace / NAME).is_dir() else []
-        return list(dict.fromkeys((*own, *registered(self._data))))
+        known = list(dict.fromkeys((*own, *registered(self._data))))
+        return (known or [self._data / NAME])[:1] if self._in_database else known
+
+    @property
+    def _in_database(self) -> bool:
+        try:
+            return uses_neo4j(self._environ)
+        except BadInput:  # it is told when the store is opened
+            return False
 
     def stamp(self, workspace: Path | None = None) -> tuple[int, ...]:
         """Return what is another one after anybody has written into one of the folders."""
-        stamps = (self._stamp(masc) for masc in self.folders(workspace))
-        return tuple(stamp for stamp in stamps if stamp)
-
-    def _stamp(self, masc: Path) -> int:
-        """Return when somebody wrote into a folder last; 0 where that isn't known."""
-        with suppress(OSError):
-            return entries_folder(masc).stat().st_mtime_ns if keeps_files(self._environ) else 0
-        return 0
+        if self._in_database:
+            return (int(time.monotonic() / _LOOK),)
+        found: list[int] = []
+        for masc in self.folders(workspace):
+            with suppress(OSError):
+                found.append(entries_folder(masc).stat().st_mtime_ns)
+        return tuple(found)
 
     def tasks(self, masc: Path) -> TaskCheckpoints:
         """Return the tasks of a folder, to decide about them.
@@ -113,7 +102,7 @@ class TaskInbox:
 
     async def waiting(self, workspace: Path | None = None) -> list[WaitingStep]:
         """Return what waits: what expires first comes first, then what waits longest."""
-        found = await self._of_each(workspace, self._waiting_in)
+        found = await self._of_each(workspace, TaskCheckpoints.waiting)
         return sorted(found, key=lambda one: one.view.request.urgency)
 
     async def of_task(self, task_id: str, workspace: Path | None = None) -> WaitingStep:
@@ -159,30 +148,17 @@ class TaskInbox:
 
     async def expire(self) -> list[WaitingStep]:
         """Settle what is overdue, in every folder; return it."""
-        return await self._of_each(None, lambda masc: self.tasks(masc).expire())
-
-    async def _waiting_in(self, masc: Path) -> Sequence[Checkpoint]:
-        """Return what waits in a folder; what was read before where nobody wrote and nothing expired since."""
-        stamp, now = self._stamp(masc), self._now()
-        known = self._listings.get(masc)
-        if known and stamp and known.stamp == stamp and known.since <= now < known.until:
-            return known.steps
-        settled = stamp and time.time_ns() - stamp > _SETTLED
-        steps = await self.tasks(masc).waiting()
-        if settled and self._stamp(masc) == stamp:
-            deadlines = (step.view.request.deadline for step in steps if step.view and step.view.request.deadline)
-            self._listings[masc] = _Listing(stamp, now, min(deadlines, default=_NEVER), steps)
-        return steps
+        return await self._of_each(None, TaskCheckpoints.expire)
 
     async def _of_each(
-        self, workspace: Path | None, read: Callable[[Path], Awaitable[Sequence[Checkpoint]]]
+        self, workspace: Path | None, read: Callable[[TaskCheckpoints], Awaitable[list[Checkpoint]]]
     ) -> list[WaitingStep]:
         """Return what is read of every folder; note why some can't be."""
         found: list[WaitingStep] = []
         problems: list[str] = []
         for masc in self.folders(workspace):
             try:
-                found += [WaitingStep(masc, step) for step in await read(masc)]
+                found += [WaitingStep(masc, step) for step in await read(self.tasks(masc))]
             except (StorageError, BadInput) as error:
                 problems.append(error.message)
         self.problems = tuple(dict.fromkeys(problems))
