@@ -1,34 +1,51 @@
-"""`hitl-tui audit`: check the record, take an anchor, print everything. Only `verify` looks into checkpoints, too."""
+"""`hitl-tui audit`: check the record, take an anchor, print everything or what is asked for, say how people decide.
+
+`export` and `attention` are of sessions and of tasks outside of them. Only `verify` looks into checkpoints, too.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from hitl_tui.cli.job import Job
-from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.config.workspace import parse_duration
+from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, counted_message
-from hitl_tui.core.safe_text import escaped_json
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_text import escaped_json, one_line
 from hitl_tui.language import translate
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
+from hitl_tui.ledger.attention import attention, fatigue, within
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
+from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Streams
-from hitl_tui.ledger.records import Problem
+from hitl_tui.ledger.records import Problem, RequestView
 from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_signatures import SignedStream
 from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.task_checkpoints.folders import registered, store_of
+from hitl_tui.task_checkpoints.service import TaskLedger
+from hitl_tui.wording.attention_rows import attention_lines
 from hitl_tui.wording.text_lines import shown
 
 INTACT, CHANGED = 0, 1
 _BATCH = 500
+_ALL = 1_000_000_000
+_AGE = re.compile(r"[0-9.]+[smhd].*")
 
 
 def audit(job: Job) -> int:
-    """Carry one of `verify`, `head`, `export` out.
+    """Carry one of `verify`, `head`, `export`, `attention` out.
 
     Raises:
         BadInput: there is no record, an anchor isn't one, or is given where none is used; UnknownName: there is no such
@@ -42,21 +59,28 @@ async def _audit(job: Job) -> int:
     arguments = job.arguments
     if arguments.anchors and (arguments.what != "verify" or arguments.session):
         raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
+    given = (("--by", arguments.by_person), ("--since", arguments.since), ("--until", arguments.until))
+    narrowed = [name for name, value in (*given, ("--risk", arguments.risk)) if value]
+    if narrowed and arguments.what not in ("export", "attention"):
+        raise BadInput(Message("{} goes with audit export and audit attention.", narrowed[0]))
+    bounds = _bounds(arguments.since, arguments.until)
     folder = DataFolder(job.data)
-    if _is_empty(folder):
+    if _is_empty(folder) and not registered(job.data):
         raise BadInput(Message("No record in {}.", job.data))
     folder.prepare()
     if folder.note and not arguments.json:
         job.err.lines([shown(translate(folder.note))])
     async with SqliteLedger.open(folder.ledger, read_only=folder.read_only) as ledger:
+        if arguments.what == "attention":
+            return await _attention(ledger, job, bounds)
+        if arguments.what == "export":
+            return await _export(ledger, job, bounds)
         stream = await _stream(ledger, arguments.session, folder if arguments.what == "verify" else None)
         if arguments.anchors:
             return await _anchors(ledger, job)
         if arguments.what == "verify":
             return await _verify(ledger, folder, stream, job)
-        if arguments.what == "head":
-            return await _head(ledger, stream, job)
-        return await _export(ledger, stream, job)
+        return await _head(ledger, stream, job)
 
 
 def _is_empty(folder: DataFolder) -> bool:
@@ -167,18 +191,105 @@ async def _head(ledger: Streams, stream: str | None, job: Job) -> int:
     return INTACT
 
 
-async def _export(ledger: Streams, stream: str | None, job: Job) -> int:
-    names = [stream] if stream is not None else [found.stream for found in await ledger.streams()]
+def _bounds(since: str, until: str) -> tuple[str, str]:
+    """Return from when and until when, ISO 8601, UTC; empty for no bound.
+
+    Raises:
+        BadInput: one of them is no time, or there is nothing between them.
+    """
+    found = _moment("--since", since), _moment("--until", until)
+    if all(found) and found[0] >= found[1]:
+        raise BadInput("--since must be before --until.")
+    return found
+
+
+def _moment(name: str, text: str) -> str:
+    """Return a time that is given as a day, as a day and time, or as an age."""
+    if not text:
+        return ""
+    try:
+        if _AGE.fullmatch(text):
+            return (datetime.now(UTC) - timedelta(seconds=parse_duration(text))).isoformat()
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except (ValueError, OverflowError) as error:
+        raise BadInput(
+            Message(
+                '{} must be a day ("2026-03-01"), a time ("2026-03-01T14:00") or an age ("24h", "30d"), not "{}".',
+                name,
+                one_line(text, 60),
+            )
+        ) from error
+
+
+class _Source(NamedTuple):
+    """A store of streams: of sessions, or of the tasks of a folder."""
+
+    ledger: TaskLedger
+    folder: str = ""
+
+    async def named(self, name: str) -> list[str]:
+        """Return its streams; with a name that one alone, if it is there."""
+        return [head.stream for head in await self.ledger.streams() if name in ("", head.stream)]
+
+
+async def _sources(ledger: SqliteLedger, job: Job) -> list[_Source]:
+    """Return where decisions are on record; one that can't be read is named and left out.
+
+    Raises:
+        UnknownName: a session or task is named that none of them has.
+    """
+    found = [_Source(ledger)]
+    for masc in registered(job.data):
+        try:
+            source = _Source(store_of(masc, job.environ), str(masc.parent))
+            await source.named("")
+        except (StorageError, BadInput) as error:
+            job.err.lines([shown(f"{masc}: {translate(error.message)}")])
+        else:
+            found.append(source)
+    session = job.arguments.session
+    if session and not any([await source.named(session) for source in found]):
+        raise UnknownName(Message('The record has no session or task "{}".', shown(session)[:80]))
+    return found
+
+
+async def _export(ledger: SqliteLedger, job: Job, bounds: tuple[str, str]) -> int:
+    given = job.arguments
     entries: list[str] = []
-    for name in names:
-        async for line in export(ledger, name):
-            entries.append(line)
-            if not job.arguments.json and len(entries) == _BATCH:
-                job.out.lines(map(escaped_json, entries))
-                entries.clear()
-    if job.arguments.json:
+    for source in await _sources(ledger, job):
+        for name in await source.named(given.session):
+            wanted = EntryFilter(*bounds, given.by_person, Risk(given.risk) if given.risk else None)
+            async for line in export(source.ledger, name, wanted, source.folder):
+                entries.append(line)
+                if not given.json and len(entries) == _BATCH:
+                    job.out.lines(map(escaped_json, entries))
+                    entries.clear()
+    if given.json:
         document = {"status": "ok", "message": f"{len(entries)} entries.", "entries": [json.loads(e) for e in entries]}
         job.out.document(document)
     else:
         job.out.lines(map(escaped_json, entries))
+    return INTACT
+
+
+async def _attention(ledger: SqliteLedger, job: Job, bounds: tuple[str, str]) -> int:
+    given = job.arguments
+    views: list[RequestView] = []
+    for source in await _sources(ledger, job):
+        known = await source.ledger.requests(utc_now(), session=given.session or None, pending=False, limit=_ALL)
+        views += [
+            within(view, *bounds, given.by_person)
+            for view in known
+            if given.risk in ("", view.request.risk_class.value)
+        ]
+    found = attention(views)
+    tired = fatigue(found, utc_now())
+    message = counted_message("{} approver.", "{} approvers.", len(found))
+    if given.json:
+        approvers: list[Json] = [one.to_dict() for one in found]
+        warnings: list[Json] = [*tired]
+        job.out.document({"status": "ok", "message": message, "approvers": approvers, "fatigue": warnings})
+    else:
+        job.out.lines([*(shown(line) for one in found for line in attention_lines(one)), translate(message)])
+        job.err.lines([shown(translate(said)) for said in tired])
     return INTACT

@@ -81,7 +81,7 @@ class Arguments(NamedTuple):
         line: use the line mode.
         json: print one JSON document.
         text: the question, the chat command of `do`, or the title of `rename`; empty for none.
-        what: `verify`, `head` or `export` of `audit`.
+        what: `verify`, `head`, `export` or `attention` of `audit`.
         anchors: anchors to check, of `audit verify`.
         search: words to look for, of `sessions`.
         at: a checkpoint's id, prefix or ending, of `fork`; empty for the newest.
@@ -111,6 +111,7 @@ class Arguments(NamedTuple):
         digest: what `trust` trusts; empty where a person is asked.
         help: text to print instead of doing anything; empty for none.
         approver: who decides, by a token that is asked for, of `do`; empty for the account.
+        by_person, since, until, risk: what is wanted of the record, of `audit`; empty for everything.
         account, level: of `approver add`.
         request, answer, reason, args: what `decide` answers, how, why, and what goes with it; None for nothing.
         wait: seconds that `hook` waits for people; None when it wasn't given.
@@ -173,6 +174,10 @@ class Arguments(NamedTuple):
     agent: str = ""
     masc_dir: str | None = None
     began: str = ""
+    by_person: str = ""
+    since: str = ""
+    until: str = ""
+    risk: str = ""
 
 
 _PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})

@@ -94,9 +94,10 @@ async def inbox(job: Job) -> int:
         message = counted_message("{} question waits.", "{} questions wait.", len(found))
         if given.json:
             requests: list[Json] = [one.to_dict() for one in found]
-            _document(job, registry, message, requests=requests)
+            _document(job, registry, message, requests=requests, warnings=[*await registry.inbox_warnings()])
         else:
             _print_problems(job, registry)
+            job.err.lines([shown(translate(said)) for said in await registry.inbox_warnings()])
             job.out.lines([*(line for one in found for line in _lines(job, one)), shown(translate(message))])
         await _note_shown(job, registry, found)
     return WAITS if found else DONE

@@ -568,15 +568,17 @@ _ROWS = (
         "audit",
         "audit_command:audit",
         "WHAT [SESSION]",
-        "verify, head or export: check the record of who decided what",
-        "verify|head|export [SESSION] [--anchor TEXT] [--data DIR] [--json]",
-        "Check the record of who decided what.\n\n  verify  walk the hash chains and "
-        "compare what is shown with what was recorded\n  head    print one anchor per "
-        "session, to keep where nobody here can change it\n  export  print the record as "
-        "JSON lines",
+        "verify, head, export or attention: check the record of who decided what, and how",
+        "verify|head|export|attention [SESSION] [--anchor TEXT] [--by NAME] [--since TIME] [--until TIME] "
+        "[--risk RISK] [--data DIR] [--json]",
+        "Check the record of who decided what.\n\n  verify     walk the hash chains and "
+        "compare what is shown with what was recorded\n  head       print one anchor per "
+        "session, to keep where nobody here can change it\n  export     print the record as "
+        "JSON lines, of sessions and of tasks outside of them\n  attention  show for each approver how fast "
+        "and how often they approve",
         (
-            option("what", choices=("verify", "head", "export"), metavar="verify|head|export"),
-            option("session", metavar="SESSION", nargs="?", default="", help="only this session"),
+            option("what", choices=("verify", "head", "export", "attention"), metavar="verify|head|export|attention"),
+            option("session", metavar="SESSION", nargs="?", default="", help="only this session or task"),
             option(
                 "--anchor",
                 dest="anchors",
@@ -585,6 +587,15 @@ _ROWS = (
                 metavar="TEXT",
                 help="verify against what head printed",
             ),
+            option("--by", dest="by_person", metavar="NAME", default="", help="only what this person did or was shown"),
+            option(
+                "--since",
+                metavar="TIME",
+                default="",
+                help="only from then on: 2026-03-01, 2026-03-01T14:00 or 24h",
+            ),
+            option("--until", metavar="TIME", default="", help="only before then, given in the same ways"),
+            option("--risk", choices=("low", "medium", "high"), default="", help="only about questions of this risk"),
             _JSON,
         ),
         "exit codes:\n  0 intact   1 changed or unreadable   2 bad input",

@@ -147,6 +147,10 @@ class Engine:
         """Return what administers all sessions. Raises HitlError: the data folder can't be used."""
         return (await self.registry()).admin
 
+    async def inbox_warnings(self) -> list[str]:
+        """Return what people should know of how what waits is decided, a sentence each."""
+        return await (await self.registry()).inbox_warnings()
+
     async def requests(self) -> list[RequestView]:
         """Return everything that waits for a person, of all sessions: what expires first comes first."""
         from hitl_tui.core.events import utc_now

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.messages import Message
+from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, entry_hash
 
@@ -169,23 +170,31 @@ async def check_anchor(ledger: Streams, anchor: Anchor | str) -> AnchorCheck:
     return AnchorCheck(anchor, findings.listed[0].what if findings.listed else "")
 
 
-async def export(ledger: Streams, stream: str) -> AsyncIterator[str]:
+async def export(
+    ledger: Streams, stream: str, wanted: EntryFilter | None = None, folder: str = ""
+) -> AsyncIterator[str]:
     """Yield a stream as JSON lines, one entry each, without line ends.
+
+    Args:
+        wanted: which entries; None for all.
+        folder: where the stream lies, which each line names; empty for the ledger of sessions.
 
     Raises:
         StorageError: an entry can't be read.
     """
     async for entry in read_stream(ledger, stream):
-        yield json_line(entry)
+        if wanted is None or wanted.wants(entry):
+            yield json_line(entry, folder)
 
 
-def json_line(entry: Entry) -> str:
+def json_line(entry: Entry, folder: str = "") -> str:
     """Return an entry as one line of JSON that can be written as UTF-8."""
-    line = json.dumps(entry.to_dict(), ensure_ascii=False)
+    fields = {**entry.to_dict(), **({"folder": folder} if folder else {})}
+    line = json.dumps(fields, ensure_ascii=False)
     try:
         line.encode()
     except UnicodeEncodeError:  # a lone surrogate: only an escape can carry it
-        return json.dumps(entry.to_dict())
+        return json.dumps(fields)
     return line
 
 

@@ -146,6 +146,14 @@ class Requests(Protocol):
         """
         ...
 
+    async def decided_since(self, since: str, now: str) -> list[RequestView]:
+        """Return the requests that were decided or superseded from a time on, in the order they were opened.
+
+        Args:
+            since, now: ISO 8601, UTC.
+        """
+        ...
+
     async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
         """Record that open requests were shown to somebody; return the ids of those that it was the first time for.
 

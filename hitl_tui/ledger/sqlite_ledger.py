@@ -161,6 +161,9 @@ class SqliteLedger:
             lambda db: sqlite_requests.list_requests(db, now, session, todo_id, pending, limit)
         )
 
+    async def decided_since(self, since: str, now: str) -> list[RequestView]:
+        return await self._database.read(lambda db: sqlite_requests.decided_since(db, since, now))
+
     async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
         ids = tuple(dict.fromkeys(request_ids))
         if not await self._database.read(lambda db: sqlite_requests.unshown(db, ids)):

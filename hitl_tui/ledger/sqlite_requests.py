@@ -104,6 +104,14 @@ def list_requests(
     return [_stored(db, row).view(now) for row in rows]
 
 
+def decided_since(db: sqlite3.Connection, since: str, now: str) -> list[RequestView]:
+    """Return requests that were decided about or superseded from a time on, in the order they were opened."""
+    said = "SELECT d.request FROM decisions d JOIN entries a ON a.id = d.entry WHERE a.at >= ?1"
+    ended = "CASE WHEN json_valid(r.superseded) THEN json_extract(r.superseded, '$.at') >= ?1 END"
+    rows = db.execute(f"{_SELECT} WHERE r.id IN ({said}) OR {ended} ORDER BY r.entry", (since,)).fetchall()
+    return [_stored(db, row).view(now) for row in rows]
+
+
 class WaitingList:
     """Everything that waits for a person, read anew only when the file was written or a deadline has passed."""
 

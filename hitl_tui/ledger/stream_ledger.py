@@ -26,6 +26,9 @@ _TRIES = 1_000
 """Writers of one stream at once, at most: each loses to another one as often as there are others."""
 
 
+_ALL = 1_000_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """An entry as it lies in its place.
@@ -224,6 +227,10 @@ class StreamLedger:
         wanted = [v for v in views if not pending or v.resolution.outcome is Outcome.PENDING]
         return wanted[: max(0, limit)]
 
+    async def decided_since(self, since: str, now: str) -> list[RequestView]:
+        views = await self.requests(now, pending=False, limit=_ALL)
+        return [view for view in views if any(at >= since for at in _ended_at(view))]
+
     async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
         fresh: list[str] = []
         for request_id in dict.fromkeys(request_ids):
@@ -386,6 +393,11 @@ class StreamLedger:
             case "evidence":
                 stored = known.requests[data["request_id"]]
                 known.requests[data["request_id"]] = replace(stored, evidence=data["evidence"])
+
+
+def _ended_at(view: RequestView) -> list[str]:
+    """Return when a request was decided about, or superseded."""
+    return [*(decision.at for decision in view.decisions), view.request.ended_at]
 
 
 def _settled(stored: StoredRequest, at: str, said: Stored) -> StoredRequest:

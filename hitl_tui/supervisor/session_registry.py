@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -22,6 +23,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import check_stored, named_in
 from hitl_tui.core.short_titles import short_title
+from hitl_tui.ledger.attention import SHIFT, attention, fatigue
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
@@ -145,6 +147,14 @@ class SessionRegistry:
         if self._tasks is None:
             self._tasks = TaskInbox(self.data.root, self._environ, self._now)
         return self._tasks
+
+    async def inbox_warnings(self) -> list[str]:
+        """Return what people should know of how what waits is decided, a sentence each: patterns of fatigue."""
+        now = self._now()
+        since = (datetime.fromisoformat(now) - 2 * SHIFT).isoformat()
+        views = await self.ledger.decided_since(since, now)
+        views += await self.tasks.decided_since(since)
+        return fatigue(attention(views), now)
 
     async def create(
         self,

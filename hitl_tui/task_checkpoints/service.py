@@ -330,6 +330,10 @@ class TaskCheckpoints:
             found += looked.waiting
         return sorted(found, key=lambda one: one.recorded_at)
 
+    async def decided_since(self, since: str) -> list[RequestView]:
+        """Return what was decided from a time on, ISO 8601, UTC."""
+        return await self._ledger.decided_since(since, self._now())
+
     async def expire(self) -> list[Checkpoint]:
         """Settle what is overdue in all tasks; return it."""
         gone: list[Checkpoint] = []

@@ -146,6 +146,14 @@ class TaskInbox:
         tasks = TaskCheckpoints(store_of(masc, self._environ), policy_of(masc), self._now)
         return await tasks.edit(waiting.step, arguments, who, seen)
 
+    async def decided_since(self, since: str) -> list[RequestView]:
+        """Return what was decided from a time on, ISO 8601, UTC, in every folder that can be read."""
+        found: list[RequestView] = []
+        for masc in self.folders():
+            with suppress(StorageError, BadInput):
+                found += await self.tasks(masc).decided_since(since)
+        return found
+
     async def expire(self) -> list[WaitingStep]:
         """Settle what is overdue, in every folder; return it."""
         return await self._of_each(None, TaskCheckpoints.expire)

@@ -34,6 +34,15 @@ class TestRequests:
             assert (view.decisions, view.resolution.outcome, dict(view.evidence)) == ((), Outcome.PENDING, {})
             assert await ledger.request("req-unknown", at()) is None
 
+    async def test_what_was_decided_or_superseded_since_a_time_is_found(self, ledger: Ledger) -> None:
+        early, late, ended, still_open = (ask(f"todo_00{n}") for n in range(1, 5))
+        await ledger.open_requests([early, late, ended, still_open])
+        await ledger.decide(say(early, seconds=1), at(1))
+        await ledger.decide(say(late, seconds=20), at(20))
+        await ledger.supersede("s1", [early.id, late.id, still_open.id], Cause.EDITED, at(30), "ann")
+        assert [v.request.id for v in await ledger.decided_since(at(10), at(40))] == [late.id, ended.id]
+        assert await ledger.decided_since(at(31), at(40)) == []
+
     async def test_a_request_whose_digest_is_not_its_subjects_is_refused_with_its_batch(self, ledger: Ledger) -> None:
         good, bad = ask("todo_001"), replace(ask("todo_002"), subject={"task": "another"})
         with pytest.raises(BadInput, match="digest"):

@@ -21,7 +21,7 @@ from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark
+from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.inbox_rows import asked_words, waits_words
 from hitl_tui.wording.status_words import fork_first
 
@@ -67,6 +67,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         with Dialog(large=True):
             yield Listing(id="inbox-table")
             yield Static("", id="inbox-one", markup=False)
+            yield Static("", id="inbox-warnings", markup=False)
             yield Static("", classes="dialog-keys", id="inbox-keys")
 
     def on_mount(self) -> None:
@@ -77,6 +78,8 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self._fill()
         table.focus()
         self.run_worker(self._name_sessions(), group="names", exclusive=True)
+        self.query_one("#inbox-warnings").display = False
+        self.run_worker(self._warn(), group="warnings", exclusive=True)
         self.set_interval(1.0, self._tick)
 
     def key_specs(self) -> Sequence[keys.KeySpec]:
@@ -130,6 +133,15 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         admin = await app.engine.admin()
         self._titles = {summary.id: fork_first(summary.title) for summary in await admin.sessions()}
         self._fill()
+
+    async def _warn(self) -> None:
+        """Say what people should know of how all this is decided."""
+        said = [
+            safe_text(translate(one), multiline=False) for one in await sessions_of(self.app).engine.inbox_warnings()
+        ]
+        place = self.query_one("#inbox-warnings", Static)
+        place.display = bool(said)
+        place.update(Content("\n".join(said)).stylize("$text-warning"))
 
     def on_resize(self, event: Resize) -> None:
         if self.query_one(DataTable).columns:

@@ -1,0 +1,111 @@
+"""`audit export` and `audit attention`, over sessions and tasks outside of them."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_support import Shell
+
+QUESTION = "How many files are there?"
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """A session in which one step was approved, and a task of which one step was rejected."""
+    found = Shell(tmp_path)
+    found.run("run", QUESTION, "--workspace", str(found.workspace), "--session", "s1")
+    found.run("do", "s1", "/todo approve 1")
+    step = ("--task-id", "deploy", "--step", "1", "--action", "rm -r build", "--agent", "bot", "--interrupt", "Delete?")
+    checkpoint(found, *step)
+    checkpoint(found, "--task-id", "deploy", "--reject", "--reason", "not today", "--as", "ann")
+    return found
+
+
+def checkpoint(shell: Shell, *arguments: str) -> None:
+    command = [sys.executable, "-m", "hitl_tui.cli.masc_checkpoint", *arguments]
+    script = "import sys; from hitl_tui.cli.masc_checkpoint import main; sys.exit(main())"
+    command[1:3] = ["-c", script]
+    done = subprocess.run(
+        command, env={**os.environ, **shell.env}, cwd=shell.workspace, capture_output=True, check=False
+    )
+    assert done.returncode in (3, 4), done.stderr
+
+
+def exported(shell: Shell, *arguments: str) -> list[dict[str, Any]]:
+    done = shell.run("audit", "export", *arguments)
+    assert done.code == 0, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def test_every_source_is_exported_with_what_was_proposed_shown_and_decided(shell: Shell) -> None:
+    lines = exported(shell)
+    task = [line for line in lines if line["stream"] == "deploy"]
+    assert [line["kind"] for line in task] == ["task_step", "request_opened", "request_shown", "decision"]
+    assert {line["folder"] for line in task} == {str(shell.workspace)}
+    session = {line["kind"] for line in lines if line["stream"] == "s1"}
+    assert {"request_opened", "request_shown", "decision"} <= session
+    assert exported(shell, "deploy") == task
+    assert shell.run("audit", "export", "--json").json["entries"] == lines
+
+
+def test_risk_and_person_narrow_it(shell: Shell) -> None:
+    assert {line["stream"] for line in exported(shell, "--risk", "high")} == {"deploy"}
+    assert [line["kind"] for line in exported(shell, "--by", "bot")] == ["request_shown"]
+    (said,) = [line for line in exported(shell, "s1", "--by", "tester") if line["kind"] == "decision"]
+    assert said["data"]["decision"]["verdict"] == "approve"
+    assert exported(shell, "--by", "nobody") == []
+
+
+def test_times_narrow_it(shell: Shell) -> None:
+    lines = exported(shell)
+    middle = sorted(line["at"] for line in lines)[len(lines) // 2]
+    before, after = exported(shell, "--until", middle), exported(shell, "--since", middle)
+    assert before
+    assert after
+    assert all(line["at"] < middle for line in before)
+    assert len(before) + len(after) == len(lines)
+    assert exported(shell, "--since", "1h") == lines
+    assert exported(shell, "--until", "1h") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("export", "--since", "soon"), '--since must be a day ("2026-03-01")'),
+        (("export", "--since", "2026-03-02", "--until", "2026-03-01"), "--since must be before --until."),
+        (("verify", "--risk", "high"), "--risk goes with audit export"),
+        (("export", "nothing"), 'The record has no session or task "nothing".'),
+        (("attention", "nothing"), 'The record has no session or task "nothing".'),
+        (("export", "--risk", "huge"), "--risk"),
+    ],
+)
+def test_bad_input_gets_one_sentence(shell: Shell, arguments: tuple[str, ...], said: str) -> None:
+    done = shell.run("audit", *arguments)
+    assert done.code == 2
+    assert said in done.err
+    assert not done.out
+
+
+def test_attention_counts_each_approver_of_all_sources(shell: Shell) -> None:
+    def of(*arguments: str) -> list[dict[str, Any]]:
+        found = shell.run("audit", "attention", *arguments, "--json").json["approvers"]
+        assert isinstance(found, list)
+        return found
+
+    (one,) = of()  # two claimed names of one account are one approver
+    assert (one["approver"], one["approvals"], one["refusals"]) == (getpass.getuser(), 1, 1)
+    assert (one["approvals_in_a_row"], one["longest_row"]) == (0, 1)
+    (refused,) = of("--by", "ann")
+    assert (refused["approvals"], refused["refusals"]) == (0, 1)
+    (approved,) = of("--risk", "low")
+    assert (approved["approvals"], approved["refusals"]) == (1, 0)
+    assert of("s1") == [approved]
+    assert of("--until", "1h") == []
+    assert len(shell.run("audit", "attention").out.splitlines()) == 5 + 1
