@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from hitl_tui.cli.job import Job
 from hitl_tui.config.workspace import parse_duration
@@ -27,14 +27,13 @@ from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.attention import attention, fatigue, within
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
 from hitl_tui.ledger.entry_filter import EntryFilter
-from hitl_tui.ledger.protocols import Streams
+from hitl_tui.ledger.protocols import Requests, Streams
 from hitl_tui.ledger.records import Problem, RequestView
 from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_signatures import SignedStream
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.task_checkpoints.folders import registered, store_of
-from hitl_tui.task_checkpoints.service import TaskLedger
 from hitl_tui.wording.attention_rows import attention_lines
 from hitl_tui.wording.text_lines import shown
 
@@ -221,10 +220,14 @@ def _moment(name: str, text: str) -> str:
         ) from error
 
 
+class _Record(Streams, Requests, Protocol):
+    """What is read of a store."""
+
+
 class _Source(NamedTuple):
     """A store of streams: of sessions, or of the tasks of a folder."""
 
-    ledger: TaskLedger
+    ledger: _Record
     folder: str = ""
 
     async def named(self, name: str) -> list[str]:
