@@ -34,6 +34,7 @@ from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_signatures import SignedStream
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.task_checkpoints.folders import registered, store_of
+from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.wording.attention_rows import attention_lines
 from hitl_tui.wording.text_lines import shown
 
@@ -242,7 +243,7 @@ async def _sources(ledger: SqliteLedger, job: Job) -> list[_Source]:
         UnknownName: a session or task is named that none of them has.
     """
     found = [_Source(ledger)]
-    for masc in registered(job.data):
+    for masc in TaskInbox(job.data, job.environ).folders():
         try:
             source = _Source(store_of(masc, job.environ), str(masc.parent))
             await source.named("")

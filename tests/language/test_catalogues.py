@@ -39,7 +39,20 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
     | {"Space", "Enter", "Esc", "PgDn", "y", "r", "m", "h", "d", "w", "x", "n", "N"}
     | {"id", "yes", "no", "en", "ko", "step", "plan", "risk", "low", "medium", "high", "before", "after"}
     | {"approve", "reject", "respond", "edit", "accept", "decline", "cancel", "done", "failed", "verify", "head"}
-    | {"export", "run", "preview", "choice", "action", "args", "name", "type", "content", "message", "config"}
+    | {
+        "export",
+        "attention",
+        "run",
+        "preview",
+        "choice",
+        "action",
+        "args",
+        "name",
+        "type",
+        "content",
+        "message",
+        "config",
+    }
     | {"attribute", "query", "uv", "def", "idempotent", "GRAPH"}
     | {"never", "any", "until", "revoke", "U", "approver", "add", "remove"}
     | {"never", "any", "until", "revoke"}

@@ -16,7 +16,21 @@ NAMES = frozenset(
     {"hitl-tui", "TODO", "LangGraph", "SQLite", "PostgreSQL", "JSON", "en", "ko", "step", "plan", "risk", "id", "Ctrl"}
     | {"GRAPH", "SESSION", "COMMAND", "QUESTION", "TITLE", "CHECKPOINT", "FILE", "DATABASE", "WHAT", "NAME", "DIR"}
     | {"ID", "TEXT", "AGE", "THREAD", "URI", "NS", "HOST", "PORT", "QUERY", "INPUT", "ADDRESS"}
-    | {"verify", "head", "export", "list", "show", "skip", "why", "approve", "recorded", "status", "attribute", "def"}
+    | {
+        "verify",
+        "head",
+        "export",
+        "attention",
+        "list",
+        "show",
+        "skip",
+        "why",
+        "approve",
+        "recorded",
+        "status",
+        "attribute",
+        "def",
+    }
     | {
         "idempotent",
         "entrypoint",
