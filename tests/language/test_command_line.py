@@ -47,6 +47,7 @@ NAMES = frozenset(
         "PGPASSWORD",
         "pgpass",
     }
+    | {"TIME", "low", "medium", "high"}
     | {"PROGRAM", "Claude", "Code", "claude-code", "command", "SECONDS", "cwd", "reason", "session", "masc"}
     | {"add", "remove", "check", "ACCOUNT", "N", "account", "REQUEST", "ANSWER"}
     | set(COMMANDS)
