@@ -114,6 +114,8 @@ class Arguments(NamedTuple):
         by_person, since, until, risk: what is wanted of the record, of `audit`; empty for everything.
         account, level: of `approver add`.
         request, answer, reason, args: what `decide` answers, how, why, and what goes with it; None for nothing.
+        policy: a file with other rules, of `policy replay`.
+        action, team, tool, declared: what `policy check` is asked about, with `agent`, `args`, `risk`; empty for none.
         wait: seconds that `hook` waits for people; None when it wasn't given.
         agent: whose calls `hook command` answers; empty where the program says it.
         masc_dir: the `.masc` folder, of `hook`; None for the nearest.
@@ -170,6 +172,11 @@ class Arguments(NamedTuple):
     args: str | None = None
     account: str | None = None
     level: int = 0
+    policy: str = ""
+    action: str = ""
+    team: str = ""
+    tool: str = ""
+    declared: str = ""
     wait: float | None = None
     agent: str = ""
     masc_dir: str | None = None

@@ -43,7 +43,6 @@ PROJECT = "CLAUDE_PROJECT_DIR"
 DEFAULT_WAIT = 50.0
 """Seconds; the shortest time that a program is known to give a hook is a minute."""
 ALLOWED, DENIED, ASKS = 0, 2, 3
-_POLL = 0.02
 _SETTINGS = "hitl.toml"
 _LARGEST = 4_000_000
 _NAME = re.compile(r"\w[\w.@+-]{0,59}")
@@ -181,6 +180,7 @@ class _Hook:
     def __init__(self, given: Arguments, environ: Mapping[str, str]) -> None:
         self._given, self._environ = given, environ
         self._secrecy = Secrecy()
+        self._poll = 0.0
         self._end = time.monotonic() + (DEFAULT_WAIT if given.wait is None else given.wait)
 
     def mask(self, text: str) -> str:
@@ -200,7 +200,8 @@ class _Hook:
         shown: JsonObject = self._secrecy.mask_json(exact, json.dumps(exact, ensure_ascii=False))
         call, message = replace(asked.call, arguments=shown), self.mask(asked.message)
         rules = _Rules(masc.parent, data)
-        tasks = TaskCheckpoints(store_of(masc, self._environ), rules.restricted)
+        store = store_of(masc, self._environ)
+        tasks, self._poll = TaskCheckpoints(store, rules.restricted), store.poll
         register(data, masc)
         judged, note = rules.judge(call)
         if judged.ruling is not Ruling.ASK:
@@ -240,7 +241,7 @@ class _Hook:
             open_still = step.view.resolution.outcome in (Outcome.PENDING, Outcome.SUPERSEDED)
             if not open_still or time.monotonic() >= self._end:
                 return step
-            time.sleep(_POLL)
+            time.sleep(self._poll)
             step = at_once(tasks.the_step(step.task_id, step.step))
 
     def _unanswered(self, step: Checkpoint) -> str:

@@ -1,25 +1,61 @@
-"""`hitl-tui policy check`: rules of a folder's hitl.toml that nobody here can satisfy."""
+"""`hitl-tui policy`: rules that nobody can satisfy, and which rule applies to something."""
 
 from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
+from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Facts, Fit, Mode, Of, Policy, Risk, Ruling
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, translate
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.rule_check import unsatisfiable
+from hitl_tui.wording.policy_rows import terms_words
 from hitl_tui.wording.text_lines import shown
 
+if TYPE_CHECKING:
+    from hitl_tui.policy.rule_explanation import Explanation
+    from hitl_tui.policy.workspace_trust import WorkspaceTrust
+    from hitl_tui.supervisor.session_registry import SessionRegistry
+
 NOTHING, FOUND = 0, 1
+_ABOUT = ("request", "agent", "action", "team", "declared", "tool", "args", "risk", "mode")
 
 
-def policy(job: Job) -> int:
-    """Name the rules that nobody can satisfy; return the exit code.
+def policy(job: Job) -> int | Coroutine[Any, Any, int]:
+    """Check rules, explain them or replay them; return the exit code, or what does.
 
     Raises:
-        BadInput: there is no such folder, or a file can't be used.
+        BadInput: there is no such folder, a file can't be used, or options don't go together.
     """
+    given = job.arguments
+    asks = [name for name in _ABOUT if getattr(given, name)]
+    if given.what == "replay":
+        if asks or not given.policy:
+            raise BadInput(Message("policy replay takes --policy FILE, and no request."))
+        from hitl_tui.cli.policy_replay_command import replayed
+
+        return replayed(job)
+    if given.policy:
+        raise BadInput(Message("--policy goes with policy replay."))
+    return explained(job) if asks else checked(job)
+
+
+# Rules that nobody can satisfy -------------------------------------------------------------------------------------
+
+
+def checked(job: Job) -> int:
+    """Name the rules that nobody can satisfy; return the exit code."""
     arguments, out = job.arguments, job.out
     folder = existing_workspace(arguments.workspace)
     content = content_of(folder / FILE_NAME)
@@ -59,3 +95,185 @@ def policy(job: Job) -> int:
         ]
         out.lines([*lines, shown(translate(message))])
     return FOUND if found else NOTHING
+
+
+# Which rule applies ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the rules of a folder are asked about.
+
+    Args:
+        folder: whose rules.
+        facts: what they look at.
+        mode: in which mode; None for the folder's.
+        request: its id; empty for what is only supposed.
+    """
+
+    folder: Path
+    facts: Facts
+    mode: Mode | None
+    request: str = ""
+
+
+async def explained(job: Job) -> int:
+    """Say which rule applies to something, and why no other one does; return the exit code."""
+    from hitl_tui.cli.admin_commands import looking
+    from hitl_tui.policy.rule_explanation import explain
+
+    given = job.arguments
+    async with looking(job) as registry:
+        asked = await _of_request(job, registry) if given.request else _supposed(job)
+        trust = await registry.trust.of(asked.folder)
+        mode = asked.mode or trust.config.mode
+        found = explain(_obeyed(trust, asked.facts), asked.facts, mode)
+    notes = _notes(job, trust, asked, found)
+    message = _ruling_words(found, mode)
+    if given.json:
+        names = ("team", "risk", "command", "tool", "agent", "action", "arguments")
+        job.out.document(
+            {
+                "status": "ok",
+                "message": message,
+                "file": str(asked.folder / FILE_NAME),
+                "request": asked.request,
+                "facts": {"of": asked.facts.of.value, **{name: getattr(asked.facts, name) for name in names}},
+                "mode": mode.value,
+                "ruling": found.judgement.ruling.value,
+                "rule": found.judgement.rule,
+                "name": _name_of(found),
+                "terms": found.judgement.terms.to_dict(),
+                "notes": notes,
+                "rules": [one.to_dict() for one in found.tried],
+            }
+        )
+        return NOTHING
+    fits = {Fit.YES: _("fits"), Fit.MAYBE: _("may fit"), Fit.NO: _("doesn't fit")}
+    lines = []
+    for one in found.tried:
+        name = f' "{one.rule.name}"' if one.rule.name else ""
+        unreached = "" if one.reached else _("an earlier one decides")
+        said = ": ".join(filter(None, (fits[one.fit], translate(one.why))))
+        said = "; ".join(filter(None, (said, unreached)))
+        lines.append(
+            _("rule {rule}{name} ({decision}) {said}").format(
+                rule=one.number, name=name, decision=one.rule.decision.value, said=said
+            )
+        )
+    job.out.lines([shown(line) for line in (*lines, translate(message), *_terms_lines(found), *map(translate, notes))])
+    return NOTHING
+
+
+async def _of_request(job: Job, registry: SessionRegistry) -> _Asked:
+    """Return what a request asks about, with the folder whose rules it is under.
+
+    Raises:
+        BadInput: other options say what is asked about, too, or no rule is about it; UnknownName: there is none.
+    """
+    from hitl_tui.cli.policy_replay_command import modes_of
+    from hitl_tui.policy.rule_explanation import facts_of
+
+    given = job.arguments
+    if others := [name for name in _ABOUT if name not in ("request", "mode") and getattr(given, name)]:
+        raise BadInput(Message("--request says all there is to say; leave out --{}.", others[0]))
+    mode = Mode(given.mode) if given.mode else None
+    view = await registry.ledger.request(given.request, registry.now())
+    if view is not None:
+        folder, request = Path(registry.data.session(view.request.session).info().workspace), view.request
+        mode = mode or (await modes_of(registry, request.session)).at(registry.now())
+    else:
+        recorded = await registry.tasks.recorded(Path.cwd())
+        step = next((o for o in recorded if o.step.view and o.request_id == given.request), None)
+        if step is None:
+            raise UnknownName(Message("No request {}.", one_line(clip(given.request), 80)))
+        folder, request = step.masc.parent, step.view.request
+    facts = facts_of(request)
+    if facts is None:
+        raise BadInput(Message("No rule is about {}: it asks about the plan.", request.id))
+    return _Asked(existing_workspace(given.workspace) if given.workspace else folder, facts, mode, request.id)
+
+
+def _supposed(job: Job) -> _Asked:
+    """Return what options say is asked about.
+
+    Raises:
+        BadInput: they don't go together.
+    """
+    given = job.arguments
+    outside, inside = bool(given.agent or given.action), bool(given.team or given.declared or given.tool)
+    if outside and inside:
+        raise BadInput(
+            Message("--agent and --action are of steps outside of sessions; --team, --command, --tool aren't.")
+        )
+    if not (outside or inside):
+        raise BadInput(Message("Say what is asked about: --request, or --agent and --action, or --team."))
+    text = given.args
+    if text is not None and text.startswith("@"):
+        try:
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise BadInput(Message("{} can't be read: {}.", one_line(text[1:], 200), type(error).__name__)) from error
+    try:
+        arguments: Json = None if text is None else strict_json(text)
+    except ValueError as error:
+        raise BadInput(Message("--args isn't valid JSON: {}.", one_line(str(error), 200))) from error
+    if text is not None and not isinstance(arguments, dict):
+        raise BadInput(Message("--args must be a JSON object."))
+    known: JsonObject | None = arguments if isinstance(arguments, dict) else None
+    team = given.team or ("command_team" if given.declared else "")
+    of = Of.STEP if outside else Of.TOOL if given.tool else Of.TODO
+    risk = Risk(given.risk) if given.risk and not outside else Risk.HIGH
+    facts = Facts(of, team, risk, given.declared, given.tool, given.agent, given.action, known)
+    return _Asked(existing_workspace(given.workspace), facts, Mode(given.mode) if given.mode else None)
+
+
+def _obeyed(trust: WorkspaceTrust, facts: Facts) -> Policy:
+    """Return the rules of a folder that are obeyed as it is trusted now."""
+    from hitl_tui.policy.workspace_trust import stricter_of
+
+    if facts.of is Of.STEP or not trust.changed or trust.trusted_policy is None:
+        return trust.config.policy
+    return stricter_of(trust.trusted_policy, trust.config.policy, trust.digest)
+
+
+def _notes(job: Job, trust: WorkspaceTrust, asked: _Asked, found: Explanation) -> list[str]:
+    """Return what else there is to know: what trust would change, and that nobody can decide it."""
+    notes: list[str] = []
+    if not trust.trusted:
+        declared = trust.declared.policy.judge_facts(asked.facts, asked.mode or trust.config.mode)
+        if declared.ruling is not found.judgement.ruling:
+            notes.append(Message("The folder isn't trusted, so only rules that ask or deny count: {}", trust.command))
+        elif trust.changed and asked.facts.of is not Of.STEP:
+            notes.append(Message("The rules that were trusted before count, too, where they are stricter."))
+    if asked.facts.of is Of.STEP and found.judgement.ruling is Ruling.ALLOW:
+        notes.append(Message("That lets calls of hitl-tui hook pass; masc-checkpoint --interrupt asks all the same."))
+    if found.judgement.ruling is Ruling.ASK:
+        terms, requester = found.judgement.terms, asked.facts.agent
+        notes += filter(None, [ApproverFile(job.data).load().shortfall(terms, requester)])
+    return notes
+
+
+def _name_of(found: Explanation) -> str:
+    number = found.judgement.rule
+    return found.tried[number - 1].rule.name if 0 < number <= len(found.tried) else ""
+
+
+def _ruling_words(found: Explanation, mode: Mode) -> Message:
+    judged, name = found.judgement, _name_of(found)
+    by = f' "{name}"' if name else ""
+    if not judged.rule:
+        if judged.ruling is Ruling.ALLOW:
+            return Message("No rule applies; mode {} lets it run unasked.", mode.value)
+        return Message("No rule applies; it is asked about.")
+    if judged.ruling is Ruling.ALLOW:
+        return Message("Rule {}{} allows it.", judged.rule, by)
+    if judged.ruling is Ruling.DENY:
+        return Message("Rule {}{} denies it.", judged.rule, by)
+    return Message("Rule {}{} applies: it is asked about.", judged.rule, by)
+
+
+def _terms_lines(found: Explanation) -> list[str]:
+    if found.judgement.ruling is not Ruling.ASK:
+        return []
+    return [_("takes: {terms}").format(terms=terms_words(found.judgement.terms))]

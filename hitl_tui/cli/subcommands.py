@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ANSWERS = ("approve", "reject", "edit", "respond", "skip")
 """How `decide` answers."""
+RISKS = ("low", "medium", "high")
 HOOKS = ("claude-code", "command")
 """Whose contract `hook` speaks."""
 DEFAULT_AGE = "30d"
@@ -595,7 +596,7 @@ _ROWS = (
                 help="only from then on: 2026-03-01, 2026-03-01T14:00 or 24h",
             ),
             option("--until", metavar="TIME", default="", help="only before then, given in the same ways"),
-            option("--risk", choices=("low", "medium", "high"), default="", help="only about questions of this risk"),
+            option("--risk", choices=RISKS, default="", help="only about questions of this risk"),
             _JSON,
         ),
         "exit codes:\n  0 intact   1 changed or unreadable   2 bad input",
@@ -623,14 +624,42 @@ _ROWS = (
     Subcommand(
         "policy",
         "policy_command:policy",
-        "check [DIR]",
-        "list rules in hitl.toml that nobody here can satisfy",
-        "check [DIR] [--data DIR] [--json]",
-        "List rules in a folder's hitl.toml that nobody here can satisfy, and how to fix them.",
-        (option("what", choices=("check",), metavar="check"), _FOLDER, _JSON),
+        "WHAT [DIR]",
+        "check the rules in hitl.toml, say which applies to a request, or replay other rules over all decisions",
+        "check [DIR] [--data DIR] [--json]\n"
+        "       hitl-tui policy check [DIR] --request ID [--data DIR] [--json]\n"
+        "       hitl-tui policy check [DIR] (--team T | --agent NAME | --action TEXT) [--args JSON|@FILE]\n"
+        "                       [--command C] [--tool T] [--risk R] [--mode M] [--data DIR] [--json]\n"
+        "       hitl-tui policy replay [DIR] --policy FILE [--data DIR] [--json]",
+        "check   list rules in a folder's hitl.toml that nobody here can satisfy, and how to fix them; with a\n"
+        "        request, say which rule applies to it, and which condition each other rule lacks\n"
+        "replay  say what other rules would have made of everything that was decided, in sessions and tasks;\n"
+        "        nothing is changed",
+        (
+            option("what", choices=("check", "replay"), metavar="check|replay"),
+            _FOLDER,
+            option("--request", metavar="ID", default="", help="the request that is asked about"),
+            option("--agent", metavar="NAME", default="", help="a step of this agent outside of sessions"),
+            option("--action", metavar="TEXT", default="", help="its action, or the tool that it calls"),
+            option("--team", metavar="T", default="", help="a step of a session: its team"),
+            option("--command", metavar="C", default="", dest="declared", help="its declared command"),
+            option("--tool", metavar="T", default="", help="a tool that it calls from inside"),
+            option("--args", metavar="JSON", default=None, help="the arguments: a JSON object, or @file"),
+            option("--risk", choices=RISKS, default="", help="its class of risk (default: high)"),
+            option("--mode", choices=MODES, default="", help="the mode (default: the folder's)"),
+            option("--policy", metavar="FILE", default="", help="the other rules: a file like hitl.toml"),
+            _JSON,
+        ),
         "with --json:\n"
         '  {"status": "ok" | "findings", "message", "file", "approvers": [{"name", "account", "token", "level"}],\n'
-        '  "findings": [{"rule", "line", "quorum", "level", "message"}]}\n\n' + _FINDINGS,
+        '  "findings": [{"rule", "line", "quorum", "level", "message"}]}\n'
+        "of a request:\n"
+        '  {"status", "message", "file", "request", "facts", "mode", "ruling", "rule", "name", "terms", "notes",\n'
+        '  "rules": [{"rule", "name", "decision", "fit": "yes" | "maybe" | "no", "why", "reached"}]}\n'
+        "of replay:\n"
+        '  {"status", "message", "policy", "recorded", "counts", "problems",\n'
+        '  "differences": [{"source", "stream", "name", "what", "at", "request", "by", "before", "after"}]}\n\n'
+        + _FINDINGS,
     ),
     Subcommand(
         "lint",

@@ -158,7 +158,7 @@ class Rule:
             return Match(Fit.NO, condition)
         if not self.arguments:
             return Match(Fit.YES)
-        fit = self._arguments_fit(facts.arguments)
+        fit = self._arguments_fit(facts)
         if fit is Fit.MAYBE and self.decision is Ruling.ALLOW:
             fit = Fit.NO
         return Match(fit, "" if fit is Fit.YES else "arguments")
@@ -181,12 +181,14 @@ class Rule:
                 return condition
         return ""
 
-    def _arguments_fit(self, arguments: JsonObject | None) -> Fit:
-        if arguments is None:
+    def _arguments_fit(self, facts: Facts) -> Fit:
+        if facts.arguments is None:
             return Fit.MAYBE
         from hitl_tui.core.interrupts.json_schema import fits, is_strange
 
-        given = dict(arguments)
+        given = dict(facts.arguments)
+        if facts.of is Of.TODO:
+            given.pop("programs", None)  # what its approval is bound to besides
         if is_strange(self.arguments, given):
             return Fit.MAYBE
         return {True: Fit.YES, False: Fit.NO, None: Fit.MAYBE}[fits(self.arguments, given)]

@@ -45,7 +45,7 @@ _TRIES = 1_000
 _ALL = 1_000_000_000
 _LONGEST_CALL = 1_000_000
 """Bytes of a call's arguments as JSON."""
-_CALL_DEADLINE = 86_400.0
+CALL_DEADLINE = 86_400.0
 """Seconds that a call is asked about where no rule says: whoever wanted to make it has gone on by then."""
 
 
@@ -334,6 +334,10 @@ class TaskCheckpoints:
         """Return what was decided from a time on, ISO 8601, UTC."""
         return await self._ledger.decided_since(since, self._now())
 
+    async def recorded(self) -> list[Checkpoint]:
+        """Return all steps of all tasks; nothing is settled by it."""
+        return [one for head in await self._ledger.streams() for one in await self._steps(head.stream)]
+
     async def expire(self) -> list[Checkpoint]:
         """Settle what is overdue in all tasks; return it."""
         gone: list[Checkpoint] = []
@@ -404,7 +408,7 @@ class TaskCheckpoints:
             subject |= {"arguments": dict(call.arguments), "folder": call.folder}
         sealed, terms = digest(dict(subject)), judgement.terms
         if call is not None and not terms.deadline:
-            terms = replace(terms, deadline=_CALL_DEADLINE)
+            terms = replace(terms, deadline=CALL_DEADLINE)
         if judgement.ruling is Ruling.DENY:
             raise Refused(
                 Message("Policy rule {} denies {} of {}.", judgement.rule, clip(action), agent), reason="denied"

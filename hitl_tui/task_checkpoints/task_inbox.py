@@ -24,7 +24,7 @@ from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
 
 @dataclass(frozen=True, slots=True)
 class WaitingStep:
-    """A step that asks for a decision, and where.
+    """A step, such as one that asks for a decision, and where.
 
     Args:
         masc: the `.masc` folder that it is in.
@@ -104,6 +104,10 @@ class TaskInbox:
         """Return what waits: what expires first comes first, then what waits longest."""
         found = await self._of_each(workspace, TaskCheckpoints.waiting)
         return sorted(found, key=lambda one: one.view.request.urgency)
+
+    async def recorded(self, workspace: Path | None = None) -> list[WaitingStep]:
+        """Return all steps that were ever recorded; nothing is settled by it."""
+        return await self._of_each(workspace, TaskCheckpoints.recorded)
 
     async def of_task(self, task_id: str, workspace: Path | None = None) -> WaitingStep:
         """Return the only step of a task that waits, in whatever folder.

@@ -48,6 +48,7 @@ NAMES = frozenset(
         "pgpass",
     }
     | {"TIME", "low", "medium", "high"}
+    | {"replay", "R", "C", "T", "M"}
     | {"PROGRAM", "Claude", "Code", "claude-code", "command", "SECONDS", "cwd", "reason", "session", "masc"}
     | {"add", "remove", "check", "ACCOUNT", "N", "account", "REQUEST", "ANSWER"}
     | set(COMMANDS)

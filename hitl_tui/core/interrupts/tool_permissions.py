@@ -319,6 +319,21 @@ def terms_for(policy: Policy, team: str, risk: Risk, terms: Terms, value: Json, 
     return terms
 
 
+def denying_rule(policy: Policy, team: str, risk: Risk, value: Json, schema: Json) -> int:
+    """Return the number of a rule that denies a call which a question is about, or may; 0 for none.
+
+    Args:
+        policy: the rules.
+        team, risk: of the TODO that asks.
+        value, schema: what is asked, and the JSON Schema of the answer if there is one.
+    """
+    if not has_tools(policy):
+        return 0
+    calls = asked_calls(value, schema, _tools(policy))
+    rules = (found for call in calls for found in _rules(policy, team, risk, call))
+    return next((number for number, rule in rules if rule.decision is Ruling.DENY), 0)
+
+
 def why_refused(policy: Policy, risk: Risk, request: Request, answer: Json) -> str:
     """Return why an answer may not let run what it lets run, in one sentence; empty when it may.
 

@@ -1,0 +1,118 @@
+"""Which rule of a policy applies to something, and why each other one doesn't."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hitl_tui.core.json_types import Json
+from hitl_tui.core.messages import Message
+from hitl_tui.core.policy import Facts, Fit, Judgement, Mode, Of, Policy, Rule, Ruling
+from hitl_tui.core.requests import Kind, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A rule that was tried.
+
+    Args:
+        number: its place, from 1.
+        rule: the rule.
+        fit: whether it is about what is asked.
+        why: which condition isn't met, or can't be told, in one sentence; empty where all are.
+        reached: no rule before it decided alone.
+    """
+
+    number: int
+    rule: Rule
+    fit: Fit
+    why: str
+    reached: bool
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return it as JSON values."""
+        return {
+            "rule": self.number,
+            "name": self.rule.name,
+            "decision": self.rule.decision.value,
+            "fit": self.fit.value,
+            "why": self.why,
+            "reached": self.reached,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a policy says of something.
+
+    Args:
+        judgement: what has to happen.
+        tried: its rules, in order.
+    """
+
+    judgement: Judgement
+    tried: tuple[Tried, ...]
+
+
+def explain(policy: Policy, facts: Facts, mode: Mode) -> Explanation:
+    """Return what a policy says of something in a mode, and how each of its rules comes to that."""
+    tried, reached = list[Tried](), True
+    for number, rule in enumerate(policy.rules, start=1):
+        match = rule.match(facts)
+        tried.append(Tried(number, rule, match.fit, _why(rule, facts, match.condition), reached))
+        reached = reached and match.fit is not Fit.YES
+    return Explanation(policy.judge_facts(facts, mode), tuple(tried))
+
+
+def facts_of(request: Request) -> Facts | None:
+    """Return what rules look at in a request; None for one that no rule is about, such as a plan."""
+    subject = request.subject
+    if request.kind is Kind.EXTERNAL:
+        arguments = subject.get("arguments")
+        return Facts(Of.STEP, agent=subject["agent"], action=subject["action"], arguments=arguments)
+    if request.kind not in (Kind.TODO, Kind.INTERRUPT, Kind.FAILURE, Kind.EFFECT):
+        return None
+    arguments = subject.get("arguments")
+    if arguments is not None:
+        arguments = {name: value for name, value in arguments.items() if name != "programs"}
+    command = str((arguments or {}).get("command", ""))
+    return Facts(Of.TODO, request.source, request.risk_class, command, arguments=arguments)
+
+
+_KINDS: Mapping[Of, str] = {
+    Of.TODO: Message("a step of a session"),
+    Of.TOOL: Message("a call of a tool within a session"),
+    Of.STEP: Message("a step outside of sessions"),
+}
+
+
+def _why(rule: Rule, facts: Facts, condition: str) -> str:
+    if not condition:
+        return ""
+    if condition == "arguments":
+        return _why_arguments(rule, facts)
+    wanted, found = getattr(rule, condition), getattr(facts, condition)
+    if not wanted and condition == "tool":
+        return Message("it names no tool, and this is {}", _KINDS[facts.of])
+    if not wanted:
+        return Message("it allows, and names neither agent nor action, as it takes to allow {}", _KINDS[facts.of])
+    foreign = {Of.STEP: ("team", "command", "tool"), Of.TODO: ("agent", "action", "tool")}
+    if condition in foreign.get(facts.of, ("agent", "action")):
+        return Message("it is for {} {}, and this is {}", condition, wanted, _KINDS[facts.of])
+    return Message("it is for {} {}, and this has {}", condition, wanted, found or "-")
+
+
+def _why_arguments(rule: Rule, facts: Facts) -> str:
+    from hitl_tui.core.interrupts.json_schema import fits, is_strange, problem
+
+    if facts.arguments is None:
+        said = Message("the arguments aren't known")
+    elif is_strange(rule.arguments, dict(facts.arguments)):
+        said = Message("an argument is of a type that its schema doesn't speak about")
+    elif fits(rule.arguments, dict(facts.arguments)) is None:
+        said = Message(
+            "its schema can't be looked through: a pattern could take too long, or a reference leads nowhere"
+        )
+    else:
+        return Message("the arguments don't fit: {}", problem(rule.arguments, dict(facts.arguments)))
+    return Message("{}, so it doesn't allow", said) if rule.decision is Ruling.ALLOW else Message("{}, so it may", said)

@@ -1,0 +1,192 @@
+"""`hitl-tui policy`: which rule applies to something, and what other rules would have made of what was decided."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_support import S1_EN, Shell
+
+RULES = """
+[[policy]]
+name = "no force"
+agent = "claude-code"
+action = "Bash"
+arguments = { properties = { command = { pattern = "--force" } } }
+decision = "deny"
+
+[[policy]]
+name = "looking"
+agent = "claude-code"
+action = "Bash"
+arguments = { properties = { command = { const = "git status" } }, required = ["command"] }
+decision = "allow"
+
+[[policy]]
+team = "search_team"
+decision = "ask"
+quorum = 2
+deadline = "10m"
+"""
+STATUS, FORCE = ('{"command": "git status"}', '{"command": "git push --force"}')
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def check(shell: Shell, *arguments: str) -> dict[str, Any]:
+    ran = shell.run("policy", "check", *arguments, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    return ran.json
+
+
+def called(shell: Shell, command: str) -> str:
+    """Return what Claude Code is told about a command."""
+    tool = {"tool_name": "Bash", "tool_input": {"command": command}}
+    sent = {"session_id": "s", "cwd": "/work", "hook_event_name": "PreToolUse", **tool}
+    ran = shell.run("hook", "claude-code", "--wait", "0", input=json.dumps(sent))
+    return str(ran.json["hookSpecificOutput"]["permissionDecision"])
+
+
+def answered(shell: Shell, answer: str) -> str:
+    (request,) = json.loads(shell.run("inbox", "--json").out)["requests"]
+    reason = ("--reason", "no") if answer == "reject" else ()
+    assert shell.run("decide", request["id"], answer, "--digest", request["digest"], *reason).code == 0
+    return str(request["id"])
+
+
+def replayed(shell: Shell, rules: str, *arguments: str) -> dict[str, Any]:
+    file = shell.workspace.parent / "other.toml"
+    file.write_text(rules)
+    before = files(shell)
+    ran = shell.run("policy", "replay", *arguments, "--policy", str(file), "--json")
+    assert (ran.code, ran.err) == (bool(ran.json["differences"]), "")
+    assert files(shell) == before
+    return ran.json
+
+
+def files(shell: Shell) -> dict[str, bytes]:
+    """Return everything that is recorded."""
+    return {str(path): path.read_bytes() for path in shell.workspace.rglob("0*.json")}
+
+
+def test_it_says_which_rule_applies_and_why_no_other_one(shell: Shell) -> None:
+    shell.declare(RULES)
+    call = ("--agent", "claude-code", "--action", "Bash", "--args")
+    found = check(shell, *call, STATUS)
+    assert (found["ruling"], found["rule"], found["name"]) == ("allow", 2, "looking")
+    assert [one["fit"] for one in found["rules"]] == ["no", "yes", "no"]
+    assert "must match the pattern --force" in found["rules"][0]["why"]
+    assert (found["ruling"], check(shell, *call, FORCE)["ruling"]) == ("allow", "deny")
+    assert check(shell, *call[:-1])["ruling"] == "deny"  # without arguments the first rule may apply
+    found = check(shell, "--team", "search_team")
+    assert (found["ruling"], found["terms"]["quorum"], found["terms"]["deadline"]) == ("ask", 2, 600)
+    assert any("approver add" in note for note in found["notes"])  # nobody here could decide it
+    out = shell.run("policy", "check", *call, STATUS).out
+    assert 'rule 1 "no force" (deny) doesn\'t fit: ' in out and 'Rule 2 "looking" allows it.' in out
+
+
+def test_in_a_folder_that_nobody_trusts_it_says_what_trust_would_change(shell: Shell) -> None:
+    (shell.workspace / "hitl.toml").write_text(RULES)
+    found = check(shell, "--agent", "claude-code", "--action", "Bash", "--args", STATUS)
+    assert found["ruling"] == "ask"
+    assert "hitl-tui trust" in found["notes"][0]
+
+
+def test_a_request_of_a_task_or_a_session_is_found_by_its_id(shell: Shell) -> None:
+    shell.declare(RULES)
+    assert called(shell, "make") == "ask"
+    request = answered(shell, "approve")
+    found = check(shell, "--request", request)
+    assert (found["facts"]["action"], found["facts"]["arguments"]) == ("Bash", {"command": "make"})
+    assert (found["ruling"], found["rule"]) == ("ask", 0)
+    shell.run("run", "What is the legal cap on a rent increase?", "--json")
+    (question,) = json.loads(shell.run("inbox", "--json").out)["requests"]
+    found = check(shell, "--request", question["id"])
+    assert (found["facts"]["team"], found["rule"], found["mode"]) == ("search_team", 3, "step")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--request", "req-none"], "No request req-none"),
+        (["--request", "r", "--team", "search_team"], "leave out --team"),
+        (["--agent", "a", "--team", "search_team"], "outside of sessions"),
+        (["--args", "{}"], "Say what is asked about"),
+        (["--agent", "a", "--args", "[]"], "must be a JSON object"),
+        (["--agent", "a", "--args", "{"], "isn't valid JSON"),
+        (["--agent", "a", "--args", "@nowhere"], "can't be read"),
+        (["--policy", "x"], "goes with policy replay"),
+    ],
+)
+def test_bad_input_is_one_sentence(shell: Shell, arguments: list[str], says: str) -> None:
+    ran = shell.run("policy", "check", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err.splitlines()[0]
+
+
+def test_replay_says_what_other_rules_would_have_made_of_calls_and_steps(shell: Shell) -> None:
+    shell.declare(RULES)
+    assert [called(shell, command) for command in ("git status", "git push --force")] == ["allow", "deny"]
+    assert called(shell, "make") == "ask"
+    answered(shell, "approve")
+    assert called(shell, "make clean") == "ask"
+    answered(shell, "reject")
+    found = replayed(shell, RULES)
+    assert (found["recorded"], found["differences"]) == (4, [])
+    found = replayed(
+        shell,
+        '[[policy]]\naction = "Bash"\ndecision = "allow"\n'
+        'arguments = { properties = { command = { const = "make" } } }\n'
+        '[[policy]]\nagent = "claude-*"\ndecision = "ask"\nquorum = 2\n',
+    )
+    assert found["counts"] == {"allowed": 1, "asked": 2, "denied": 0, "terms": 1}
+    said = [(one["before"]["ruling"], one["after"]["ruling"], one["after"]["outcome"]) for one in found["differences"]]
+    assert said == [
+        ("allow", "ask", ""),
+        ("deny", "ask", ""),
+        ("ask", "allow", "allowed"),
+        ("ask", "ask", "rejected"),  # one is enough to refuse
+    ]
+    found = replayed(shell, '[[policy]]\nagent = "*"\ndecision = "ask"\nlevel = 3\ndeadline = "1m"\n')
+    approved = next(one for one in found["differences"] if one["before"]["outcome"] == "approved")
+    assert (approved["after"]["level"], approved["after"]["deadline"], approved["after"]["outcome"]) == (
+        3,
+        60,
+        "pending",
+    )
+
+
+def test_replay_knows_what_ran_unasked_in_a_session_and_in_which_mode(shell: Shell) -> None:
+    ran = shell.run("run", S1_EN, "--mode", "risk", "--json")
+    assert ran.code == 0  # search and analysis are of low risk
+    found = replayed(shell, '[[policy]]\nteam = "analysis_team"\ndecision = "deny"\n')
+    assert [(one["name"], one["before"]["ruling"], one["after"]["ruling"]) for one in found["differences"]] == [
+        ("todo_002", "allow", "deny")
+    ]
+    assert shell.run("run", S1_EN, "--json").code == 3  # in mode step a rule that allows asks all the same
+    assert replayed(shell, '[[policy]]\nteam = "search_team"\ndecision = "allow"\n')["differences"] == []
+    found = replayed(shell, '[[policy]]\nteam = "search_team"\ndecision = "ask"\nquorum = 2\n')
+    assert [(one["stream"], one["before"]["ruling"]) for one in found["differences"]] == [
+        ("s1", "allow"),
+        ("s2", "ask"),
+    ]
+
+
+def test_replay_of_one_folder_leaves_the_others_out(shell: Shell, tmp_path: Path) -> None:
+    shell.run("run", S1_EN, "--mode", "risk", "--json")
+    (tmp_path / "other").mkdir()
+    deny = '[[policy]]\nteam = "analysis_team"\ndecision = "deny"\n'
+    assert replayed(shell, deny, str(tmp_path / "other"))["recorded"] == 0
+    assert replayed(shell, deny, str(shell.workspace))["recorded"] == 2
+
+
+def test_replay_needs_rules_that_can_be_used(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("[[policy]]\n")
+    for arguments in ((), ("--policy", "nowhere.toml"), ("--policy", str(tmp_path / "bad.toml"))):
+        ran = shell.run("policy", "replay", *arguments)
+        assert (ran.code, ran.out, "Traceback" in ran.err) == (2, "", False)
