@@ -112,13 +112,14 @@ class Arguments(NamedTuple):
         help: text to print instead of doing anything; empty for none.
         approver: who decides, by a token that is asked for, of `do`; empty for the account.
         by_person, since, until, risk: what is wanted of the record, of `audit`; empty for everything.
+        http: the address, of `mcp`, empty for the usual one; None for no server over HTTP.
         account, level: of `approver add`.
         request, answer, reason, args: what `decide` answers, how, why, and what goes with it; None for nothing.
         policy: a file with other rules, of `policy replay`.
         action, team, tool, declared: what `policy check` is asked about, with `agent`, `args`, `risk`; empty for none.
         wait: seconds that `hook` waits for people; None when it wasn't given.
         agent: whose calls `hook command` answers; empty where the program says it.
-        masc_dir: the `.masc` folder, of `hook`; None for the nearest.
+        masc_dir: the `.masc` folder, of `hook` and `mcp`; None for the nearest.
         began: when the command was given, ISO 8601, UTC; empty for now.
     """
 
@@ -170,6 +171,8 @@ class Arguments(NamedTuple):
     answer: str = ""
     reason: str = ""
     args: str | None = None
+    masc_dir: str | None = None
+    http: str | None = None
     account: str | None = None
     level: int = 0
     policy: str = ""
@@ -179,7 +182,6 @@ class Arguments(NamedTuple):
     declared: str = ""
     wait: float | None = None
     agent: str = ""
-    masc_dir: str | None = None
     began: str = ""
     by_person: str = ""
     since: str = ""

@@ -13,11 +13,10 @@ from hitl_tui.cli.job import Job
 from hitl_tui.cli.session_jobs import acting_of, given_text, handler_of
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.commands.answer_commands import form_of
-from hitl_tui.commands.command_context import names_digest
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.answer_parser import read_as
-from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_text import names_digest, strict_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.names import clip

@@ -139,7 +139,7 @@ class _Command:
         named = at_once(self._tasks.the_step(given.task_id, given.step))
         steps = at_once(self._tasks.steps(given.task_id)) if given.step is None else [named]
         at_once(self._shown(steps))
-        code, status = _code(named), _status(named)
+        code, status = _code(named), named.outcome
         if given.json:
             self._out.document(
                 {"status": status, "task_id": named.task_id, "checkpoints": [one.to_dict() for one in steps]}
@@ -196,7 +196,7 @@ class _Command:
         }
         line = safe_text(text.format(**words), multiline=False)
         if self._given.json:
-            self._out.document({"status": _status(step), "message": line, "checkpoint": step.to_dict()})
+            self._out.document({"status": step.outcome, "message": line, "checkpoint": step.to_dict()})
         else:
             more = (
                 [] if last is None or last.value is None else [f"value: {json.dumps(last.value, ensure_ascii=False)}"]
@@ -205,17 +205,9 @@ class _Command:
         return _code(step)
 
 
-def _status(step: Checkpoint) -> str:
-    if step.view is None:
-        return "recorded"
-    if step.status is Status.INTERRUPTED:
-        return "waiting"
-    return "approved" if step.status is Status.COMPLETED else "expired" if step.expired else "rejected"
-
-
 def _code(step: Checkpoint) -> int:
     known = {"recorded": APPROVED, "approved": APPROVED, "waiting": WAITING, "rejected": REJECTED, "expired": EXPIRED}
-    return known[_status(step)]
+    return known[step.outcome]
 
 
 def _described(step: Checkpoint) -> list[str]:
@@ -227,7 +219,7 @@ def _described(step: Checkpoint) -> list[str]:
         "rejected": _("rejected"),
         "expired": _("expired"),
     }
-    rows = [f"{step.name} · {words[_status(step)]} · {step.agent}: {step.action}"]
+    rows = [f"{step.name} · {words[step.outcome]} · {step.agent}: {step.action}"]
     if step.message:
         rows.append(f"  {step.message}")
     said = step.view.decisions if step.view else ()

@@ -566,6 +566,29 @@ _ROWS = (
         _ENDS,
     ),
     Subcommand(
+        "mcp",
+        "mcp_command:mcp",
+        "",
+        "task checkpoints for programs that speak MCP: agents ask, approvers answer",
+        "[--masc-dir DIR] [--http [HOST:PORT]] [--data DIR]",
+        "Serve the task checkpoints of a folder to programs that speak MCP, on standard input and output or over\n"
+        "HTTP. Agents ask with masc_interrupt and look with masc_pending. masc_approve and masc_reject take a token\n"
+        "of hitl-tui approver add: on standard input in HITL_APPROVER_TOKEN, which only the approver's own program\n"
+        "is given; over HTTP with each request.",
+        (
+            option("--masc-dir", metavar="DIR", help="the folder (default: the nearest .masc, from here upwards)"),
+            option(
+                "--http",
+                metavar="HOST:PORT",
+                nargs="?",
+                const="",
+                help="serve over HTTP at this address (default: 127.0.0.1:8766); agents send the "
+                "token that is printed, or the one in HITL_MCP_TOKEN, which any address but loopback requires",
+            ),
+        ),
+        _ENDS,
+    ),
+    Subcommand(
         "audit",
         "audit_command:audit",
         "WHAT [SESSION]",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.cli.settings import claimed, existing_workspace, operator_of
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import MissingExtra
 from hitl_tui.core.messages import Message
 from hitl_tui.language import VARIABLE, _, language
 
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 PORT = 8765
 _EXTRA = ("aiohttp", "textual_serve")
-
-
-class MissingExtra(HitlError):
-    """A package that only this needs isn't installed."""
-
-    exit_code = 2
 
 
 def web(job: Job) -> int:

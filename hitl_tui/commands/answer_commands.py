@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitl_tui.commands.command_context import CommandContext, names_digest
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.question_lookup import REQUEST, open_question
 from hitl_tui.commands.question_target import check_digest, find_target, refuse_answered, request_named
@@ -10,7 +10,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.interrupts.answer_parser import read
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
-from hitl_tui.core.json_text import check_storable
+from hitl_tui.core.json_text import check_storable, names_digest
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name, typed_command

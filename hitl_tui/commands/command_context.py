@@ -22,6 +22,7 @@ from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name
@@ -84,11 +85,6 @@ _LETTING_RUN = (Verdict.APPROVE, Verdict.RETRY, Verdict.RESPOND, Verdict.DO_AGAI
 """Verdicts after which something is executed."""
 
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
-
-
-def names_digest(text: str, digest: str) -> bool:
-    """Return whether a text is a digest or enough of its beginning to stand for it."""
-    return len(text) >= 8 and digest.startswith(text)
 
 
 def stopped_result(error: StorageError, result: CommandResult | None = None) -> CommandResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from hitl_tui.commands.command_context import CommandContext, names_digest
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.plan_commands import set_status
 from hitl_tui.commands.question_lookup import REQUEST, is_request_id
@@ -15,6 +15,7 @@ from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name, typed_command

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from hitl_tui.commands.command_context import CommandContext, names_digest
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.question_lookup import NUMBERED, REQUEST, by_request, not_as_shown, open_question
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person
 from hitl_tui.core.requests import Kind, Outcome, closed_words, name_of

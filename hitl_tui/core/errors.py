@@ -81,6 +81,12 @@ class Refused(HitlError):
         self.reason = reason
 
 
+class MissingExtra(HitlError):
+    """A package that only this needs isn't installed."""
+
+    exit_code = 2
+
+
 class SessionBusy(HitlError):
     """Another process owns the session; commands are recorded for it instead."""
 

@@ -164,6 +164,11 @@ def is_structured(text: str) -> bool:
         return False
 
 
+def names_digest(text: str, digest: str) -> bool:
+    """Return whether a text is a digest or enough of its beginning to stand for it."""
+    return len(text) >= 8 and digest.startswith(text)
+
+
 def strict_json(text: str) -> Json:
     """Return the JSON value that a text is.
 

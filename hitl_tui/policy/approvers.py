@@ -178,6 +178,16 @@ def identify_by_token(approvers: Approvers, name: str, token: str, account: str 
     return Identity(found.name, found.name, Proof.TOKEN.value, found.level, account)
 
 
+def approver_of_token(approvers: Approvers, token: str, account: str = "") -> Identity | None:
+    """Return the approver that a token proves; None for a token that is nobody's."""
+    import hmac
+
+    given = token_hash(token.strip())
+    known = () if approvers.problem else approvers.listed
+    found = [one for one in known if hmac.compare_digest(one.token or "", given)]  # all of them, in the same time
+    return Identity(found[0].name, found[0].name, Proof.TOKEN.value, found[0].level, account) if found else None
+
+
 def new_token() -> str:
     """Return a fresh token: 256 random bits, so that a plain hash of it can be kept."""
     import secrets

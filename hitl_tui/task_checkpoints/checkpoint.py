@@ -130,6 +130,17 @@ class Checkpoint:
         return self.view is not None and self.view.resolution.outcome is Outcome.EXPIRED
 
     @property
+    def outcome(self) -> str:
+        """How it stands, in a word: `recorded`, `waiting`, `approved`, `rejected` or `expired`."""
+        match self.status:
+            case Status.INTERRUPTED:
+                return "waiting"
+            case Status.COMPLETED:
+                return "recorded" if self.view is None else "approved"
+            case Status.REJECTED:
+                return "expired" if self.expired else "rejected"
+
+    @property
     def name(self) -> str:
         """What people call it: `deploy.3`."""
         return f"{self.task_id}.{self.step}"

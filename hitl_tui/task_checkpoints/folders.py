@@ -85,6 +85,14 @@ def entries_folder(masc: Path) -> Path:
     return masc / "state" / "checkpoints"
 
 
+def written_at(masc: Path) -> int:
+    """Return when anybody wrote into a `.masc` folder last, in nanoseconds; 0 while nobody did."""
+    try:
+        return entries_folder(masc).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def policy_of(masc: Path) -> Policy:
     """Return the rules of the workspace that a `.masc` folder lies in: those that ask or deny, trusted or not.
 

@@ -39,6 +39,7 @@ from hitl_tui.ledger.records import Entry, Head, RequestView
 from hitl_tui.task_checkpoints.checkpoint import EDITED, STEP, TAKEN, Call, Checkpoint, Ruled, Status, checkpoint_of
 
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
+_ID = re.compile(r"cp-(.{1,128})-\d+-[0-9a-f]{8}")
 _LONGEST = {"action": 20_000, "agent": 200, "message": 20_000}
 _HIGHEST_STEP = 1_000_000_000
 _TRIES = 1_000
@@ -305,6 +306,19 @@ class TaskCheckpoints:
             raise BadInput(Message("Several steps of {} wait; name one with --step: {}.", task_id, steps))
         return (waiting or known)[-1]
 
+    async def of_id(self, checkpoint_id: str) -> Checkpoint:
+        """Return the step that has this id.
+
+        Raises:
+            UnknownTask: there is none.
+        """
+        named = _ID.fullmatch(checkpoint_id)
+        known = await self.steps(named[1]) if named and _TASK.fullmatch(named[1]) else []
+        found = next((one for one in known if one.id == checkpoint_id), None)
+        if found is None:
+            raise UnknownTask(Message('No checkpoint "{}" here.', one_line(clip(checkpoint_id), 80)))
+        return found
+
     async def the_waiting(self, task_id: str, step: int | None) -> Checkpoint:
         """Return a task's step that waits for a decision.
 
@@ -318,6 +332,10 @@ class TaskCheckpoints:
         if found.view is None:
             raise Refused(Message("No step of {} waits for a decision.", task_id), reason="unknown")
         raise Refused(closed_words(found.view.request, found.view.resolution, self._now()), reason="late")
+
+    async def lengths(self) -> dict[str, int]:
+        """Return how many entries each task has; there are more after anything was done about it."""
+        return {head.stream: head.n for head in await self._ledger.streams()}
 
     async def waiting(self) -> list[Checkpoint]:
         """Return all steps that wait, in the order in which they began to; what is overdue is settled."""

@@ -18,7 +18,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
-from hitl_tui.task_checkpoints.folders import NAME, entries_folder, policy_of, registered, store_of, uses_neo4j
+from hitl_tui.task_checkpoints.folders import NAME, policy_of, registered, store_of, uses_neo4j, written_at
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
 
 
@@ -84,11 +84,7 @@ class TaskInbox:
         """Return what is another one after anybody has written into one of the folders."""
         if self._in_database:
             return (int(time.monotonic() / _LOOK),)
-        found: list[int] = []
-        for masc in self.folders(workspace):
-            with suppress(OSError):
-                found.append(entries_folder(masc).stat().st_mtime_ns)
-        return tuple(found)
+        return tuple(stamp for masc in self.folders(workspace) if (stamp := written_at(masc)))
 
     def tasks(self, masc: Path) -> TaskCheckpoints:
         """Return the tasks of a folder, to decide about them.

@@ -6,12 +6,10 @@ The browser that is opened gets an address that lets it in, without showing the 
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import logging
 import os
 import signal
-import socket
 import sys
 import tempfile
 import threading
@@ -28,11 +26,10 @@ from typing import TypeAlias
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from hitl_tui.core.errors import BadInput
-from hitl_tui.core.messages import Message
 from hitl_tui.language import _, language
 from hitl_tui.web.auth import COOKIE, Gate, authority
 from hitl_tui.web.console_process import GRACE, ServedConsole, clipped
+from hitl_tui.web.listening import listening
 
 log = logging.getLogger(__name__)
 
@@ -138,31 +135,6 @@ class WebOptions:
     port: int
     command: tuple[str, ...]
     environ: Mapping[str, str]
-
-
-def listening(address: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Raises:
-        BadInput: the port can't be had.
-    """
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((address, port))
-        found.listen(64)
-    except OSError as error:
-        found.close()
-        if error.errno == errno.EADDRINUSE:
-            raise BadInput(
-                Message("Port {} of {} is in use by another program; --port 0 picks a free one.", port, address)
-            ) from error
-        why = error.strerror or error
-        raise BadInput(
-            Message("Port {} of {} can't be used ({}); --port 0 picks a free one.", port, address, why)
-        ) from error
-    return found
 
 
 class Site:

@@ -13,7 +13,23 @@ from screens import english
 from hitl_tui.cli.arguments import COMMANDS
 
 NAMES = frozenset(
-    {"hitl-tui", "TODO", "LangGraph", "SQLite", "PostgreSQL", "JSON", "en", "ko", "step", "plan", "risk", "id", "Ctrl"}
+    {
+        "hitl-tui",
+        "TODO",
+        "LangGraph",
+        "SQLite",
+        "PostgreSQL",
+        "JSON",
+        "MCP",
+        "HTTP",
+        "en",
+        "ko",
+        "step",
+        "plan",
+        "risk",
+        "id",
+        "Ctrl",
+    }
     | {"GRAPH", "SESSION", "COMMAND", "QUESTION", "TITLE", "CHECKPOINT", "FILE", "DATABASE", "WHAT", "NAME", "DIR"}
     | {"ID", "TEXT", "AGE", "THREAD", "URI", "NS", "HOST", "PORT", "QUERY", "INPUT", "ADDRESS"}
     | {

@@ -24,7 +24,8 @@ from hitl_tui.cli import main, web_command
 from hitl_tui.core.errors import BadInput
 from hitl_tui.web.auth import COOKIE, Gate, authority, loopback
 from hitl_tui.web.console_process import clipped, environment
-from hitl_tui.web.server import Site, font_size, has_browser, listening
+from hitl_tui.web.listening import listening
+from hitl_tui.web.server import Site, font_size, has_browser
 
 # Speaks as a console does: says it begins, draws, tries to act on the browser, and repeats what it is told.
 SPEAKER = r"""

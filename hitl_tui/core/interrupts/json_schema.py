@@ -93,12 +93,16 @@ def _why_refused(schema: JsonObject) -> str:
     return ""
 
 
-def problem(schema: JsonObject, value: Json) -> str:
+_ANSWER = Message("The answer")
+
+
+def problem(schema: JsonObject, value: Json, what: Message = _ANSWER) -> str:
     """Return what is wrong with a value in one sentence; empty when nothing is, or when it can't be found out.
 
     Args:
         schema: one that can be used.
         value: a JSON value.
+        what: what the value is called.
     """
     if not schema:
         return ""
@@ -106,7 +110,7 @@ def problem(schema: JsonObject, value: Json) -> str:
 
     try:
         error = best_match(_validator(schema).iter_errors(value))
-        return "" if error is None else _sentence(error)
+        return "" if error is None else _sentence(error, what)
     except _Endless:
         return ""
     except _broken():
@@ -132,13 +136,13 @@ def fits(schema: JsonObject, value: Json) -> bool | None:
     return None if error is None or turned else False
 
 
-def check_against(schema: JsonObject | None, value: Json) -> None:
-    """Check a value against a schema that can be used; None takes anything.
+def check_against(schema: JsonObject | None, value: Json, what: Message = _ANSWER) -> None:
+    """Check a value against a schema that can be used; None takes anything. `what` is what the value is called.
 
     Raises:
         BadInput: one sentence says what was expected.
     """
-    wrong = problem(schema, value) if schema else ""
+    wrong = problem(schema, value, what) if schema else ""
     if wrong:
         raise BadInput(wrong)
 
@@ -301,9 +305,9 @@ _TYPE_WORDS: Mapping[str, str] = {
 }
 
 
-def _sentence(error: Any) -> str:
+def _sentence(error: Any, what_it_is: Message) -> str:
     where = "".join(f"[{p + 1}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")
-    subject = one_line(where, 60) if where else Message("The answer")
+    subject = one_line(where, 60) if where else what_it_is
     what, wanted = error.validator, error.validator_value
     if what == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
