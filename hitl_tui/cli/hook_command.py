@@ -32,7 +32,7 @@ from hitl_tui.core.secret_masks import put_back
 from hitl_tui.language import translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled
-from hitl_tui.task_checkpoints.folders import masc_folder, register, store_of
+from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
 if TYPE_CHECKING:
@@ -199,13 +199,13 @@ class _Hook:
         exact = asked.call.arguments
         shown: JsonObject = self._secrecy.mask_json(exact, json.dumps(exact, ensure_ascii=False))
         call, message = replace(asked.call, arguments=shown), self.mask(asked.message)
-        rules = _Rules(masc.parent, data)
+        rules = _Rules(masc, data)
         store = store_of(masc, self._environ)
-        tasks, self._poll = TaskCheckpoints(store, rules.restricted), store.poll
+        tasks, self._poll = TaskCheckpoints(store, rules.held), store.poll
         register(data, masc)
         judged, note = rules.judge(call)
         if judged.ruling is not Ruling.ASK:
-            ruled = Ruled(judged.ruling.value, judged.rule, rules.name_of(judged))
+            ruled = Ruled(judged.ruling.value, judged.rule, rules.name_of(call, judged))
             step = at_once(tasks.note_ruled(asked.task, call, ruled))
             return Said(Answer(judged.ruling.value), _ruled_words(ruled), step)
         said = self._people(tasks, replace(asked, call=call, message=message))
@@ -262,21 +262,20 @@ class _Rules:
         ConfigError: they can't be used.
     """
 
-    def __init__(self, folder: Path, data: Path) -> None:
-        self._folder, self._data = folder, data
-        self._declared, self.restricted = Policy(), Policy()
-        if (folder / _SETTINGS).exists():
+    def __init__(self, masc: Path, data: Path) -> None:
+        self._folder, self._data = masc.parent, data
+        self.held = held_policy(masc, data)
+        self._declared = Policy()
+        if self.held.rules:
             from hitl_tui.config.loader import content_of, parse_content
-            from hitl_tui.policy.workspace_trust import restricted
 
-            config = parse_content(content_of(folder / _SETTINGS))
-            self._declared, self.restricted = config.policy, restricted(config).policy
+            self._declared = parse_content(content_of(self._folder / _SETTINGS)).policy
 
     def judge(self, call: Call) -> tuple[Judgement, str]:
         """Return what they say of a call, and what would help where a rule would allow it but isn't obeyed."""
-        held = self.restricted.judge_step(call.agent, call.tool, call.arguments)
+        held = self.held.judge_step(call.agent, call.tool, call.arguments)
         wanted = self._declared.judge_step(call.agent, call.tool, call.arguments)
-        if wanted.ruling is not Ruling.ALLOW:
+        if wanted.ruling is not Ruling.ALLOW or held.ruling is Ruling.DENY:
             return held, ""
         import asyncio
 
@@ -288,9 +287,12 @@ class _Rules:
         said = Message("Rule {} allows it once this folder is trusted: {}", wanted.rule, trust.command)
         return held, translate(said)
 
-    def name_of(self, judged: Judgement) -> str:
+    def name_of(self, call: Call, judged: Judgement) -> str:
         """Return what people call the rule that decided; empty where it has no name."""
-        return self._declared.rules[judged.rule - 1].name if judged.rule else ""
+        rules, before = self._declared.rules, self.held.beside
+        if before is not None and self._declared.judge_step(call.agent, call.tool, call.arguments) != judged:
+            rules = before.rules  # of those that were trusted
+        return rules[judged.rule - 1].name if 0 < judged.rule <= len(rules) else ""
 
     def shortfall(self, step: Checkpoint) -> str:
         """Return why nobody can approve a step, if nobody can."""

@@ -20,12 +20,13 @@ from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
+from hitl_tui.core.policy import Policy
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
-from hitl_tui.task_checkpoints.folders import masc_folder, policy_of, register, store_of
+from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.version import __version__
 
@@ -84,7 +85,7 @@ class _Command:
         masc = masc_folder(given.masc_dir)
         self._secrecy.look_in([masc.parent], self._data)
         records = not (given.approve or given.reject or given.status)
-        policy = policy_of(masc)
+        policy = Policy() if given.interrupt is None else held_policy(masc, self._data)  # it takes time to read
         store = store_of(masc, self._environ)
         self._tasks, self._poll = TaskCheckpoints(store, policy), store.poll
         if given.status:

@@ -13,6 +13,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.entry_files import EntryFiles
+from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.ledger.stream_ledger import StreamLedger
 
 NAME = ".masc"
@@ -106,6 +107,35 @@ def policy_of(masc: Path) -> Policy:
     from hitl_tui.policy.workspace_trust import restricted
 
     return restricted(parse_content(content_of(masc.parent / _SETTINGS))).policy
+
+
+def held_policy(masc: Path, data: Path) -> Policy:
+    """Return the rules that hold for steps of a `.masc` folder: who edits a trusted folder loosens none of them.
+
+    Until its settings are trusted again, the stricter of what was trusted and what is there now counts, as in sessions.
+
+    Args:
+        masc: the folder.
+        data: the data folder, which knows what was trusted.
+
+    Raises:
+        ConfigError: its settings can't be used; StorageError: the record of trust can't.
+    """
+    now = policy_of(masc)
+    if not (data / LEDGER_FILE).exists():
+        return now
+    # A command that asks nobody needs none of this, and whoever asks waits anyway.
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from hitl_tui.policy.trust_book import trust_in
+    from hitl_tui.policy.workspace_trust import stricter_of
+
+    with ThreadPoolExecutor(1) as pool:  # there may be a loop in this thread
+        trust = pool.submit(lambda: asyncio.run(trust_in(masc.parent, data))).result()
+    if not trust.changed or trust.trusted_policy is None:
+        return now
+    return stricter_of(trust.trusted_policy, now, trust.digest)
 
 
 def register(data: Path, masc: Path) -> None:

@@ -18,7 +18,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
-from hitl_tui.task_checkpoints.folders import NAME, policy_of, registered, store_of, uses_neo4j, written_at
+from hitl_tui.task_checkpoints.folders import NAME, held_policy, registered, store_of, uses_neo4j, written_at
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
 
 
@@ -143,7 +143,7 @@ class TaskInbox:
     async def edit(self, waiting: WaitingStep, arguments: JsonObject, who: Identity, seen: str) -> Checkpoint:
         """Give a call that waits other arguments, under the rules of its folder; see `TaskCheckpoints.edit`."""
         masc = waiting.masc
-        tasks = TaskCheckpoints(store_of(masc, self._environ), policy_of(masc), self._now)
+        tasks = TaskCheckpoints(store_of(masc, self._environ), held_policy(masc, self._data), self._now)
         return await tasks.edit(waiting.step, arguments, who, seen)
 
     async def decided_since(self, since: str) -> list[RequestView]:

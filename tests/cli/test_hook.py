@@ -111,6 +111,19 @@ def test_a_rule_denies_trusted_or_not_and_it_is_on_record(shell: Shell) -> None:
     assert waiting(shell) == []
 
 
+def test_who_edits_a_trusted_folder_loosens_no_rule(shell: Shell) -> None:
+    two = RULES + '[[policy]]\nname = "two"\nagent = "claude-code"\ndecision = "ask"\nquorum = 2\n'
+    shell.declare(two)
+    for text in (two.replace('"deny"', '"ask"').replace("quorum = 2", "quorum = 1"), ""):
+        (shell.workspace / "hitl.toml").write_text(text)
+        said = asked(shell, call("git push --force"))
+        assert said["permissionDecision"] == "deny" and '"no force"' in said["permissionDecisionReason"]
+        asked(shell, call(f"make # {len(text)}"))
+        assert {one["quorum"] for one in waiting(shell)} == {2}
+    (shell.workspace / "hitl.toml").unlink()
+    assert asked(shell, call("git push --force"))["permissionDecision"] == "deny"
+
+
 def test_what_a_person_approves_may_be_done_once_and_exactly_so(shell: Shell) -> None:
     said = asked(shell, call())
     assert said["permissionDecision"] == "ask"

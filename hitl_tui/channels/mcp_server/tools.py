@@ -21,7 +21,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import escaped_json, one_line
 from hitl_tui.language import _, translate
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
-from hitl_tui.task_checkpoints.folders import policy_of, register
+from hitl_tui.task_checkpoints.folders import held_policy, register
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, TaskLedger
 
 CHANNEL = "mcp"
@@ -293,7 +293,7 @@ class TaskTools:
                 reason="not_allowed",
             )
         hide = self._masking.mask
-        tasks = TaskCheckpoints(self._ledger, policy_of(self._masc))
+        tasks = TaskCheckpoints(self._ledger, held_policy(self._masc, self._data))
         texts = [hide(str(given[key])) for key in ("action", "agent", "message")]
         step = await tasks.record(str(given["task_id"]), _number(given["step"]), *texts)
         register(self._data, self._masc)
