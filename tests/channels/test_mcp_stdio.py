@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bolt_server import bolt_server
 from mcp import McpError
 from mcp_support import ASKS, PROGRAM, Heard, Place, given, on_stdio, refused
 from pydantic import AnyUrl
@@ -236,3 +239,26 @@ async def test_nothing_is_lost_when_a_server_is_killed(place: Place, moment: str
             assert (released["outcome"], released["resume_value"]) == ("approved", "go")
             late = await refused(ann, "masc_approve", checkpoint_id=found["checkpoint_id"])
             assert "was approved by ann" in late
+
+
+@pytest.mark.long
+async def test_steps_in_a_database_are_announced_and_decided_alike(place: Place) -> None:
+    heard = Heard()
+    with bolt_server(place.data.parent / "bolt") as server:
+        async with (
+            on_stdio(place, heard, **server.environ) as agent,
+            on_stdio(place, HITL_APPROVER_TOKEN="token of ann", **server.environ) as ann,
+        ):
+            asked = await given(agent, "masc_interrupt", task_id="clean", **ASKS)
+            which = {"checkpoint_id": asked["checkpoint_id"]}
+            waiting = asyncio.create_task(given(agent, "masc_pending", **which, wait_seconds=60))
+            assert (await given(ann, "masc_pending"))["count"] == 1
+            assert (await given(ann, "masc_approve", **which))["outcome"] == "approved"
+            assert (await waiting)["checkpoints"][0]["outcome"] == "approved"
+            await heard.until(lambda: heard.events == [("opened", "clean"), ("approved", "clean")])
+        assert not place.masc.exists()
+
+
+def test_the_sdk_is_loaded_by_nothing_but_the_server() -> None:
+    loads = "import sys, hitl_tui.cli.mcp_command, hitl_tui.cli.subcommands; print('mcp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True).stdout == "False\n"
