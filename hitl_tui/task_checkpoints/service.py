@@ -303,7 +303,7 @@ class TaskCheckpoints:
         waiting = [one for one in known if one.status is Status.INTERRUPTED]
         if len(waiting) > 1:
             steps = ", ".join(str(one.step) for one in waiting)
-            raise BadInput(Message("Several steps of {} wait; name one with --step: {}.", task_id, steps))
+            raise BadInput(Message("Several steps of {} wait; name one by its step: {}.", task_id, steps))
         return (waiting or known)[-1]
 
     async def of_id(self, checkpoint_id: str) -> Checkpoint:

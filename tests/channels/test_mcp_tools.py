@@ -94,7 +94,7 @@ async def test_a_question_that_can_not_be_asked(room: Room, arguments: dict[str,
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("masc_approve", {}, "The call lacks checkpoint_id"),
+        ("masc_approve", {}, "Name the step"),
         ("masc_approve", {"task_id": "nothing"}, 'No task "nothing"'),
         ("masc_approve", {"task_id": "clean", "step": 9}, "clean has no step 9"),
         ("masc_approve", {"task_id": "../clean"}, "can't be a task id"),
@@ -110,7 +110,10 @@ async def test_a_question_that_can_not_be_asked(room: Room, arguments: dict[str,
         ("masc_reject", {"task_id": "clean", "reason": "no", "digest": "0" * 64}, "changed since it was shown"),
         ("masc_pending", {"task_id": "clean", "wait_seconds": -1}, "wait_seconds can't be used"),
         ("masc_pending", {"task_id": "clean", "wait_seconds": 1e9}, "wait_seconds can't be used"),
-        ("masc_pending", {"wait_seconds": 1}, "needs checkpoint_id or task_id"),
+        ("masc_pending", {"wait_seconds": 1}, "Name the step"),
+        ("masc_pending", {"step": 1}, "Name the step"),
+        ("masc_pending", {"task_id": "../clean"}, "can't be a task id"),
+        ("masc_pending", {"task_id": "none"}, 'No task "none"'),
         ("masc_pending", {"limit": 10_000}, "limit can't be used"),
     ],
 )
@@ -158,6 +161,18 @@ async def test_a_step_is_shown_to_approvers_alone(room: Room) -> None:
         await given(ann, "masc_pending")
         (step,) = await tasks.waiting()
         assert step.view is not None and step.view.request.first_shown
+
+
+async def test_several_steps_of_a_task_wait_and_each_is_named(room: Room) -> None:
+    async with room.client(None) as agent, room.client(ANN) as ann:
+        asked = [await given(agent, "masc_interrupt", task_id="t", **(ASKS | {"step": step})) for step in (2, 3)]
+        found = await given(agent, "masc_pending", task_id="t")
+        assert [one["checkpoint_id"] for one in found["checkpoints"]] == [one["checkpoint_id"] for one in asked]
+        for tool, more in (("masc_reject", {"reason": "no"}), ("masc_pending", {"wait_seconds": 5})):
+            assert "Several steps of t wait" in await refused(ann, tool, task_id="t", **more)
+        await given(ann, "masc_reject", task_id="t", step=3, reason="no")
+        (found_two,) = (await given(agent, "masc_pending", task_id="t", step=2))["checkpoints"]
+        assert found_two["outcome"] == "waiting"
 
 
 async def test_what_is_pending_is_counted_beyond_what_is_listed(room: Room) -> None:

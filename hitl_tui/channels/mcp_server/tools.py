@@ -347,16 +347,7 @@ class TaskTools:
         }
 
     async def _pending(self, given: JsonObject, who: Identity | None) -> JsonObject:
-        named: list[Checkpoint] = []
-        if "checkpoint_id" in given or "task_id" in given:
-            step = await self._named(given)
-            seconds = given.get("wait_seconds", 0)
-            if isinstance(seconds, int | float) and seconds > 0:
-                step = await self._changes.wait(step, seconds)
-            whole = "checkpoint_id" not in given and "step" not in given
-            named = await self._tasks.steps(step.task_id) if whole else [step]
-        elif given.get("wait_seconds"):
-            raise BadInput(Message("wait_seconds needs checkpoint_id or task_id: the step to wait for."))
+        named = await self._looked_up(given)
         waiting = sorted(await self._tasks.waiting(), key=lambda one: one.view.request.urgency if one.view else ())
         listed = waiting[: _number(given.get("limit", _LISTED))]
         await self._note_shown([*listed, *named], who)
@@ -366,6 +357,16 @@ class TaskTools:
             "checkpoints": [document_of(one) for one in named],
             "masc_dir": str(self._masc),
         }
+
+    async def _looked_up(self, given: JsonObject) -> list[Checkpoint]:
+        """Return the steps that are asked about, once the one that is waited for is decided or the time is up."""
+        which, seconds = given.keys() & _WHICH.keys(), cast(float, given.get("wait_seconds", 0))
+        if not which and not seconds:
+            return []
+        waited = [await self._changes.wait(await self._named(given), seconds)] if seconds else []
+        if which == {"task_id"} and (steps := await self._tasks.steps(str(given["task_id"]))):
+            return steps
+        return waited or [await self._named(given)]
 
     async def _named(self, given: JsonObject) -> Checkpoint:
         """Return the step that a call names.
@@ -380,7 +381,7 @@ class TaskTools:
         elif "checkpoint_id" in given:
             found = await self._tasks.of_id(str(given["checkpoint_id"]))
         else:
-            raise BadInput(Message("{} lacks {}.", _CALL, "checkpoint_id"))
+            raise BadInput(Message("Name the step: give checkpoint_id or task_id."))
         if given.get("checkpoint_id", found.id) != found.id or step not in (None, found.step):
             shown = one_line(clip(str(given.get("checkpoint_id", ""))), 80)
             raise UnknownName(Message("{} isn't the checkpoint_id of the step that is named beside it.", shown))
