@@ -220,7 +220,7 @@ def _described(step: Checkpoint) -> list[str]:
         "rejected": _("rejected"),
         "expired": _("expired"),
     }
-    rows = [f"{step.name} · {words[step.outcome]} · {step.agent}: {step.action}"]
+    rows = [f"{step.name} · {words[step.outcome]} · {step.agent}: {step.does}"]
     if step.message:
         rows.append(f"  {step.message}")
     said = step.view.decisions if step.view else ()

@@ -43,6 +43,6 @@ async def _decide(
             Message("{} asks only since you began that line; look at it first.", waiting.step.name), reason="unshown"
         )
     step = await context.tasks.decide(waiting, verdict, context.identity, context.channel, reason=reason, value=value)
-    what = Message("{}: {} · {}", step.agent, step.action, step.message)
+    what = Message("{}: {} · {}", step.agent, step.does, step.message)
     status = "recorded" if step.needed else "approved" if verdict is Verdict.APPROVE else "rejected"
     return CommandResult(status, Message("{} {}", step.decision_words(verdict), what), {"checkpoint": step.to_dict()})

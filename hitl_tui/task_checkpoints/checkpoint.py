@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -123,6 +124,14 @@ class Checkpoint:
     def arguments(self) -> JsonObject | None:
         """What its call would run with, if it is one."""
         return self.edited if self.edited is not None or self.call is None else self.call.arguments
+
+    @property
+    def does(self) -> str:
+        """What it does, in a line: its action, and for a call with what and where."""
+        if self.call is None:
+            return self.action
+        where = f" ({self.call.folder})" if self.call.folder else ""
+        return f"{self.action} {json.dumps(dict(self.arguments or {}), ensure_ascii=False)}{where}"
 
     @property
     def expired(self) -> bool:

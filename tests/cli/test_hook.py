@@ -175,6 +175,22 @@ def test_the_whole_call_is_shown_harmlessly_before_it_is_decided(shell: Shell) -
     assert "\x1b" not in out and "\u202e" not in out
 
 
+def test_commands_that_need_no_digest_print_the_call_that_they_approve(shell: Shell) -> None:
+    asked(shell, call())
+    program = "import sys; from hitl_tui.cli.masc_checkpoint import main; sys.exit(main(sys.argv[1:]))"
+    task = ("--task-id", "claude-code:0b9f1c52-77aa", "--approve")
+    done = subprocess.run(
+        [sys.executable, "-c", program, *task],
+        capture_output=True,
+        cwd=shell.workspace,
+        env=shell.env,
+        timeout=DEADLINE,
+        check=True,
+    )
+    assert '"command": "rm -rf build"' in done.stdout.decode() and "/work/project" in done.stdout.decode()
+    assert asked(shell, call())["permissionDecision"] == "allow"
+
+
 def test_rules_hold_wherever_the_agent_went(shell: Shell, tmp_path: Path) -> None:
     (shell.workspace / "hitl.toml").write_text(RULES)
     elsewhere = tmp_path / "elsewhere"

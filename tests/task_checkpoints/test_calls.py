@@ -15,6 +15,8 @@ from hitl_tui.ledger.entry_files import EntryFiles, at_once
 from hitl_tui.ledger.stream_ledger import StreamLedger
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled, Status
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
+from hitl_tui.wording.inbox_rows import step_rows
+from hitl_tui.wording.text_lines import layout
 
 TASK = "claude-code:s1"
 CALL = Call("claude-code", "Bash", {"command": "rm -rf build"}, "/work")
@@ -191,3 +193,11 @@ def test_what_a_rule_decided_is_on_record(place: Place) -> None:
         (Status.REJECTED, Ruled("deny", 1)),
     ]
     assert at_once(place.tasks().record(TASK, 9, "next", "agent")).step == 9  # a denied call ends nothing
+
+
+def test_whoever_decides_is_shown_the_whole_call(place: Place) -> None:
+    step = shown(place, call=Call("claude-code", "Write", {"file": "a.txt", "content": "one\n\x1b[2Jtwo"}, "/work"))
+    lines = "\n".join(layout(step_rows(step, "/work")))
+    assert "a.txt" in lines and "one" in lines and "two" in lines and "/work" in lines
+    assert "\x1b" not in lines
+    assert step.does == 'Write {"content": "one\\n\\u001b[2Jtwo", "file": "a.txt"} (/work)'
