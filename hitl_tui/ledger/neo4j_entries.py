@@ -11,10 +11,11 @@ import atexit
 import json
 import logging
 import random
+import re
 import secrets
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, LiteralString, NoReturn, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -40,6 +41,8 @@ _MIGRATIONS = 8
 _CHUNK = 1_000
 """Rows of a statement when views are built anew."""
 _STORE = "hitl-tui"
+_SCHEME = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?")
+_NO_URI = Message("NEO4J_URI can't be used: it is to be like {}.", "bolt://localhost:7687")
 
 _SCHEMA: tuple[LiteralString, ...] = (
     "CREATE CONSTRAINT checkpoint_store_id IF NOT EXISTS FOR (s:CheckpointStore) REQUIRE s.id IS UNIQUE",
@@ -49,10 +52,12 @@ _SCHEMA: tuple[LiteralString, ...] = (
 )
 _VERSION: LiteralString = "MATCH (s:CheckpointStore {id: $id}) RETURN s.schema AS schema"
 _BEGIN: LiteralString = "MERGE (s:CheckpointStore {id: $id}) SET s.entries = coalesce(s.entries, 0)"
+# Writing to the node takes its lock, so that no entry comes between what is read and the views that are made of it.
+_LOCK: LiteralString = "MATCH (s:CheckpointStore {id: $id}) SET s.builds = coalesce(s.builds, 0) + 1"
 _DONE: LiteralString = "MATCH (s:CheckpointStore {id: $id}) SET s.schema = $schema"
 # Counting takes the lock of one node until the transaction ends, so nobody sees a number before all lower ones.
 _ADD: LiteralString = """
-MATCH (s:CheckpointStore {id: $id})
+MATCH (s:CheckpointStore {id: $id, schema: $schema})
 SET s.entries = s.entries + 1
 WITH s
 CREATE (e:CheckpointEntry {key: $key, stream: $stream, n: $n, kind: $kind, at: $at, text: $text, order: s.entries,
@@ -97,6 +102,22 @@ class Neo4jServer:
     user: str = ""
     password: str = ""
     database: str = ""
+
+    def check(self) -> None:
+        """Refuse what no driver can use.
+
+        Raises:
+            BadInput: it can't be an address, or a name or password isn't text.
+        """
+        try:
+            parts = urlsplit(self.uri)
+            usable = _SCHEME.fullmatch(parts.scheme) and (parts.hostname or "").encode("idna") and parts.port != 0
+        except ValueError as error:
+            raise BadInput(_NO_URI) from error
+        if not usable:
+            raise BadInput(_NO_URI)
+        if not all(map(_encodable, (self.user, self.password, self.database))):
+            raise BadInput(Message("NEO4J_USER, NEO4J_PASSWORD and NEO4J_DATABASE have to be UTF-8."))
 
     def __str__(self) -> str:
         """Return the address alone, with no name or password that somebody wrote into it."""
@@ -171,7 +192,8 @@ class Neo4jEntries:
             return
         atexit.unregister(self.close)
         if driver is not None:
-            asyncio.run_coroutine_threadsafe(driver.close(), loop).result(_TIMEOUT)
+            with suppress(TimeoutError, OSError):  # nothing waits for an answer, so nothing is lost with it
+                asyncio.run_coroutine_threadsafe(driver.close(), loop).result(_TIMEOUT)
         loop.call_soon_threadsafe(loop.stop)
 
     # -------------------------------------------------------------------------------------------------- of its own
@@ -182,6 +204,7 @@ class Neo4jEntries:
         key = f"{entry.stream}#{entry.n}"
         values = {
             "id": _STORE,
+            "schema": self._projection.version,
             "key": key,
             "stream": entry.stream,
             "n": entry.n,
@@ -193,20 +216,21 @@ class Neo4jEntries:
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             if await (await transaction.run(_ADD, values)).single() is None:
+                await self._check_version(transaction)
                 raise StorageError(
                     Message("{} lost the node that counts its entries; nothing was written.", self._server)
                 )
             for statement, row in self._rows(entry):
-                await (await transaction.run(statement, {"rows": [row]})).consume()
+                await _run(transaction, statement, {"rows": [row]})
 
         try:
             await session.execute_write(write)
         except ConstraintError:
             # A try whose answer was lost may have been written, and tried again by the driver.
-            there = [record["writer"] async for record in await session.run(_WRITER, {"key": key})]
-            if not there:
+            writer = await session.execute_read(_value, _WRITER, {"key": key})
+            if writer is None:
                 raise
-            return bool(there[0] == values["writer"])
+            return bool(writer == values["writer"])
         return True
 
     async def _ask(self, statement: LiteralString, values: Row) -> list[Kept]:
@@ -257,6 +281,7 @@ class Neo4jEntries:
 
         logging.getLogger("neo4j").addHandler(logging.NullHandler())  # else it tells of each retry on its own
         server = self._server
+        server.check()
         try:
             return AsyncGraphDatabase.driver(
                 server.uri,
@@ -270,21 +295,15 @@ class Neo4jEntries:
                 telemetry_disabled=True,
             )
         except (DriverError, ValueError) as error:
-            raise BadInput(Message("NEO4J_URI can't be used: it is to be like {}.", "bolt://localhost:7687")) from error
+            raise BadInput(_NO_URI) from error
 
     async def _migrate(self, session: AsyncSession) -> None:
         """Bring the database to this version; repeating it changes nothing."""
         from neo4j.exceptions import ConstraintError
 
         for tries_left in reversed(range(_MIGRATIONS)):
-            found = [record["schema"] async for record in await session.run(_VERSION, {"id": _STORE})]
-            version = int(found[0] or 0) if found else 0
-            if version == self._projection.version:
+            if await self._check_version(session):  # not tried again: who waits is told at once that there is no server
                 return
-            if version > self._projection.version:
-                raise StorageError(
-                    Message("The checkpoints at {} were written by a newer version of hitl-tui.", self._server)
-                )
             try:
                 for statement in (*_SCHEMA, *self._projection.schema, _BEGIN):
                     await session.execute_write(_run, statement, {"id": _STORE})
@@ -294,8 +313,22 @@ class Neo4jEntries:
                     raise
                 await asyncio.sleep(random.uniform(0.05, 0.3))  # noqa: S311 - so that they don't meet again
 
+    async def _check_version(self, asked: AsyncSession | AsyncManagedTransaction) -> bool:
+        """Return whether the database is at this version.
+
+        Raises:
+            StorageError: it is at a newer one, of which nothing is known here.
+        """
+        version = int(await _value(asked, _VERSION, {"id": _STORE}) or 0)
+        if version > self._projection.version:
+            raise StorageError(
+                Message("The checkpoints at {} were written by a newer version of hitl-tui.", self._server)
+            )
+        return version == self._projection.version
+
     async def _build(self, session: AsyncSession) -> None:
         async def build(transaction: AsyncManagedTransaction) -> None:
+            await _run(transaction, _LOCK, {"id": _STORE})
             kept = [_kept(record) async for record in await transaction.run(_NEW, {"order": 0})]
             kept.sort(key=lambda one: one.order)
             rows: dict[str, list[Row]] = {}
@@ -305,8 +338,8 @@ class Neo4jEntries:
             for statement in self._projection.statements:
                 wanted = rows.get(statement, [])
                 for start in range(0, len(wanted), _CHUNK):
-                    await (await transaction.run(statement, {"rows": wanted[start : start + _CHUNK]})).consume()
-            await (await transaction.run(_DONE, {"id": _STORE, "schema": self._projection.version})).consume()
+                    await _run(transaction, statement, {"rows": wanted[start : start + _CHUNK]})
+            await _run(transaction, _DONE, {"id": _STORE, "schema": self._projection.version})
 
         await session.execute_write(build)
 
@@ -336,6 +369,12 @@ class Neo4jEntries:
 
 async def _run(transaction: AsyncManagedTransaction, statement: LiteralString, values: Row) -> None:
     await (await transaction.run(statement, dict(values))).consume()
+
+
+async def _value(asked: AsyncSession | AsyncManagedTransaction, statement: LiteralString, values: Row) -> Any:
+    """Return the only value that a statement gives; None for none."""
+    found = await (await asked.run(statement, dict(values))).single()
+    return None if found is None else found[0]
 
 
 def _kept(record: Row) -> Kept:

@@ -91,10 +91,12 @@ def _recorded(entry: Entry) -> Iterable[tuple[LiteralString, Row]]:
         "action": step.action,
         "agent": step.agent,
         "recorded_at": step.recorded_at,
-        "status": Status.COMPLETED.value,
+        "status": step.status.value,
     }
     request = entry.data.get("request")
     if not request:
+        if step.ruled is not None and step.status is Status.REJECTED:
+            row |= {"rejected_at": entry.at, "reason": step.ruled.name}
         yield _STEPS, row
         return
     asks = {"request_id": request["id"], "interrupt_message": step.message, "interrupt_at": entry.at}

@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.errors import BadInput, ConfigError, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Policy
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
@@ -69,9 +70,12 @@ class TaskInbox:
 
     def folders(self, workspace: Path | None = None) -> list[Path]:
         """Return the folders, that of the workspace first; of several whose steps are in one database the first."""
-        own = [workspace / NAME] if workspace is not None and (workspace / NAME).is_dir() else []
-        known = list(dict.fromkeys((*own, *registered(self._data))))
+        known = self._known(workspace)
         return (known or [self._data / NAME])[:1] if self._in_database else known
+
+    def _known(self, workspace: Path | None = None) -> list[Path]:
+        own = [workspace / NAME] if workspace is not None and (workspace / NAME).is_dir() else []
+        return list(dict.fromkeys((*own, *registered(self._data))))
 
     @property
     def _in_database(self) -> bool:
@@ -141,10 +145,26 @@ class TaskInbox:
         return await tasks.decide(waiting.step, verdict, who, channel, reason=reason, value=value, seen=seen)
 
     async def edit(self, waiting: WaitingStep, arguments: JsonObject, who: Identity, seen: str) -> Checkpoint:
-        """Give a call that waits other arguments, under the rules of its folder; see `TaskCheckpoints.edit`."""
-        masc = waiting.masc
-        tasks = TaskCheckpoints(store_of(masc, self._environ), held_policy(masc, self._data), self._now)
+        """Give a call that waits other arguments, under the rules of its folder; see `TaskCheckpoints.edit`.
+
+        Raises:
+            BadInput: the step is in a database, and was asked under rules that no folder here has.
+        """
+        tasks = TaskCheckpoints(store_of(waiting.masc, self._environ), self._rules_of(waiting), self._now)
         return await tasks.edit(waiting.step, arguments, who, seen)
+
+    def _rules_of(self, waiting: WaitingStep) -> Policy:
+        """Return the rules of the folder that a step was asked in: a database doesn't say which that was."""
+        if not self._in_database:
+            return held_policy(waiting.masc, self._data)
+        asked = waiting.view.request.subject.get("policy")
+        for masc in self._known() or [waiting.masc]:
+            with suppress(ConfigError):
+                if (policy := held_policy(masc, self._data)).version == asked:
+                    return policy
+        raise BadInput(
+            Message("No folder here has the rules that {} was asked under; approve or reject it.", waiting.step.name)
+        )
 
     async def decided_since(self, since: str) -> list[RequestView]:
         """Return what was decided from a time on, ISO 8601, UTC, in every folder that can be read."""

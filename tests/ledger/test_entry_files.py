@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import resource
 import signal
+import subprocess
+import sys
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -128,6 +130,36 @@ def test_a_full_disk_is_one_sentence_and_changes_nothing(tmp_path: Path) -> None
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
     assert [path.name for path in (tmp_path / "s1").iterdir()] == ["000001.json"]
+
+
+SMALL_DISK = """
+mount -t tmpfs -o size=64k none "$1" && cd "$1" && mkdir .masc && : >filler || exit 77
+for step in 1 2 3; do "$2" --task-id t --step $step --action x --agent bot; done
+cat /dev/zero >filler 2>/dev/null
+"$2" --task-id t --step 4 --action x --agent bot; echo "code $?"
+rm filler
+"$2" --task-id t --step 4 --action x --agent bot
+ls -A .masc/state/checkpoints/t
+"""
+
+
+def test_a_disk_that_is_full_keeps_what_was_written_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    disk, command = tmp_path / "disk", str(Path(sys.executable).with_name("masc-checkpoint"))
+    disk.mkdir()
+    environ = os.environ | {"HITL_DATA_DIR": str(tmp_path / "data"), "HITL_LANG": "en"}
+    shell = ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", str(disk), command]
+    try:
+        done = subprocess.run(shell, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no unshare here")
+    if done.returncode in (1, 77) and not done.stdout:
+        pytest.skip("no small disk can be mounted here")
+    assert (
+        done.stderr.startswith("masc-checkpoint: Disk full: nothing was written to ") and done.stderr.count("\n") == 1
+    )
+    said = done.stdout.splitlines()
+    assert said[3] == "code 1" and said[4].startswith("Recorded step 4")
+    assert said[5:] == [f"{n:06}.json" for n in range(1, 5)]
 
 
 @pytest.mark.parametrize("name", ["../up", "..", ".", "a/b", "a\\b", "tab\tand\nline", "\x00", "한글", "~", "con "])

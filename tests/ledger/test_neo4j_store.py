@@ -16,18 +16,34 @@ from pathlib import Path
 import pytest
 from bolt_server import BoltServer, Wire, bolt_server, free_port
 
-from hitl_tui.core.errors import StorageError
+from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.neo4j_entries import Neo4jEntries, Neo4jServer
+from hitl_tui.task_checkpoints.checkpoint import Call, Ruled, Status
+from hitl_tui.task_checkpoints.folders import policy_of, register, store_of
 from hitl_tui.task_checkpoints.neo4j_views import CheckpointViews
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
+from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 
 pytestmark = pytest.mark.long
 
 COMMAND = Path(sys.executable).with_name("masc-checkpoint")
 ANN = Identity("ann", "ann", "account", account="ann")
 CYPHER = "x'}) DETACH DELETE n // \" ` $id } MATCH (n) DELETE n"
+
+WRITER = """
+import os
+from pathlib import Path
+from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.task_checkpoints.folders import store_of
+from hitl_tui.task_checkpoints.service import TaskCheckpoints
+tasks = TaskCheckpoints(store_of(Path(".masc"), os.environ))
+for step in range(1 + len(at_once(tasks.steps("t"))), 10_000):
+    at_once(tasks.record("t", step, "x", "bot"))
+    print(step, flush=True)
+"""
+"""Records steps, and says of each that it was."""
 
 
 @pytest.fixture
@@ -120,23 +136,62 @@ def test_the_inbox_shows_each_step_once_whatever_folder_recorded_it(shell: Shell
 
 
 @pytest.mark.parametrize(
-    ("environ", "words"),
+    ("environ", "code", "words"),
     [
-        ({"NEO4J_PASSWORD": "wrong-one"}, "refuses the name or the password"),
-        ({"NEO4J_URI": "bolt://127.0.0.1:{port}"}, "can't be reached"),
-        ({"NEO4J_URI": "nonsense"}, "NEO4J_URI can't be used"),
-        ({"NEO4J_URI": "", "MASC_CHECKPOINT_BACKEND": "neo4j"}, "needs NEO4J_URI"),
-        ({"MASC_CHECKPOINT_BACKEND": "sqlite"}, "must be auto, filesystem or neo4j"),
+        ({"NEO4J_PASSWORD": "wrong-one"}, 1, "refuses the name or the password"),
+        ({"NEO4J_DATABASE": "wrong-one"}, 1, "refused"),
+        ({"NEO4J_URI": "bolt://127.0.0.1:{port}"}, 1, "can't be reached"),
+        ({"NEO4J_URI": "neo4j://no-such-host.invalid"}, 1, "can't be reached"),
+        ({"NEO4J_URI": "nonsense"}, 2, "NEO4J_URI can't be used"),
+        ({"NEO4J_URI": "", "MASC_CHECKPOINT_BACKEND": "neo4j"}, 2, "needs NEO4J_URI"),
+        ({"MASC_CHECKPOINT_BACKEND": "sqlite"}, 2, "must be auto, filesystem or neo4j"),
     ],
 )
 def test_what_cannot_be_reached_or_is_refused_is_one_sentence_and_nothing_else_stands_in(
-    shell: Shell, environ: dict[str, str], words: str
+    shell: Shell, environ: dict[str, str], code: int, words: str
 ) -> None:
     shell.environ |= {name: text.format(port=free_port()) for name, text in environ.items()}
-    code, out, err = shell.run(*asks())
-    assert code in (1, 2) and not out
+    ended, out, err = shell.run(*asks())
+    assert (ended, out) == (code, "")
     assert words in err and err.count("\n") == 1 and "wrong-one" not in err
     assert not (shell.folder / ".masc").exists()
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "bolt://",
+        "bolt:h",
+        "bolt://h:x",
+        "bolt://h:0",
+        "bolt://h:99999",
+        "bolt://[::1",
+        "bolt://" + "a" * 99,
+        "bolt://xn--\udc80",
+        "bolt://ann:secret@h",
+        "bolt://h?x=y",
+        "neo4j+s+ssc://h",
+        "http://h",
+    ],
+)
+async def test_an_address_that_is_none_is_named_by_its_variable(uri: str) -> None:
+    async with Neo4jEntries.open(Neo4jServer(uri, "ann", "secret"), CheckpointViews()) as ledger:
+        with pytest.raises(BadInput, match="NEO4J_URI can't be used") as found:
+            await ledger.entries("t")
+    assert "secret" not in found.value.message
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"\0\0\0\0", b"\0\0\1\5abcdefgh"])
+async def test_a_server_of_something_else_is_none(answer: bytes) -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as other:
+        uri = f"bolt://127.0.0.1:{other.sockets[0].getsockname()[1]}"
+        async with Neo4jEntries.open(Neo4jServer(uri, "ann", "secret"), CheckpointViews()) as ledger:
+            with pytest.raises(StorageError, match="can't be reached"):
+                await ledger.entries("t")
 
 
 def test_cypher_in_every_field_is_text(shell: Shell, empty: BoltServer) -> None:
@@ -221,6 +276,74 @@ async def test_older_data_is_brought_up_to_date_however_often_and_by_however_man
     empty.run("MATCH (s:CheckpointStore) SET s.schema = 99")
     with pytest.raises(StorageError, match="newer version"):
         await look()
+
+
+async def test_who_writes_during_an_upgrade_leaves_no_view_behind_and_is_stopped_after_it(empty: BoltServer) -> None:
+    class Newer(CheckpointViews):
+        version = CheckpointViews.version + 1
+
+    enough = asyncio.Event()
+
+    async def write(tasks: TaskCheckpoints) -> None:
+        for step in range(1, 500):
+            asked = await tasks.record("t", step, "x", "bot", "Go on?")
+            await tasks.decide(asked, Verdict.APPROVE, ANN, "cli")
+            if step == 5:
+                enough.set()
+
+    async with Neo4jEntries.open(empty.server, CheckpointViews()) as ledger:
+        writing = asyncio.create_task(write(TaskCheckpoints(ledger)))
+        await enough.wait()
+        async with Neo4jEntries.open(empty.server, Newer()) as upgraded:
+            await upgraded.streams()
+        with pytest.raises(StorageError, match="newer version"):
+            await writing
+    async with Neo4jEntries.open(empty.server, Newer()) as upgraded:
+        steps = await TaskCheckpoints(upgraded).steps("t")
+    found = empty.run("MATCH (c:Checkpoint) RETURN c.step AS step, c.status AS status ORDER BY step")
+    assert found == [{"step": one.step, "status": one.status.value} for one in steps]
+
+
+def test_what_a_writer_killed_at_any_moment_leaves_is_whole(shell: Shell, empty: BoltServer) -> None:
+    for kill in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER], env=shell.environ, stdout=subprocess.PIPE, text=True, cwd=shell.folder
+        )
+        assert process.stdout is not None
+        acknowledged = [int(process.stdout.readline()) for _ in range(2 + 3 * kill)]
+        process.kill()
+        acknowledged += [int(line) for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+        process.wait(30)
+        steps = json.loads(shell.run("--task-id", "t", "--status", "--json")[1])["checkpoints"]
+        assert [one["step"] for one in steps] == list(range(1, len(steps) + 1))
+        assert len(steps) in (acknowledged[-1], acknowledged[-1] + 1), "at most one more, of which nobody was told"
+        assert empty.run("MATCH (c:Checkpoint) RETURN count(c) AS n") == [{"n": len(steps)}]
+
+
+async def test_a_call_that_a_rule_denied_is_shown_as_rejected(empty: BoltServer) -> None:
+    async with Neo4jEntries.open(empty.server, CheckpointViews()) as ledger:
+        await TaskCheckpoints(ledger).note_ruled("t", Call("bot", "Bash", {"command": "rm"}), Ruled("deny", 1, "no rm"))
+    found = empty.run("MATCH (c:Checkpoint) RETURN c.status AS status, c.reason AS reason")
+    assert found == [{"status": "rejected", "reason": "no rm"}]
+
+
+async def test_a_call_is_edited_under_the_rules_it_was_asked_under(empty: BoltServer, tmp_path: Path) -> None:
+    data, strict = tmp_path / "data", tmp_path / "strict" / ".masc"
+    for masc in (tmp_path / "a" / ".masc", tmp_path / "b" / ".masc", strict):
+        masc.mkdir(parents=True)
+    inbox = TaskInbox(data, empty.environ)
+    (strict.parent / "hitl.toml").write_text('[[policy]]\nagent = "bot"\ndecision = "ask"\nquorum = 2\n')
+    tasks = TaskCheckpoints(store_of(strict, empty.environ), policy_of(strict))
+    asked = await tasks.ask("t", Call("bot", "Bash", {"command": "rm"}), "Go on?")
+    assert asked.view is not None and asked.needed == 2
+    register(data, tmp_path / "a" / ".masc")
+    (waiting,) = await inbox.waiting()
+    with pytest.raises(BadInput, match="No folder here has the rules"):
+        await inbox.edit(waiting, {"command": "ls"}, ANN, waiting.view.request.digest)
+    for masc in (strict, tmp_path / "b" / ".masc"):
+        register(data, masc)
+    edited = await inbox.edit(waiting, {"command": "ls"}, ANN, waiting.view.request.digest)
+    assert (edited.status, edited.needed) == (Status.INTERRUPTED, 2)
 
 
 async def test_a_damaged_entry_is_named_and_never_believed(empty: BoltServer) -> None:
