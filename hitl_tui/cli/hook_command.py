@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.language import translate, using
 from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.notifications.wake import wake
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled
 from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
@@ -200,7 +202,8 @@ class _Hook:
         shown: JsonObject = self._secrecy.mask_json(exact, json.dumps(exact, ensure_ascii=False))
         call, message = replace(asked.call, arguments=shown), self.mask(asked.message)
         rules = _Rules(masc, data)
-        store = store_of(masc, self._environ)
+        changed = partial(wake, data, (masc.parent,), self._environ)
+        store = store_of(masc, self._environ, changed)
         tasks, self._poll = TaskCheckpoints(store, rules.held), store.poll
         register(data, masc)
         judged, note = rules.judge(call)

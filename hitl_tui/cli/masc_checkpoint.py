@@ -25,6 +25,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, translate, using
 from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.notifications.wake import wake
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
 from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
@@ -86,7 +87,8 @@ class _Command:
         self._secrecy.look_in([masc.parent], self._data)
         records = not (given.approve or given.reject or given.status)
         policy = Policy() if given.interrupt is None else held_policy(masc, self._data)  # it takes time to read
-        store = store_of(masc, self._environ)
+        self._masc = masc
+        store = store_of(masc, self._environ, self._changed)
         self._tasks, self._poll = TaskCheckpoints(store, policy), store.poll
         if given.status:
             return self._show()
@@ -95,6 +97,11 @@ class _Command:
         if given.action is None:
             return self._outcome(at_once(self._tasks.the_step(given.task_id, given.step)))
         return self._record(masc)
+
+    def _changed(self) -> None:
+        """Let somebody tell of it; where there may be anybody to tell, the folder is known by then."""
+        register(self._data, self._masc)
+        wake(self._data, (self._masc.parent,), self._environ)
 
     def _record(self, masc: Path) -> int:
         given, hide = self._given, self._secrecy.mask

@@ -19,9 +19,10 @@ from hitl_tui.core.identity import Identity
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _
+from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import ApproverFile
-from hitl_tui.task_checkpoints.folders import masc_folder, store_of, uses_neo4j, written_at
+from hitl_tui.task_checkpoints.folders import masc_folder, register, store_of, uses_neo4j, written_at
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.web.auth import authority
 from hitl_tui.web.listening import listening
@@ -50,7 +51,12 @@ async def mcp(job: Job) -> int:
     from hitl_tui.channels.mcp_server.tools import TaskTools
 
     masc = masc_folder(job.arguments.masc_dir)
-    ledger = store_of(masc, job.environ)
+
+    def changed() -> None:
+        register(job.data, masc)
+        wake(job.data, (masc.parent,), job.environ)
+
+    ledger = store_of(masc, job.environ, changed)
     secrecy = Secrecy()
     secrecy.look_in([masc.parent], job.data)
     job.log.hide({name: value for name in (APPROVER_TOKEN, AGENTS_TOKEN) if (value := job.environ.get(name, ""))})

@@ -36,6 +36,7 @@ from hitl_tui.config.declared_commands import (
 )
 from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password
 from hitl_tui.config.declared_tools import DEFAULT_TIMEOUT, ToolDeclaration, server_problems, target_problems
+from hitl_tui.config.notify_settings import NotifySettings, address_problem
 from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.problems import Problem, described, nearest, quoted
 from hitl_tui.config.quick_reader import COMMAND_NAME, ENVIRONMENT_NAME
@@ -104,6 +105,12 @@ def _pin(value: str) -> str:
     problem = argument_problem(value) or pattern_problem(value)
     if problem:
         raise wrong(Problem((), Message("{}, but it is {}", problem, quoted(value))))
+    return value
+
+
+def _address(value: str) -> str:
+    if problem := address_problem(value):  # it isn't repeated: it may hold a secret
+        raise wrong(Problem((), problem))
     return value
 
 
@@ -536,12 +543,22 @@ class _Secrets(_Section):
     names: list[EnvironmentName] = []
 
 
+class _Notify(_Section):
+    targets: list[Annotated[str, AfterValidator(_address)]] = []
+    on: list[Literal["opened", "half_time", "decided"]] = ["opened", "half_time", "decided"]
+    arguments: bool = False
+
+    def settings(self) -> NotifySettings:
+        return NotifySettings(tuple(dict.fromkeys(self.targets)), tuple(self.on), self.arguments)
+
+
 class _File(_Section):
     defaults: _Defaults = _Defaults()
     teams: _Teams = _Teams()
     policy: list[_Policy] = []
     secrets: _Secrets = _Secrets()
     pins: _Pins = _Pins()
+    notify: _Notify = _Notify()
 
     @property
     def own_teams(self) -> dict[str, _OwnTeam]:
@@ -561,6 +578,7 @@ class _File(_Section):
             disabled=frozenset(team for team in (*TEAMS, *self.own_teams) if not getattr(self.teams, team).enabled),
             secret_names=tuple(dict.fromkeys(self.secrets.names)),
             pins=tuple(dict.fromkeys(self.pins.exclude)),
+            notify=self.notify.settings(),
         )
 
 

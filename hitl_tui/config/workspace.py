@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.declared_tools import ToolDeclaration
+from hitl_tui.config.notify_settings import NotifySettings
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy
 
@@ -59,6 +60,7 @@ class WorkspaceConfig:
         disabled: teams that may not be planned.
         secret_names: environment variables whose values are masked wherever they would be shown.
         pins: patterns of files that no approval of high risk binds.
+        notify: whom to tell of requests.
     """
 
     mode: Mode = Mode.STEP
@@ -72,6 +74,7 @@ class WorkspaceConfig:
     disabled: frozenset[str] = frozenset()
     secret_names: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
+    notify: NotifySettings = field(default_factory=NotifySettings)
 
     @property
     def own_teams(self) -> Mapping[str, GraphDeclaration | ToolDeclaration]:

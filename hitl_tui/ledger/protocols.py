@@ -95,13 +95,12 @@ class Streams(Protocol):
         ...
 
 
-async def read_stream(streams: Streams, stream: str) -> AsyncIterator[Entry]:
-    """Yield all entries of a stream in order, a page at a time.
+async def read_stream(streams: Streams, stream: str, after: int = 0) -> AsyncIterator[Entry]:
+    """Yield the entries of a stream with n > `after` in order, a page at a time.
 
     Raises:
         StorageError: an entry can't be read.
     """
-    after = 0
     while page := await streams.entries(stream, after, _PAGE):
         for entry in page:
             yield entry

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,8 @@ from hitl_tui.ledger.signatures import KnownSignatures
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.ledger.sqlite_signatures import SignedStream, signed_streams
+
+Changed = Callable[[str], None]
 
 
 class PostSignals:
@@ -87,15 +89,21 @@ class SqliteLedger:
     what it asked for. Failures of the file raise StorageError, and then nothing was written.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, changed: Changed | None = None) -> None:
         self._database = database
+        self._changed = changed
         self._signals = PostSignals()
         self._waiting = sqlite_requests.WaitingList()
 
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, path: Path | str, *, read_only: bool = False, sealing: Sealing | None = None
+        cls,
+        path: Path | str,
+        *,
+        read_only: bool = False,
+        sealing: Sealing | None = None,
+        changed: Changed | None = None,
     ) -> AsyncIterator[SqliteLedger]:
         """Open a ledger and close it at the end of the block.
 
@@ -103,6 +111,8 @@ class SqliteLedger:
             path: the file; it and its folders are made when missing, for this account alone.
             read_only: for followers and audit: nothing is made, and every write is refused.
             sealing: signs what is written and anchors it; None for neither.
+            changed: called, on the ledger's thread, with the session of requests that were opened, decided or
+                superseded.
 
         Raises:
             StorageError: the file is no ledger, is damaged, of a newer format, or missing when read-only; it is
@@ -110,7 +120,7 @@ class SqliteLedger:
         """
         database = Database(Path(path), read_only, sealing)
         await database.open()
-        ledger = cls(database)
+        ledger = cls(database, changed)
         try:
             yield ledger
         finally:
@@ -140,7 +150,10 @@ class SqliteLedger:
         if not requests:
             return []
         asked = tuple(requests)
-        return await self._database.write(lambda db: sqlite_requests.open_requests(db, asked))
+        return await self._database.write(
+            lambda db: sqlite_requests.open_requests(db, asked),
+            then=lambda new: self._tell(asked[0].session) if new else None,
+        )
 
     async def request(self, request_id: str, now: str) -> RequestView | None:
         stored = await self._database.read(lambda db: sqlite_requests.find_request(db, request_id))
@@ -174,6 +187,7 @@ class SqliteLedger:
         def announce(view: RequestView) -> None:
             if view.resolution.decided:
                 self._signals.announce(view.request.session)
+                self._tell(view.request.session)
 
         return await self._database.write(lambda db: sqlite_requests.decide(db, decision, now), then=announce)
 
@@ -183,8 +197,16 @@ class SqliteLedger:
             return [gone for name in overdue for gone in await self.expire(now, name)]
         return await self._database.write(
             lambda db: sqlite_requests.expire(db, session, now),
-            then=lambda ids: self._signals.announce(session) if ids else None,
+            then=lambda ids: self._expired(session) if ids else None,
         )
+
+    def _expired(self, session: str) -> None:
+        self._signals.announce(session)
+        self._tell(session)
+
+    def _tell(self, session: str) -> None:
+        if self._changed is not None:
+            self._changed(session)
 
     async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
         kept = frozenset(keep)

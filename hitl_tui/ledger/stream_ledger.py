@@ -6,7 +6,7 @@ written by its number alone: of two writers of one number one succeeds, and the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -22,6 +22,7 @@ from hitl_tui.ledger.protocols import OWN_KINDS, Conflict
 from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, RequestView, decided_event, entry_hash, seal
 from hitl_tui.ledger.stored_request import StoredRequest
 
+_OF_REQUESTS = frozenset({"request_opened", "decision", "event", "request_superseded"})
 _TRIES = 1_000
 """Writers of one stream at once, at most: each loses to another one as often as there are others."""
 
@@ -117,10 +118,12 @@ class StreamLedger:
 
     Args:
         place: where they are kept.
+        changed: called when requests were opened, decided or superseded.
     """
 
-    def __init__(self, place: EntryPlace) -> None:
+    def __init__(self, place: EntryPlace, changed: Callable[[], None] | None = None) -> None:
         self._place = place
+        self._changed = changed
         self._known: dict[str, _Stream] = {}
         self._where: dict[str, str] = {}
         self._order = self._stamp = 0
@@ -353,7 +356,11 @@ class StreamLedger:
         if not head.stream:
             raise BadInput(Message("A stream needs a name."))
         entry, _ = seal(head, kind, data, at)
-        return entry if await self._place.add(entry) else None
+        if not await self._place.add(entry):
+            return None
+        if self._changed is not None and kind in _OF_REQUESTS:
+            self._changed()
+        return entry
 
     def _project(self, known: _Stream, kept: Kept) -> None:
         """Bring a stream's requests up to an entry."""

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration
 from hitl_tui.config.loader import FILE_NAME
+from hitl_tui.config.notify_settings import shown_address
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.json_types import Json
@@ -34,6 +35,7 @@ class WantKind(StrEnum):
     SERVER = "server"
     STORE = "store"
     VARIABLES = "variables"
+    NOTIFY = "notify"
     SECRET = "secret"  # noqa: S105 - the name of a kind
     ALLOW = "allow"
     DEADLINE = "deadline"
@@ -188,6 +190,9 @@ def _rest(config: WorkspaceConfig) -> Iterator[Want]:
     if config.secret_names:
         text = _safe(", ".join(config.secret_names))
         yield Want(WantKind.SECRET, str(len(config.secret_names)), text, Risk.MEDIUM, FILE_NAME)
+    if config.notify.targets:
+        text = _safe(", ".join(map(shown_address, config.notify.targets)))
+        yield Want(WantKind.NOTIFY, str(len(config.notify.targets)), text, Risk.MEDIUM, FILE_NAME)
     if config.document != DocumentSettings():
         yield Want(WantKind.FOLDER, "document_team", _safe(config.document.folder), Risk.LOW, FILE_NAME)
 

@@ -26,6 +26,8 @@ from hitl_tui.core.short_titles import short_title
 from hitl_tui.ledger.attention import SHIFT, attention, fatigue
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.notifications.outbox import delivery_problems
+from hitl_tui.notifications.wake import wake
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.approver_record import note_edits
 from hitl_tui.policy.approvers import ApproverFile
@@ -83,6 +85,7 @@ class SessionRegistry:
         self._environ = environ
         self._tasks: TaskInbox | None = None
         self._now = now
+        self._workspaces: set[Path] = set()
         self.approvers = ApproverFile(data.root)
         self.warnings: list[str] = []
         """What a person should know of the record: that it can't be signed or anchored."""
@@ -112,13 +115,30 @@ class SessionRegistry:
             warnings.append(said)
 
         sealing = sealing_of(data, given, warn)
-        async with SqliteLedger.open(data.ledger, read_only=data.read_only, sealing=sealing) as ledger:
+        told = list[SessionRegistry]()
+
+        def changed(_session: str) -> None:
+            for registry in told:
+                registry.notify()
+
+        opened = SqliteLedger.open(data.ledger, read_only=data.read_only, sealing=sealing, changed=changed)
+        async with opened as ledger:
             registry = cls(data, ledger, given, once=once)
+            told.append(registry)
+            if not data.read_only:
+                registry.notify()  # of what couldn't be told before
             registry.warnings = warnings
             if not data.read_only:
                 await finish_deletions(registry.store)
                 await registry.note_approvers()
             yield registry
+
+    def notify(self) -> None:
+        """Let somebody tell of what was opened or decided, where the settings of a person or of a workspace say so."""
+        wake(self.data.root, tuple(self._workspaces), self._environ)
+
+    def _notify_of_task(self, masc: Path) -> None:
+        wake(self.data.root, (masc.parent,), self._environ)
 
     async def note_approvers(self) -> None:
         """Put it on record when the list of approvers was changed by hand."""
@@ -145,16 +165,19 @@ class SessionRegistry:
     def tasks(self) -> TaskInbox:
         """What waits of tasks outside of these sessions."""
         if self._tasks is None:
-            self._tasks = TaskInbox(self.data.root, self._environ, self._now)
+            self._tasks = TaskInbox(self.data.root, self._environ, self._now, self._notify_of_task)
         return self._tasks
 
     async def inbox_warnings(self) -> list[str]:
-        """Return what people should know of how what waits is decided, a sentence each: patterns of fatigue."""
+        """Return what people should know of how what waits is decided, a sentence each.
+
+        That is patterns of fatigue, and notifications that couldn't be sent.
+        """
         now = self._now()
         since = (datetime.fromisoformat(now) - 2 * SHIFT).isoformat()
         views = await self.ledger.decided_since(since, now)
         views += await self.tasks.decided_since(since)
-        return fatigue(attention(views), now)
+        return [*fatigue(attention(views), now), *delivery_problems(self.data.root)]
 
     async def create(
         self,
@@ -254,6 +277,7 @@ class SessionRegistry:
 
     def _set_up(self, info: SessionInfo) -> SessionSetup:
         folder = self.data.session(info.id)
+        self._workspaces.add(Path(info.workspace))
         graphs, unnamed = self._attached(folder.graphs())
         settings = folder.graph_settings()
         named = {graph.name for graph in graphs} - {team.name for team in unnamed}

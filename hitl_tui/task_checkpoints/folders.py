@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hitl_tui.config.atomic_files import make_private, write_atomically
@@ -46,10 +46,13 @@ def masc_folder(given: str | None, start: Path | None = None) -> Path:
     return next((place / NAME for place in (here, *here.parents) if (place / NAME).is_dir()), here / NAME)
 
 
-def store_of(masc: Path, environ: Mapping[str, str]) -> StreamLedger:
+def store_of(masc: Path, environ: Mapping[str, str], changed: Callable[[], None] | None = None) -> StreamLedger:
     """Return the store of a `.masc` folder (M3): its files, or the Neo4j that the environment names.
 
     Neo4j is asked when something is read or written. Where it can't be reached that fails: nothing stands in for it.
+
+    Args:
+        changed: called when requests were opened, decided or superseded.
 
     Raises:
         BadInput: the environment names another backend, or Neo4j with no address.
@@ -65,8 +68,8 @@ def store_of(masc: Path, environ: Mapping[str, str]) -> StreamLedger:
         password = environ.get("NEO4J_PASSWORD", "")
         user = environ.get("NEO4J_USER") or environ.get("NEO4J_USERNAME") or ("neo4j" if password else "")
         server = Neo4jServer(uri, user, password, environ.get("NEO4J_DATABASE", ""))
-        return StreamLedger(Neo4jEntries(server, CheckpointViews()))
-    return StreamLedger(EntryFiles(entries_folder(masc)))
+        return StreamLedger(Neo4jEntries(server, CheckpointViews()), changed)
+    return StreamLedger(EntryFiles(entries_folder(masc)), changed)
 
 
 def uses_neo4j(environ: Mapping[str, str]) -> bool:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError, UnknownName
@@ -18,6 +19,7 @@ from hitl_tui.core.policy import Policy
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
+from hitl_tui.ledger.stream_ledger import StreamLedger
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.folders import NAME, held_policy, registered, store_of, uses_neo4j, written_at
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
@@ -58,13 +60,20 @@ class TaskInbox:
         data: the data folder.
         environ: the environment, which says which store is used.
         now: the time, ISO 8601, UTC.
+        changed: called with a folder whose requests were opened, decided or superseded.
 
     Attributes:
         problems: why folders couldn't be read when they were looked at last, a sentence each.
     """
 
-    def __init__(self, data: Path, environ: Mapping[str, str], now: Callable[[], str] = utc_now) -> None:
-        self._data, self._environ, self._now = data, environ, now
+    def __init__(
+        self,
+        data: Path,
+        environ: Mapping[str, str],
+        now: Callable[[], str] = utc_now,
+        changed: Callable[[Path], None] | None = None,
+    ) -> None:
+        self._data, self._environ, self._now, self._changed = data, environ, now, changed
         self._tasks: dict[Path, TaskCheckpoints] = {}
         self.problems: tuple[str, ...] = ()
 
@@ -97,8 +106,11 @@ class TaskInbox:
             StorageError: its store can't be used.
         """
         if masc not in self._tasks:
-            self._tasks[masc] = TaskCheckpoints(store_of(masc, self._environ), now=self._now)
+            self._tasks[masc] = TaskCheckpoints(self._store(masc), now=self._now)
         return self._tasks[masc]
+
+    def _store(self, masc: Path) -> StreamLedger:
+        return store_of(masc, self._environ, partial(self._changed, masc) if self._changed is not None else None)
 
     async def waiting(self, workspace: Path | None = None) -> list[WaitingStep]:
         """Return what waits: what expires first comes first, then what waits longest."""
@@ -150,7 +162,7 @@ class TaskInbox:
         Raises:
             BadInput: the step is in a database, and was asked under rules that no folder here has.
         """
-        tasks = TaskCheckpoints(store_of(waiting.masc, self._environ), self._rules_of(waiting), self._now)
+        tasks = TaskCheckpoints(self._store(waiting.masc), self._rules_of(waiting), self._now)
         return await tasks.edit(waiting.step, arguments, who, seen)
 
     def _rules_of(self, waiting: WaitingStep) -> Policy:

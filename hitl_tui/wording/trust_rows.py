@@ -21,6 +21,7 @@ _KINDS: Mapping[WantKind, str] = {
     WantKind.SERVER: mark("use an MCP server"),
     WantKind.STORE: mark("use a checkpoint store"),
     WantKind.VARIABLES: mark("set environment variables"),
+    WantKind.NOTIFY: mark("send notifications"),
     WantKind.SECRET: mark("read secrets"),
     WantKind.ALLOW: mark("let steps run without asking"),
     WantKind.DEADLINE: mark("approve when nobody answers"),

@@ -99,6 +99,9 @@ SETTINGS = {
     "[[policy]].on_deadline": "`reject` (without one) or `approve`, which never holds for high risk",
     "[[policy]].veto": "true: one verified person of any level may refuse",
     "secrets.names": "environment variables whose values are kept and shown as `‹NAME›`",
+    "notify.targets": "addresses that requests are told to, as Apprise takes them; `${NAME}` stands for a variable",
+    "notify.on": "of what: `opened`, `half_time` (of a deadline), `decided`; all of them without it",
+    "notify.arguments": "true: also tell what a call would run with",
     "pins.exclude": "patterns of files that no step executes: they may change while a step of high risk waits",
 }
 """What each key of hitl.toml takes and does."""

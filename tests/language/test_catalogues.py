@@ -34,7 +34,20 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
         "kind",
         "JavaScript",
     }
-    | {"ssh", "HOST", "Claude", "Code", "claude", "command", "PreToolUse", "policy", "check", "replay", "masc"}
+    | {
+        "Apprise",
+        "ssh",
+        "HOST",
+        "Claude",
+        "Code",
+        "claude",
+        "command",
+        "PreToolUse",
+        "policy",
+        "check",
+        "replay",
+        "masc",
+    }
     | {"Markdown", "SystemExit", "TeamResult", "WAL", "msgpack", "dict", "shm", "wal", "null", "true", "false"}
     | {"Space", "Enter", "Esc", "PgDn", "y", "r", "m", "h", "d", "w", "x", "n", "N"}
     | {"id", "yes", "no", "en", "ko", "step", "plan", "risk", "low", "medium", "high", "before", "after"}

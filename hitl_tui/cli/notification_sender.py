@@ -1,0 +1,42 @@
+"""The process that sends notifications; `notifications.wake` begins it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hitl_tui.cli.fast_args import language_of
+from hitl_tui.core.errors import HitlError
+from hitl_tui.language import using
+from hitl_tui.notifications.apprise_sending import send
+from hitl_tui.notifications.sender import Sender
+from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.wording.notification_text import notification_text
+
+
+def main(argv: Sequence[str]) -> None:
+    """Send what there is to send.
+
+    Args:
+        argv: the data folder, and the descriptor that holds the sender's lock; -1 for none.
+    """
+    data, lock = Path(argv[0]), int(argv[1])
+    os.chdir("/")
+    folder = DataFolder(data)
+
+    def workspace_of(session: str) -> Path | None:
+        try:
+            return Path(folder.session(session).info().workspace)
+        except HitlError:
+            return None
+
+    with using(language_of([], os.environ)):
+        sender = Sender(data, dict(os.environ), workspace_of, notification_text, send)
+        asyncio.run(sender.run(lock if lock >= 0 else None))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Telling people outside of our own interfaces that something waits for them, or was decided."""

@@ -1,0 +1,84 @@
+"""What a notification says: plain text, in which nothing that somebody else wrote mentions anybody or is a link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hitl_tui.core.names import clip
+from hitl_tui.core.requests import Kind, Outcome, Resolution, name_of
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, ngettext
+from hitl_tui.ledger.records import RequestView
+from hitl_tui.notifications.moments import Moment, Text, Told
+from hitl_tui.wording.inbox_rows import asked_words
+from hitl_tui.wording.status_words import RISK_WORDS
+from hitl_tui.wording.times import day_words
+
+_LONGEST, _LONGEST_VALUE, _LISTED = 400, 200, 10
+_JOIN = "\N{ZERO WIDTH SPACE}"
+_TAMED = str.maketrans({"<": "‹", ">": "›", "&": "＆", "`": "'", "*": "∗", "[": "(", "]": ")", "|": "¦", "~": "∼"})
+
+
+def tame(text: str, limit: int = _LONGEST) -> str:
+    """Return somebody's text in one line, so that no service makes a mention, a link or markup of it."""
+    line = clip(safe_text(text, multiline=False), limit).translate(_TAMED)
+    return line.replace("@", f"@{_JOIN}").replace("://", f":{_JOIN}//").replace("www.", f"www{_JOIN}.")
+
+
+def notification_text(told: Sequence[Told], arguments: bool = False) -> Text:
+    """Return what is told at once.
+
+    Args:
+        told: one thing, or several that are only named.
+        arguments: say what a call would run with.
+    """
+    if len(told) == 1:
+        return Text(_title(told[0]), "\n".join(_lines(told[0], arguments)))
+    title = ngettext("{n} notification", "{n} notifications", len(told)).format(n=len(told))
+    lines = [_title(one) for one in told[:_LISTED]]
+    if len(told) > _LISTED:
+        lines.append(_("… and {n} more").format(n=len(told) - _LISTED))
+    return Text(title, "\n".join([*lines, _how()]))
+
+
+def _name(told: Told) -> str:
+    request = told.request
+    name = f"{request.session}.{request.subject.get('step')}" if request.kind is Kind.EXTERNAL else name_of(request)
+    return tame(name, 120)
+
+
+def _title(told: Told) -> str:
+    name, risk = _name(told), _(RISK_WORDS[told.request.risk_class.value])
+    if told.moment is Moment.OPENED:
+        return _("Approval wanted: {name} · {risk}").format(name=name, risk=risk)
+    if told.moment is Moment.HALF_TIME:
+        time = day_words(told.request.expires_at)
+        return _("Still waiting: {name} · expires {time}").format(name=name, time=time)
+    if told.outcome is Outcome.EXPIRED:
+        return _("Expired: {name}").format(name=name)
+    by = tame(", ".join(dict.fromkeys(one.by for one in told.decisions)), 120)
+    if told.outcome is Outcome.REJECTED:
+        return _("Rejected: {name} · by {by}").format(name=name, by=by)
+    return _("Approved: {name} · by {by}").format(name=name, by=by)
+
+
+def _lines(told: Told, arguments: bool) -> list[str]:
+    request = told.request
+    view = RequestView(request, tuple(told.decisions), Resolution(told.outcome), {})
+    lines = [tame(asked_words(view))]
+    if request.kind is not Kind.EXTERNAL:
+        lines.append(_("session: {session}").format(session=tame(request.session, 120)))
+    if request.requester:
+        lines.append(_("asked by: {name}").format(name=tame(request.requester, 120)))
+    if arguments and isinstance(given := request.subject.get("arguments"), dict):
+        lines += [f"{tame(str(name), 80)}: {tame(str(value), _LONGEST_VALUE)}" for name, value in given.items()]
+    if told.moment is Moment.DECIDED:
+        said = [one.reason for one in told.decisions if one.reason]
+        return [*lines, *(_("reason: {reason}").format(reason=tame(reason)) for reason in said)]
+    if request.expires_at:
+        lines.append(_("expires: {time}").format(time=day_words(request.expires_at)))
+    return [*lines, _how()]
+
+
+def _how() -> str:
+    return _("To decide: hitl-tui inbox")
