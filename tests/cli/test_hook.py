@@ -338,3 +338,19 @@ def test_it_loads_nothing_that_it_does_not_need(shell: Shell) -> None:
 def test_it_speaks_korean(shell: Shell) -> None:
     said = asked(shell, call(), HITL_LANG="ko")
     assert "승인" in said["permissionDecisionReason"]
+
+
+def test_of_several_at_once_one_takes_an_approval(shell: Shell) -> None:
+    asked(shell, call())
+    decide(shell, "approve")
+    programs = [shell.start("hook", "claude-code", "--wait", "0") for _ in range(5)]
+    for program in programs:
+        assert program.stdin is not None
+        program.stdin.write(call())
+        program.stdin.close()
+    said = []
+    for program in programs:
+        assert program.stdout is not None and program.wait(DEADLINE) == 0
+        said.append(json.loads(program.stdout.read())["hookSpecificOutput"]["permissionDecision"])
+    assert sorted(said) == ["allow", "ask", "ask", "ask", "ask"]
+    assert len(waiting(shell)) == 1  # the others wait for one question

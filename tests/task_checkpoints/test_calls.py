@@ -11,6 +11,7 @@ from hitl_tui.core.identity import Identity, Proof
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Policy, Rule, Ruling, Terms
 from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.entry_files import EntryFiles, at_once
 from hitl_tui.ledger.stream_ledger import StreamLedger
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled, Status
@@ -201,3 +202,13 @@ def test_whoever_decides_is_shown_the_whole_call(place: Place) -> None:
     assert "a.txt" in lines and "one" in lines and "two" in lines and "/work" in lines
     assert "\x1b" not in lines
     assert step.does == 'Write {"content": "one\\n\\u001b[2Jtwo", "file": "a.txt"} (/work)'
+
+
+def test_an_edit_that_broke_off_midway_leaves_nothing_that_counts(place: Place) -> None:
+    step = shown(place, TWO)
+    place.say(step, Verdict.APPROVE, ANN)
+    ledger = StreamLedger(EntryFiles(place.folder))
+    at_once(ledger.supersede(TASK, [], Cause.EDITED, place.now(), "cid"))  # and nothing was written after it
+    anew = at_once(place.tasks(TWO).ask(TASK, CALL, "clean up"))
+    assert (anew.step, anew.status, anew.needed) == (step.step + 1, Status.INTERRUPTED, 2)
+    assert [one.step for one in at_once(place.tasks().waiting())] == [anew.step]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.schema_fields import pointed
 from hitl_tui.core.interrupts.shape import json_words, said, typed
-from hitl_tui.core.json_text import check_storable
+from hitl_tui.core.json_text import canonical, check_storable
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -33,6 +33,8 @@ _MOST_NODES = 5_000
 _DEEPEST = 60
 _MOST_REFERENCES = 5_000
 _MOST_STEPS = 10**8
+_SMALL = 10_000
+"""Bytes up to which it is remembered whether a value fits."""
 _REPEATED = 16
 """A repetition up to this often counts as bounded."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -122,9 +124,19 @@ def fits(schema: JsonObject, value: Json) -> bool | None:
 
     That is so for a pattern that could take too long to look for, and for a schema that can't be followed to its end.
     """
+    try:
+        given = canonical(schema), canonical(value)
+    except BadInput:
+        return None
+    # A plan asks the same of each of its steps at every event.
+    return _fits(*given) if sum(map(len, given)) <= _SMALL else _fits.__wrapped__(*given)
+
+
+@lru_cache(maxsize=2_048)
+def _fits(schema_text: bytes, text: bytes) -> bool | None:
     doubts: list[str] = []
     try:
-        error = next(_validator(schema, doubts).iter_errors(value), None)
+        error = next(_validator(json.loads(schema_text), doubts).iter_errors(json.loads(text)), None)
     except _Endless:
         return None
     except _broken():
@@ -132,7 +144,7 @@ def fits(schema: JsonObject, value: Json) -> bool | None:
     if not doubts:
         return error is None
     # What is in doubt counts as fitting, so an error is one all the same, unless the schema turns it round somewhere.
-    turned = any(f'"{key}"' in json.dumps(schema) for key in _TURNING)
+    turned = any(f'"{key}"'.encode() in schema_text for key in _TURNING)
     return None if error is None or turned else False
 
 
