@@ -97,7 +97,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     stands = best.own or best.query.filters or best.query.measure
     if not best.sure or (not named and (rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
-        likely = best.sure and not rivals and bool(stands) and best.score >= POSSIBLE and best.strange < STRANGE
+        whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
+        likely = whole and not rivals and best.score >= POSSIBLE
         return Answer(best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely)
     return Answer(best, unread=known.unread)
 
@@ -161,7 +162,7 @@ def about(question: str, workspace: Path) -> About:
     best = answer.mapped
     if answer.why in ("absent", "unread"):
         return About.TABLE
-    if best is None or (best.strange >= STRANGE and not best.named):
+    if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT
     if not answer.why:
         return About.TABLE if best.named or best.assumes < ASSUMED else About.BOTH

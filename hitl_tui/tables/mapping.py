@@ -88,6 +88,7 @@ class Mapped:
         named: the question names the table.
         assumes: how much of it nobody said.
         strange: how much the word of `unknown` says that says most.
+        undone: the operations that are asked for and that it doesn't carry out.
     """
 
     query: TableQuery
@@ -105,6 +106,7 @@ class Mapped:
     named: bool = False
     assumes: float = 0.0
     strange: float = 0.0
+    undone: frozenset[str] = frozenset()
 
     @property
     def sure(self) -> bool:
@@ -916,7 +918,7 @@ class Reader:
         return Mapped(
             reading.query, self.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
             bool(self.operations), self._claim(reading.query), self.named, reading.assumes,
-            strange,
+            strange, self.asked - reading.done,
         )  # fmt: skip
 
     @cached_property

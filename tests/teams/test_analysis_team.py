@@ -213,3 +213,40 @@ async def test_what_cannot_be_mapped_offers_the_nearest_queries_as_choices(
     result = TeamResult.from_dict(state["result"])
     assert result.found == (answer is not None) and told in result.text
     assert answer is None or "**2**" in result.text
+
+
+TARIFF = """# Electricity
+
+- Supplier: GruenStrom. Unit price: EUR 0.318 per kWh; base fee EUR 11.50 a month.
+- The monthly advance payment is EUR 92.
+- The supplier announced a unit price of EUR 0.349 per kWh from 1 January 2027.
+
+# Club
+
+정회원은 월 20,000원, 준회원은 월 12,000원을 낸다. 석 달 이상 밀리면 알린 뒤 자격을 멈춘다.
+2026년 7월부터 정회원 회비는 월 25,000원으로 올린다.
+
+# Gas
+
+For cooking the price of gas is EUR 0.10 per kWh. For heating the price of gas is EUR 0.09 per kWh.
+From 2027 the price of gas is EUR 0.12 per kWh.
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "needle", "percent"),
+    [
+        ("By how many percent does the unit price of electricity rise in 2027?", "0.349", "9.7%"),
+        ("정회원 회비가 몇 퍼센트 올랐어?", "25,000", "25%"),
+        ("By how many percent does the price of gas rise?", "0.12", ""),
+    ],
+)
+async def test_what_a_section_states_for_two_times_is_compared(
+    tmp_path: Path, query: str, needle: str, percent: str
+) -> None:
+    (tmp_path / "notes.md").write_text(TARIFF, encoding="utf-8")
+    number, line = next((n, text) for n, text in enumerate(TARIFF.splitlines(), start=1) if needle in text)
+    found = {"path": "notes.md", "line": number, "end_line": number, "page": 0, "heading": "", "text": line, "score": 1}
+    result, _ = await run(query, [found], workspace=tmp_path)
+    assert result.found is bool(percent), "of several prices none is meant"
+    assert percent in result.text

@@ -63,6 +63,22 @@ def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, 
     return tuple(found[:60])
 
 
+def sections(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return the whole sections that the best passages were cut from, each once."""
+    found: dict[tuple[str, int], Passage] = {}
+    for passage in [p for p in passages if p.path.lower().endswith(_TEXT)][:_SECTIONS]:
+        lines = _text(workspace, passage.path).splitlines()
+        headings = [number for number, line in enumerate(lines, start=1) if line.startswith("#")]
+        first = max((number for number in headings if number <= passage.line), default=0)
+        last = min((number for number in headings if number > passage.line), default=len(lines) + 1) - 1
+        last = min(last, first + _SECTION_LINES)
+        heading = lines[first - 1].lstrip("# ") if first else ""
+        found.setdefault(
+            (passage.path, first), Passage(passage.path, first + 1, last, "\n".join(lines[first:last]), heading=heading)
+        )
+    return tuple(found.values())
+
+
 def _text(workspace: Path, path: str) -> str:
     try:
         root = workspace.resolve()
@@ -78,6 +94,7 @@ def _text(workspace: Path, path: str) -> str:
         return content.decode("cp949", errors="replace")
 
 
+_SECTIONS, _SECTION_LINES = 3, 60
 MAX_PASSAGES = 60
 _SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
 """Words for the search that came before; a table isn't asked for them."""
@@ -96,6 +113,7 @@ class AnalysisState(TypedDict, total=False):
     passages: list[dict[str, Any]]
     measured: list[dict[str, Any]]
     nearby: list[dict[str, Any]]
+    sections: list[dict[str, Any]]
     analysis: dict[str, Any]
     report: str
     table: dict[str, Any]
@@ -209,7 +227,9 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     if paths:
         said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
         told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
-    return {"nearby": [asdict(passage) for passage in nearby], "table": told if told.get("found") else {}}
+    around = await asyncio.to_thread(sections, runtime.context.workspace, passages)
+    kept = {"nearby": [asdict(passage) for passage in nearby], "sections": [asdict(section) for section in around]}
+    return {**kept, "table": told if told.get("found") else {}}
 
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
@@ -224,7 +244,10 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     measured = [Step(**step | {"sources": tuple(step["sources"])}) for step in state.get("measured", ())]
     passages = [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
     language = state["language"]
-    analysis = await asyncio.to_thread(compute, state["query"], passages, state["analysis_type"], language, measured)
+    around = [Passage.from_dict(item) for item in state.get("sections", ())]
+    analysis = await asyncio.to_thread(
+        compute, state["query"], passages, state["analysis_type"], language, measured, around
+    )
     return {"analysis": _ANALYSIS.dump_python(analysis, mode="json")}
 
 

@@ -40,6 +40,9 @@ _SINCE = re.compile(
     r"\b(?:from|since|than|compared\s(?:to|with))\s(?:in\s)?(?:19|20)\d\d|\d\s?년?(?:보다|에\s?비|\s?대비|부터)"
 )
 """Names the year that a change begins with."""
+_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
+_PER_LEFT = re.compile(r"(월|연|일|주|시간당|매월|매년|1인당|하루)\s?$")
+_PER_RIGHT = re.compile(r"\s?(?:per|an?|each|/)\s?([a-z]+)", re.IGNORECASE)
 _GOES_ON = re.compile(r"\b(?:it|this|that|they|which|these|both)\b", re.IGNORECASE)
 _LENDS = ("money", "count", "percent")
 """Kinds whose unit is often written once for two amounts."""
@@ -245,6 +248,64 @@ def stated_changes(question: str, passages: Sequence[Passage]) -> dict[str, tupl
                 pair = " → ".join(shown_amount(a, "ko") for a in (change.before, change.after, change.by) if a)
                 found.setdefault(pair, (change, []))[1].append(passage.cite(start, end))
     return found
+
+
+def changes_in_time(question: str, sections: Sequence[Passage]) -> dict[str, tuple[Change, list[Citation]]]:
+    """Return how what a question is about changed, where sections state it apart, each figure for its time.
+
+    Two figures are of the same thing where they have a unit and what it is per in common, and words of the question.
+    A figure without a time is that of now. Where several pairs fit alike, none is meant.
+    """
+    subject = Subject.of(question)
+    found: list[tuple[int, Change, list[Citation]]] = []
+    for section in sections:
+        stated = list(_stated_figures(section, subject))
+        for n, one in enumerate(stated):
+            for other in stated[n + 1 :]:
+                common = one.words & other.words
+                whole = subject.whole(f"{section.heading}\n{one.said}\n{other.said}".lower())
+                if one.per != other.per or one.time == other.time or not common or not whole:
+                    continue
+                first, last = sorted((one, other), key=lambda figure: figure.time)
+                change = _between(first.amount, last.amount)
+                if change is not None and change.direction:
+                    found.append((len(common), change, [first.cited, last.cited]))
+    most = max((fit for fit, _, _ in found), default=0)
+    kept: dict[str, tuple[Change, list[Citation]]] = {}
+    for fit, change, cited in found:
+        if fit == most:
+            kept.setdefault(
+                " → ".join(shown_amount(a, "ko") for a in (change.before, change.after) if a), (change, cited)
+            )
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """An amount that a sentence states: per what, of which words of the question, and for which time."""
+
+    amount: Amount
+    per: str
+    words: frozenset[str]
+    time: int
+    said: str
+    cited: Citation
+
+
+def _stated_figures(section: Passage, subject: Subject) -> Iterator[_Figure]:
+    for start, end in sentences(section.text):
+        said = section.text[start:end]
+        marks = [int(mark.group()) for mark in _YEAR.finditer(said)]
+        time = max(marks) if len(set(marks)) == 1 else 0
+        if len(set(marks)) > 1 or _LIMITED.search(said):
+            continue
+        amounts = [a for a in parse_amounts(said) if not a.year_like and a.unit and not _BOUNDED.match(said, a.end)]
+        for amount, before in zip(amounts, [None, *amounts], strict=False):
+            clause = said[before.end if before else 0 : amount.start].lower()
+            words = frozenset(word for word in subject.words if subject.has(word, clause))
+            left, right = _PER_LEFT.search(said[: amount.start]), _PER_RIGHT.match(said, amount.end)
+            per = (left[1] if left else right[1].lower() if right else "", amount.kind, amount.unit)
+            yield _Figure(amount, "|".join(per), words, time, said, section.cite(start, end))
 
 
 def _windows(text: str, subject: Subject) -> Iterator[tuple[int, int, str, int]]:

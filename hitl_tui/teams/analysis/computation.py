@@ -12,7 +12,7 @@ from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Source, Step
 from hitl_tui.teams.analysis.arithmetic import question_steps, stated_rates, without
 from hitl_tui.teams.analysis.calendar_dates import parse_dates
-from hitl_tui.teams.analysis.changes import find_changes, stated_changes
+from hitl_tui.teams.analysis.changes import changes_in_time, find_changes, stated_changes
 from hitl_tui.teams.analysis.limits import (
     ASKS_WHAT_MAY_BE,
     Held,
@@ -47,6 +47,7 @@ def compute(
     analysis_type: str = "comprehensive",
     language: str = "",
     measured: Sequence[Step] = (),
+    sections: Sequence[Passage] = (),
 ) -> Analysis:
     """Return what can be computed for a question, without insights.
 
@@ -56,6 +57,7 @@ def compute(
         analysis_type: `comprehensive`, or one part: `change`, `limits`.
         language: `ko` or `en`; the question's own when empty.
         measured: what commands measured before and after, as steps.
+        sections: what stands around the passages.
     """
     query = query[:MAX_QUERY]
     language = language or language_of(query)
@@ -76,7 +78,7 @@ def compute(
     findings = [finding for one in held for finding in one.findings]
     refused = ""
     if not steps:
-        steps, told, refused = _stated(query, amounts, passages, language)
+        steps, told, refused = _stated(query, amounts, passages, sections, language)
         findings += told
     steps += measured
     ratio = changes[0].percent if changes else None
@@ -93,7 +95,7 @@ def compute(
 
 
 def _stated(
-    query: str, amounts: Sequence[Amount], passages: Sequence[Passage], language: str
+    query: str, amounts: Sequence[Amount], passages: Sequence[Passage], sections: Sequence[Passage], language: str
 ) -> tuple[list[Step], list[Finding], str]:
     """Return what the passages state for a question that lacks a quantity; why not, where several fit alike."""
     if ASKS_WHAT_MAY_BE.search(query) or not ASKS_HOW_MUCH.search(query) or parse_dates(query):
@@ -102,7 +104,8 @@ def _stated(
     if [a for a in amounts if not a.year_like]:
         steps = [[step] for step in stated_rates(query, amounts, passages, language)]
     elif matters(query) & {RISE, FALL} or MOVES.search(query):
-        for change, cited in stated_changes(query, passages).values():
+        stated = stated_changes(query, passages) or changes_in_time(query, sections)
+        for change, cited in stated.values():
             sources: tuple[Source, ...] = tuple(dict.fromkeys(cited))
             steps.append(change.steps(language, sources))
     steps = [made for made in steps if made]

@@ -89,13 +89,14 @@ class Subject:
 
     def shared(self, text: str) -> int:
         """Return how many of the things that the question names stand in a text; a matter in another word counts."""
-        return sum(self._has(word, text) for word in self.words) or len(self.matters & matters(text))
+        return sum(self.has(word, text) for word in self.words) or len(self.matters & matters(text))
 
     def whole(self, text: str) -> bool:
         """Whether a text names everything that the question is about."""
-        return bool(self.words) and all(self._has(word, text) for word in self.words)
+        return bool(self.words) and all(self.has(word, text) for word in self.words)
 
-    def _has(self, word: str, text: str) -> bool:
+    def has(self, word: str, text: str) -> bool:
+        """Whether a text names one of the words, or what it is about."""
         return (word in text if word[0] >= "가" else word in content_words(text)) or bool(matters(word) & matters(text))
 
 
