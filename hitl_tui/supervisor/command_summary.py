@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from hitl_tui.core.names import clip, step_name
-from hitl_tui.teams.printed_figures import Difference, Run, deleted, differences
+from hitl_tui.teams.printed_figures import Difference, Figure, Run, deleted, differences, figures
 
 Mark = Callable[[str], str]
 """How a text by others is written: as code, or plain."""
@@ -39,6 +39,7 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "greater": "{label}: {before} before, {after} now: {apart} more",
             "about": "about {apart}",
             "same": "unchanged: {labels}",
+            "besides": "printed besides: {labels}",
             "others": "{count:,} more figures changed",
             "gone": "and {count:,} more",
             "earlier": "{command}, before you went back",
@@ -61,6 +62,7 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "greater": "{label}: 전 {before}, 후 {after}, {apart} 증가",
             "about": "약 {apart}",
             "same": "변화 없음: {labels}",
+            "besides": "그 밖의 출력: {labels}",
             "others": "그 밖에 달라진 수치 {count:,}개",
             "gone": "그 밖에 {count:,}개",
             "earlier": "{command}(되돌리기 전)",
@@ -133,7 +135,10 @@ def _of_run(
     if apart:
         earlier = dict.fromkeys(d.earlier for d in apart)
         names = ", ".join(code(r.command) for r in runs if r.todo_id in earlier)
-        return words["compared"].format(before=names), list(_differences(apart, words))
+        told = {d.after.label for d in apart}
+        others = [_figure(one) for label, one in figures(run.output).items() if label not in told]
+        besides = [words["besides"].format(labels=", ".join(others[:_MOST]))] if others else []
+        return words["compared"].format(before=names), [*_differences(apart, words), *besides]
     if not lines:
         return words["nothing"], []
     if len(lines) == 1:
@@ -152,10 +157,14 @@ def _differences(apart: Sequence[Difference], words: Mapping[str, str]) -> Itera
         yield _difference(difference, words, code)
     if changed[_MOST:]:
         yield words["others"].format(count=len(changed) - _MOST)
-    same = [f"{code(d.after.label)} ({d.after.text})" for d in apart if not d.changed]
+    same = [_figure(d.after) for d in apart if not d.changed]
     if same:
         more = [f"… +{len(same) - _MOST}"] if len(same) > _MOST else []
         yield words["same"].format(labels=", ".join([*same[:_MOST], *more]))
+
+
+def _figure(figure: Figure) -> str:
+    return f"{code(figure.label)} ({figure.text})"
 
 
 def _difference(difference: Difference, words: Mapping[str, str], shown: Mark) -> str:
