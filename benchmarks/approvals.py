@@ -3,7 +3,8 @@
 Release: a script waits with `masc-checkpoint --wait`; the time is taken from when a decision is recorded to the end of
 that process. Listing: requests wait in the files of as many tasks, and in the ledger of sessions; they are listed by a
 process that has listed them before, and by one that hasn't. Deciders: forked processes decide one request at the same
-moment, half of them for and half against; exactly one may win, and every other one has to be told its name.
+moment, half of them for and half against; exactly one may win, and every other one has to be told its name. Where
+NEO4J_URI names an empty database they decide there, too.
 
     python benchmarks/approvals.py [--samples 50] [--pending 5000] [--deciders 200] [--rounds 50] [--data DIR]
 """
@@ -29,16 +30,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import common
 from benchmarks.common import Figures, ms, show
-from hitl_tui.core.errors import Refused
+from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Subject
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict
 from hitl_tui.ledger.entry_files import EntryFiles
+from hitl_tui.ledger.neo4j_entries import Neo4jEntries
 from hitl_tui.ledger.protocols import Requests
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.task_checkpoints.folders import NAME, entries_folder, register, store_of
+from hitl_tui.task_checkpoints.folders import NAME, NEO4J, entries_folder, register, server_of, store_of
+from hitl_tui.task_checkpoints.neo4j_views import CheckpointViews
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 
@@ -58,6 +61,12 @@ async def files_place(root: Path) -> AsyncIterator[Requests]:
 @asynccontextmanager
 async def sqlite_place(root: Path) -> AsyncIterator[Requests]:
     async with SqliteLedger.open(root / "ledger.db") as ledger:
+        yield ledger
+
+
+@asynccontextmanager
+async def neo4j_place(root: Path) -> AsyncIterator[Requests]:
+    async with Neo4jEntries.open(server_of(os.environ), CheckpointViews()) as ledger:
         yield ledger
 
 
@@ -144,14 +153,15 @@ async def _took(work: Callable[[], object]) -> tuple[float, int]:
 # ----------------------------------------------------------------------------------------------------------- deciders
 
 
-def _decider(place: Place, root: Path, number: int, at_once: Barrier, told: SimpleQueue[tuple[int, str]]) -> None:
+def _decider(
+    place: Place, root: Path, request: Request, number: int, at_once: Barrier, told: SimpleQueue[tuple[int, str]]
+) -> None:
     """Decide one request, and tell what came of it: nothing for who won, else the reason."""
 
     async def decide() -> str:
         name = f"person {number}"
         verdict = Verdict.APPROVE if number % 2 else Verdict.REJECT
         async with place(root) as ledger:
-            request = request_of(0)
             await ledger.request(request.id, utc_now())
             at_once.wait()
             decision = Decision(
@@ -159,24 +169,26 @@ def _decider(place: Place, root: Path, number: int, at_once: Barrier, told: Simp
             )
             try:
                 await ledger.decide(decision, utc_now())
-            except Refused as refused:
-                return str(refused.message)
+            except HitlError as error:
+                return str(error.message)
             return ""
 
     told.put((number, asyncio.run(decide())))
 
 
-def race(place: Place, root: Path, deciders: int, forked: ForkContext) -> tuple[float, list[str]]:
+def race(place: Place, root: Path, request: Request, deciders: int, forked: ForkContext) -> tuple[float, list[str]]:
     """Return how long it took until all had their answer, and what was wrong with it."""
 
     async def ask() -> None:
         async with place(root) as ledger:
-            await ledger.open_requests([request_of(0)])
-            await ledger.mark_shown([request_of(0).id], "benchmark", "benchmark", utc_now())
+            await ledger.open_requests([request])
+            await ledger.mark_shown([request.id], "benchmark", "benchmark", utc_now())
 
     asyncio.run(ask())
     at_once, told = forked.Barrier(deciders + 1), forked.SimpleQueue()
-    processes = [forked.Process(target=_decider, args=(place, root, n, at_once, told)) for n in range(deciders)]
+    processes = [
+        forked.Process(target=_decider, args=(place, root, request, n, at_once, told)) for n in range(deciders)
+    ]
     for process in processes:
         process.start()
     at_once.wait(120)
@@ -186,7 +198,7 @@ def race(place: Place, root: Path, deciders: int, forked: ForkContext) -> tuple[
 
     async def look() -> tuple[str, list[str]]:
         async with place(root) as ledger:
-            view = await ledger.request(request_of(0).id, utc_now())
+            view = await ledger.request(request.id, utc_now())
             assert view is not None
             return str(view.resolution.outcome), [decision.by for decision in view.resolution.decisions]
 
@@ -228,11 +240,12 @@ def main() -> int:
     show("Listing what waits, ms", ["", "waiting", "first", "later", "target of later"], rows)
 
     forked, bad, rows = multiprocessing.get_context("fork"), 0, []
-    for name, place in PLACES.items():
+    places = PLACES | ({"Neo4j": neo4j_place} if os.environ.get(NEO4J) else {})
+    for name, place in places.items():
         times, wrong = [], []
-        for _ in range(given.rounds):
+        for number in range(given.rounds):
             with common.scratch(given.data) as root:
-                seconds, told = race(place, root, given.deciders, forked)
+                seconds, told = race(place, root, request_of(number), given.deciders, forked)
             times.append(seconds)
             wrong += told
         figures = Figures.of(times)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hitl_tui.config.atomic_files import make_private, write_atomically
 from hitl_tui.config.paths import given_path
@@ -15,6 +16,9 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.entry_files import EntryFiles
 from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.ledger.stream_ledger import StreamLedger
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.neo4j_entries import Neo4jServer
 
 NAME = ".masc"
 BACKEND, NEO4J = "MASC_CHECKPOINT_BACKEND", "NEO4J_URI"
@@ -59,17 +63,27 @@ def store_of(masc: Path, environ: Mapping[str, str], changed: Callable[[], None]
     """
     if uses_neo4j(environ):
         # The driver takes longer to import than a command on files takes altogether.
-        from hitl_tui.ledger.neo4j_entries import Neo4jEntries, Neo4jServer
+        from hitl_tui.ledger.neo4j_entries import Neo4jEntries
         from hitl_tui.task_checkpoints.neo4j_views import CheckpointViews
 
-        uri = environ.get(NEO4J, "").strip()
-        if not uri:
-            raise BadInput(Message("{}=neo4j needs {}, such as {}.", BACKEND, NEO4J, "bolt://localhost:7687"))
-        password = environ.get("NEO4J_PASSWORD", "")
-        user = environ.get("NEO4J_USER") or environ.get("NEO4J_USERNAME") or ("neo4j" if password else "")
-        server = Neo4jServer(uri, user, password, environ.get("NEO4J_DATABASE", ""))
-        return StreamLedger(Neo4jEntries(server, CheckpointViews()), changed)
+        return StreamLedger(Neo4jEntries(server_of(environ), CheckpointViews()), changed)
     return StreamLedger(EntryFiles(entries_folder(masc)), changed)
+
+
+def server_of(environ: Mapping[str, str]) -> Neo4jServer:
+    """Return the Neo4j server that the environment names.
+
+    Raises:
+        BadInput: it names none.
+    """
+    from hitl_tui.ledger.neo4j_entries import Neo4jServer
+
+    uri = environ.get(NEO4J, "").strip()
+    if not uri:
+        raise BadInput(Message("{}=neo4j needs {}, such as {}.", BACKEND, NEO4J, "bolt://localhost:7687"))
+    password = environ.get("NEO4J_PASSWORD", "")
+    user = environ.get("NEO4J_USER") or environ.get("NEO4J_USERNAME") or ("neo4j" if password else "")
+    return Neo4jServer(uri, user, password, environ.get("NEO4J_DATABASE", ""))
 
 
 def uses_neo4j(environ: Mapping[str, str]) -> bool:
