@@ -32,9 +32,10 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.language import translate, using
 from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.notifications.wake import wake
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled
-from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
+from hitl_tui.task_checkpoints.folders import held_under, masc_folder, register, store_of, trust_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
 if TYPE_CHECKING:
@@ -266,8 +267,9 @@ class _Rules:
     """
 
     def __init__(self, masc: Path, data: Path) -> None:
-        self._folder, self._data = masc.parent, data
-        self.held = held_policy(masc, data)
+        self._masc, self._folder, self._data = masc, masc.parent, data
+        self._trust = trust_of(masc, data) if (data / LEDGER_FILE).exists() else None
+        self.held = held_under(masc, self._trust)
         self._declared = Policy()
         if self.held.rules:
             from hitl_tui.config.loader import content_of, parse_content
@@ -280,11 +282,7 @@ class _Rules:
         wanted = self._declared.judge_step(call.agent, call.tool, call.arguments)
         if wanted.ruling is not Ruling.ALLOW or held.ruling is Ruling.DENY:
             return held, ""
-        import asyncio
-
-        from hitl_tui.policy.trust_book import trust_in
-
-        trust = asyncio.run(trust_in(self._folder, self._data))
+        trust = self._trust or trust_of(self._masc, self._data)
         if trust.trusted:
             return trust.declared.policy.judge_step(call.agent, call.tool, call.arguments), ""
         said = Message("Rule {} allows it once this folder is trusted: {}", wanted.rule, trust.command)

@@ -19,6 +19,7 @@ from hitl_tui.ledger.stream_ledger import StreamLedger
 
 if TYPE_CHECKING:
     from hitl_tui.ledger.neo4j_entries import Neo4jServer
+    from hitl_tui.policy.workspace_trust import WorkspaceTrust
 
 NAME = ".masc"
 BACKEND, NEO4J = "MASC_CHECKPOINT_BACKEND", "NEO4J_URI"
@@ -129,8 +130,6 @@ def policy_of(masc: Path) -> Policy:
 def held_policy(masc: Path, data: Path) -> Policy:
     """Return the rules that hold for steps of a `.masc` folder: who edits a trusted folder loosens none of them.
 
-    Until its settings are trusted again, the stricter of what was trusted and what is there now counts, as in sessions.
-
     Args:
         masc: the folder.
         data: the data folder, which knows what was trusted.
@@ -138,21 +137,36 @@ def held_policy(masc: Path, data: Path) -> Policy:
     Raises:
         ConfigError: its settings can't be used; StorageError: the record of trust can't.
     """
+    # A command that asks nobody needs no trust, and whoever asks waits anyway.
+    return held_under(masc, trust_of(masc, data) if (data / LEDGER_FILE).exists() else None)
+
+
+def held_under(masc: Path, trust: WorkspaceTrust | None) -> Policy:
+    """Return the rules that hold for steps of a `.masc` folder with the trust that there is in it; None for none ever.
+
+    Until edited settings are trusted again, the stricter of what was trusted and what is there now counts, as in
+    sessions.
+
+    Raises:
+        ConfigError: its settings can't be used.
+    """
     now = policy_of(masc)
-    if not (data / LEDGER_FILE).exists():
+    if trust is None or not trust.changed or trust.trusted_policy is None:
         return now
-    # A command that asks nobody needs none of this, and whoever asks waits anyway.
+    from hitl_tui.policy.workspace_trust import stricter_of
+
+    return stricter_of(trust.trusted_policy, now, trust.digest)
+
+
+def trust_of(masc: Path, data: Path) -> WorkspaceTrust:
+    """Return the trust in the workspace of a `.masc` folder. Raises as `held_policy` does."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
     from hitl_tui.policy.trust_book import trust_in
-    from hitl_tui.policy.workspace_trust import stricter_of
 
     with ThreadPoolExecutor(1) as pool:  # there may be a loop in this thread
-        trust = pool.submit(lambda: asyncio.run(trust_in(masc.parent, data))).result()
-    if not trust.changed or trust.trusted_policy is None:
-        return now
-    return stricter_of(trust.trusted_policy, now, trust.digest)
+        return pool.submit(lambda: asyncio.run(trust_in(masc.parent, data))).result()
 
 
 def register(data: Path, masc: Path) -> None:
