@@ -25,6 +25,7 @@ def main(argv: Sequence[str]) -> None:
     """
     data, lock = Path(argv[0]), int(argv[1])
     os.chdir("/")
+    os.nice(10)  # whoever asks and decides goes first
     folder = DataFolder(data)
 
     def workspace_of(session: str) -> Path | None:

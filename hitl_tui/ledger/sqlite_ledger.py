@@ -197,10 +197,10 @@ class SqliteLedger:
             return [gone for name in overdue for gone in await self.expire(now, name)]
         return await self._database.write(
             lambda db: sqlite_requests.expire(db, session, now),
-            then=lambda ids: self._expired(session) if ids else None,
+            then=lambda ids: self._ended(session) if ids else None,
         )
 
-    def _expired(self, session: str) -> None:
+    def _ended(self, session: str) -> None:
         self._signals.announce(session)
         self._tell(session)
 
@@ -229,7 +229,7 @@ class SqliteLedger:
     ) -> int:
         return await self._database.write(
             lambda db: sqlite_requests.post_event(db, session, branch, event_id, event, at, closing),
-            then=lambda _: self._signals.announce(session),
+            then=lambda _: self._signals.announce(session) if closing is None else self._ended(session),
         )
 
     async def after(self, session: str, cursor: int, branch: int) -> list[Posted]:

@@ -13,6 +13,12 @@ from typing import Any
 import pytest
 from cli_support import Shell
 
+from hitl_tui.core.identity import Identity
+from hitl_tui.core.requests import Verdict
+from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.task_checkpoints.folders import store_of
+from hitl_tui.task_checkpoints.service import TaskCheckpoints
+
 QUESTION = "How many files are there?"
 
 
@@ -109,3 +115,14 @@ def test_attention_counts_each_approver_of_all_sources(shell: Shell) -> None:
     assert of("s1") == [approved]
     assert of("--until", "1h") == []
     assert len(shell.run("audit", "attention").out.splitlines()) == 5 + 1
+
+
+def test_the_inbox_names_a_pattern_of_fatigue(shell: Shell) -> None:
+    tasks = TaskCheckpoints(store_of(shell.workspace / ".masc", {}))
+    for number in range(20):
+        step = at_once(tasks.record("hurry", number, "rm -r build " * 40, "bot", "Delete?"))
+        at_once(tasks.was_shown(step, "bot", "cli"))
+        at_once(tasks.decide(step, Verdict.APPROVE, Identity("kim", "kim", "token"), "cli"))
+    said = "kim approved 20 in a row, and at least 10 of the last 20 faster than they can be read; ask somebody else."
+    assert shell.run("inbox").err.splitlines() == [said]
+    assert shell.run("inbox", "--json").json["warnings"] == [said]

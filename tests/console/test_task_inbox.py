@@ -8,12 +8,18 @@ from pathlib import Path
 
 import pytest
 from console_support import Console, command_workspace, console
-from textual.widgets import DataTable
+from textual.widgets import DataTable, Static
 
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.dialogs.task_step_dialog import TaskStepDialog
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.identity import Identity
+from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.notifications.moments import Moment, Told
+from hitl_tui.notifications.outbox import Outbox
+from hitl_tui.notifications.wake import FOLDER
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
 from hitl_tui.task_checkpoints.folders import register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
@@ -75,3 +81,25 @@ async def test_a_rejection_asks_for_its_reason(tmp_path: Path) -> None:
         step = await decided(c, tasks)
         assert step.status is Status.REJECTED
         assert step.to_dict()["reason"] == "no backup"
+
+
+async def test_the_inbox_says_who_approves_too_fast_and_what_could_not_be_told(tmp_path: Path) -> None:
+    data, masc = tmp_path / "d", tmp_path / "elsewhere" / ".masc"
+    async with console(data, command_workspace(tmp_path / "w")) as c:
+        tasks = ask(masc, data)
+        for number in range(20):
+            step = at_once(tasks.record("hurry", number, "rm -r build " * 40, "bot", "Delete?"))
+            at_once(tasks.was_shown(step, "bot", "cli"))
+            at_once(tasks.decide(step, Verdict.APPROVE, Identity("kim", "kim", "token"), "cli"))
+        (data / FOLDER).mkdir()
+        assert step.view is not None
+        told, now = Told(Moment.OPENED, step.view.request), utc_now()
+        with Outbox.open(data, now) as outbox:
+            outbox.queue(told, "t1", "json (settings.toml, target 1)", "", now)
+            outbox.failed(outbox.due(now), "it is down", now, 60)
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog), "the inbox")
+        await c.until(lambda: bool(c.app.screen.query_one("#inbox-warnings").display), "the warnings")
+        said = str(c.app.screen.query_one("#inbox-warnings", Static).content)
+        assert "kim approved 20 in a row" in said
+        assert "json (settings.toml, target 1): 1 notification couldn't be sent yet: it is down" in said

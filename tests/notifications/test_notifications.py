@@ -15,6 +15,9 @@ from notification_support import Place, Webhook, smtp_server, until, webhook
 PASSWORD = "p@ss/w:rd?42"
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     found = Place(tmp_path)
@@ -134,6 +137,20 @@ def test_a_workspace_is_obeyed_only_when_it_is_trusted(place: Place, hook: Webho
         until(lambda: len(own.came) == 3)
         until(lambda: len(hook.came) == 1)
         assert hook.titles[0].startswith("Approved: deploy.2 · by ")
+
+
+def test_a_sender_that_is_killed_is_followed_by_the_next_and_nothing_is_lost(place: Place, hook: Webhook) -> None:
+    place.settings(hook.address)
+    hook.status = 500
+    place.open()
+    until(lambda: hook.tries > 0)
+    for process in senders(place):
+        os.kill(process, 9)
+    until(lambda: place.is_told)
+    hook.status = 200
+    place.open(2)
+    until(lambda: len(hook.came) == 2)
+    assert {title.split(" ")[2] for title in hook.titles} == {"deploy.1", "deploy.2"}
 
 
 def test_what_many_processes_open_at_once_is_told_once_each(place: Place, hook: Webhook) -> None:
