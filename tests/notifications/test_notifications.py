@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 def senders(place: Place) -> list[int]:
     """Return the processes that send for a data folder."""
-    listed = subprocess.run(["/bin/ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["/bin/ps", "-eww", "-o", "pid=,args="], capture_output=True, text=True, check=True).stdout
     return [
         int(line.split()[0])
         for line in listed.splitlines()
