@@ -189,7 +189,7 @@ def _wholes(
     found: dict[str, list[str]] = {}
     for near in dict.fromkeys([*terms, *likes]):
         for column, value in index.whole.get(key_of(near), ()):
-            if len(key_of(near)) <= 2 and not _exactly(
+            if len(key_of(near)) <= (2 if near.isascii() else 1) and not _exactly(
                 said, value, near in terms, made.columns[first - 1 : last + 2], column
             ):
                 continue

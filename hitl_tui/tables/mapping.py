@@ -904,7 +904,11 @@ class Reader:
                 counted = any(0 <= token.start - end <= 1 for _, end in self.operations.get("count", ()))
                 weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)
-        left = 0.8 * len(self.asked - reading.done) - sum(weight for weight in weights.values() if weight < 0)
+        negated = any(
+            one.op in ("not", "empty") for one in reading.query.filters
+        )  # no query tells rows that aren't there
+        undone = self.asked - reading.done - ({"negation"} if negated else set())
+        left = 0.8 * len(undone) - sum(weight for weight in weights.values() if weight < 0)
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
         explained += 0.6 * len(reading.done & set(self.operations))
@@ -918,13 +922,15 @@ class Reader:
         return Mapped(
             reading.query, self.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
             bool(self.operations), self._claim(reading.query), self.named, reading.assumes,
-            strange, self.asked - reading.done,
+            strange, undone,
         )  # fmt: skip
 
     @cached_property
     def asked(self) -> frozenset[str]:
         """The operations that a query may not ignore."""
         asked = set(self.operations) & {*_AGGREGATES, "share", "change", "correlation", "empty"} - {"distinct"}
+        if self.has("negation"):
+            asked.add("negation")
         if self.superlative:
             asked.add("top" if self.has("top") else "bottom" if self.has("bottom") else "most_common")
         if any(True for _ in self._each()):

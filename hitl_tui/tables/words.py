@@ -167,7 +167,8 @@ class Token:
         if is_question_word(self.text):
             return True
         return self.forms[0] in known.filler or (
-            bool(_HANGUL.search(self.text)) and any(form in known.filler for form in self.forms)
+            bool(_HANGUL.search(self.text))
+            and any(form in known.filler for form in self.forms if len(form) > 1 or len(self.text) < 3)
         )
 
 

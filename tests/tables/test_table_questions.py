@@ -278,6 +278,19 @@ def test_who_paid_how_much_is_told_for_each_person(fund: Path) -> None:
     assert sorted(tuple(row[:2]) for row in answer.result.rows) == [("Ann", 60.0), ("Tom", 65.0)]
 
 
+def test_a_name_of_two_letters_and_hours_are_read(tmp_path: Path) -> None:
+    (tmp_path / "근무표.csv").write_text(
+        "날짜,이름,시간\n2026-11-02,한별,6\n2026-11-02,도담,5\n2026-11-03,한별,8\n", "utf-8"
+    )
+    assert first(asked(tmp_path, "한별이는 몇 시간 일했어?")) == 14
+
+
+def test_what_has_not_happened_is_no_question_for_a_table(fund: Path) -> None:
+    assert about("who paid food this year?", fund) is not About.TEXT
+    assert about("who has not paid food this year?", fund) is About.TEXT
+    assert about("who hasn't paid food this year?", fund) is About.TEXT
+
+
 def test_a_word_that_no_table_has_leaves_a_question_to_the_documents(fund: Path) -> None:
     assert about("how much did Tom pay this year?", fund) is not About.TEXT
     assert about("how much kerosene did Tom pay this year?", fund) is About.TEXT

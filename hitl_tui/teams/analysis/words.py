@@ -35,7 +35,7 @@ _PARTICLE = re.compile(
     r"(?<=[가-힣]{2})(?:으로부터|에서는|으로는|에서|에게|까지|부터|이나|에는|으로|보다|[은는이가을를의에로과와도만]|이면|[하되](?:면|는|고|려면)|[한할된될]|[해돼][도서]?)$"
 )
 _COMMON = re.compile(
-    "경우|대한|대하여|관한|있다|없다|한다|이다|그리고|또는|다만|해당|알려줘|방법|계산|얼마나|얼마|얼마까지|퍼센트|며칠|금액|지금|현재|"
+    "경우|대한|대하여|관한|있다|없다|한다|이다|그리고|또는|다만|해당|알려줘|방법|계산|얼마나|얼마|얼마까지|퍼센트|며칠|금액|지금|현재|올해|금년|내년|작년|지난해|재작년|"
     "(?:the|and|for|our|you|your|this|that|with|from|have|has|had|must|what|when|which|who|whose|than|more|most|less|into|"
     "only|their|they|them|been|were|was|are|will|would|should|could|can|may|might|over|under|how|much|many|far|long|percen|"
     "number|amount|size|rate|days?|weeks?|months?|years?|does|did|get|take|put|going|went|compar|since|between|per|its|"
