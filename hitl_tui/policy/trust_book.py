@@ -255,7 +255,11 @@ def _judged(
 
 
 def _edited(what: str, trust: WorkspaceTrust) -> str:
-    return Message("Not previewed: {} changed since the folder was trusted. {}", what, trust.command)
+    return Message(
+        "Not previewed: {} changed since the folder was trusted. {} · what no step executes: pins.exclude in hitl.toml",
+        what,
+        trust.command,
+    )
 
 
 def check_digest(found: WorkspaceTrust, digest: str) -> None:
