@@ -344,6 +344,7 @@ KEYS: tuple[KeySpec, ...] = (
         "sessions.delete", SESSIONS, "d,delete", "want('delete')", "delete", "Delete it, once its id was typed", "d"
     ),
     KeySpec("sessions.leave", SESSIONS, "escape", "leave", "prompt", "Show all again, or back to the prompt", "Esc"),
+    KeySpec("inbox.find", INBOX, "slash", "find", "find", "Show only what has these words", "/"),
     KeySpec("inbox.close", INBOX, "escape,q,f3", "close", "close", "Close; nothing is decided here", "Esc q F3"),
     KeySpec("viewer.close", VIEWER, "escape,q,f1", "close", "close", "Close", "Esc q F1"),
     KeySpec("viewer.down", VIEWER, "j,down", "move(1)", "down", "One line down", "j ↓"),

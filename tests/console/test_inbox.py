@@ -84,3 +84,25 @@ async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
         await c.until(lambda: lines(c)[0][3] != when, "its time goes on")
         await c.press("f3")
         await c.until(lambda: c.app.screen is c.session, "the key that opened it closes it")
+
+
+async def test_words_after_a_slash_leave_the_lines_that_have_them(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(100, 30)) as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        await c.send("also compute 3 + 4")
+        await c.asked(2)
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog) and len(lines(c)) == 2, "both")
+        await c.press("slash", *"compute")
+        await c.until(lambda: len(lines(c)) == 1, "the one with the word")
+        assert "also compute" in lines(c)[0][1]
+        assert "1 of 2" in str(c.app.screen.query_one(Dialog).border_title)
+        await c.press(*"zq")
+        await c.until(lambda: not lines(c), "that no line has it, and q was no key to close")
+        await c.press("escape")
+        await c.until(lambda: len(lines(c)) == 2, "all again")
+        await c.press("slash", *"keep", "enter", "enter")
+        await c.until(lambda: not isinstance(c.app.screen, InboxDialog), "the question")

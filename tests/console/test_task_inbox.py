@@ -19,7 +19,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.moments import Moment, Told
 from hitl_tui.notifications.outbox import Outbox
-from hitl_tui.notifications.wake import FOLDER
+from hitl_tui.notifications.wake import FOLDER, take_lock
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
 from hitl_tui.task_checkpoints.folders import register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
@@ -91,7 +91,8 @@ async def test_the_inbox_says_who_approves_too_fast_and_what_could_not_be_told(t
             step = at_once(tasks.record("hurry", number, "rm -r build " * 40, "bot", "Delete?"))
             at_once(tasks.was_shown(step, "bot", "cli"))
             at_once(tasks.decide(step, Verdict.APPROVE, Identity("kim", "kim", "token"), "cli"))
-        (data / FOLDER).mkdir()
+        (data / FOLDER).mkdir(exist_ok=True)
+        assert take_lock(data / FOLDER) is not None, "no sender comes: it would find that there is no such target"
         assert step.view is not None
         told, now = Told(Moment.OPENED, step.view.request), utc_now()
         with Outbox.open(data, now) as outbox:

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
+from textual.message import Message
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
@@ -20,6 +21,7 @@ from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
+from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.inbox_rows import asked_words, waits_words
@@ -44,6 +46,22 @@ _LONGEST = 300
 _HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark("risk"), "when": mark("waits")}
 
 
+class InboxTable(Listing, SearchInput):
+    """The lines of the inbox; words that are typed after `/` leave those that have them."""
+
+    PART = keys.INBOX
+
+    class Sought(Message):
+        """Other words are looked for."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.finding = TextSearch()
+
+    def seek(self) -> None:
+        self.post_message(self.Sought())
+
+
 class InboxDialog(Modal[tuple[str, str] | None]):
     """Lists open questions; its result is session and request id of the chosen one.
 
@@ -59,13 +77,13 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     def __init__(self, views: Sequence[RequestView], here: str) -> None:
         super().__init__()
-        self._views = views
+        self._all = self._views = list(views)
         self._here = here
         self._titles: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         with Dialog(large=True):
-            yield Listing(id="inbox-table")
+            yield InboxTable(id="inbox-table")
             yield Static("", id="inbox-one", markup=False)
             yield Static("", id="inbox-warnings", markup=False)
             yield Static("", classes="dialog-keys", id="inbox-keys")
@@ -92,11 +110,11 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         Args:
             views: the open requests, in the order they are shown.
         """
-        if self.left or not self.query(Listing):
+        if self.left or not self.query(InboxTable):
             return
         strange = {v.request.session for v in views} - self._titles.keys()
-        changed = [v.request.id for v in views] != [v.request.id for v in self._views]
-        self._views = views
+        changed = [v.request.id for v in views] != [v.request.id for v in self._all]
+        self._all = list(views)
         if changed:
             self._fill()
         if strange:
@@ -116,14 +134,20 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     def _say_state(self) -> None:
         """Say how many there are, and which keys apply."""
-        self.query_one(Dialog).border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
-        said = _("{list.choose} Open the question · {inbox.close} Close")
+        finding = self.query_one(InboxTable).finding
+        title = Content(_("Inbox · {n} open").format(n=len(self._all)))
+        if finding.active:
+            count = _("{n:,} of {total:,}").format(n=len(self._views), total=len(self._all))
+            title = Content.assemble(title, "  ", finding.shown(count if finding.text else ""))
+        self.query_one(Dialog).border_title = title
+        said = _("{list.choose} Open the question · {inbox.find} Find · {inbox.close} Close")
         if not self._views:
-            said = _("{inbox.close} Close")
-            self.query_one("#inbox-one", Static).update(Content(_("Nothing waits for you.")))
-        table = self.query_one(Listing)
-        table.display = bool(self._views)
-        if self._views and self.focused is not table:
+            said = said if self._all else _("{inbox.close} Close")
+            nothing = _("Nothing has these words.") if self._all else _("Nothing waits for you.")
+            self.query_one("#inbox-one", Static).update(Content(nothing))
+        table = self.query_one(InboxTable)
+        table.display = bool(self._all)
+        if self._all and self.focused is not table:
             table.focus()
         self.query_one("#inbox-keys", Static).update(named_keys(keymap_of(self.app), said))
 
@@ -151,8 +175,26 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         """Return how many cells are left for what is asked, and where."""
         return max(20, min(self.app.size.width * 9 // 10, _WIDEST) - _TAKEN - when)
 
+    def _has(self, view: RequestView, words: Sequence[str]) -> bool:
+        """Whether a line, or what it would let happen, has all of some words."""
+        request = view.request
+        said = (
+            f"{request.session} {self._titles.get(request.session, '')} {asked_words(view)} {request.subject}".lower()
+        )
+        return all(word in said for word in words)
+
+    def on_inbox_table_sought(self, event: InboxTable.Sought) -> None:
+        event.stop()
+        self._fill()
+
+    def action_find(self) -> None:
+        """Look for words."""
+        self.query_one(InboxTable).action_find()
+
     def _fill(self) -> None:
-        table, now = self.query_one("#inbox-table", DataTable), datetime.now(UTC)
+        table, now = self.query_one("#inbox-table", InboxTable), datetime.now(UTC)
+        words = table.finding.needle.split()
+        self._views = [view for view in self._all if self._has(view, words)] if words else self._all
         waits = [_waits(view, now) for view in self._views]
         when = max(map(cell_width, (_(_HEADS["when"]), *waits)))
         room = self._room(when)
@@ -200,7 +242,8 @@ class InboxDialog(Modal[tuple[str, str] | None]):
             self.dismiss((request.session, request.id))
 
     def action_close(self) -> None:
-        self.dismiss(None)
+        if not self.query_one(InboxTable).stop_finding():
+            self.dismiss(None)
 
 
 def _waits(view: RequestView, now: datetime) -> str:

@@ -36,7 +36,7 @@ class SourcesDialog(Modal[int]):
     """
 
     CSS_PATH = CSS
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.INBOX)]
+    BINDINGS: ClassVar[list[BindingType]] = [b for b in keys.bindings(keys.INBOX) if b.id == "inbox.close"]
 
     def __init__(self, sources: Sequence[AnswerSource]) -> None:
         super().__init__()
