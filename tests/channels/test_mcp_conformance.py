@@ -90,6 +90,7 @@ async def _output(*command: str, cwd: Path) -> tuple[int, str]:
 
 
 @pytest.mark.long
+@pytest.mark.slow
 async def test_the_public_suite_passes_but_for_what_the_server_does_not_have(tmp_path: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:

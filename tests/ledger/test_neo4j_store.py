@@ -219,6 +219,7 @@ async def test_a_write_whose_answer_is_lost_is_written_once(empty: BoltServer, w
     assert view["status"] == "completed"
 
 
+@pytest.mark.slow
 async def test_a_server_killed_in_the_middle_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
     with bolt_server(tmp_path / "bolt") as server:
         async with Neo4jEntries.open(server.server, CheckpointViews()) as ledger:
@@ -304,6 +305,7 @@ async def test_who_writes_during_an_upgrade_leaves_no_view_behind_and_is_stopped
     assert found == [{"step": one.step, "status": one.status.value} for one in steps]
 
 
+@pytest.mark.slow
 def test_what_a_writer_killed_at_any_moment_leaves_is_whole(shell: Shell, empty: BoltServer) -> None:
     for kill in range(3):
         process = subprocess.Popen(
