@@ -13,6 +13,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.rule_planner.calls import Asked, Call
+from hitl_tui.planning.rule_planner.figures import figures_in
 from hitl_tui.planning.rule_planner.query_reader import (
     Clause,
     Reading,
@@ -21,6 +22,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     read,
     score_of,
     shown,
+    spans_of,
     split,
     terms_of,
 )
@@ -168,9 +170,9 @@ def of_commands(text: str, rules: Rules) -> bool:
 
 def _self_contained(reading: Reading, rules: Rules) -> bool:
     """Whether a sum is asked for that holds all its figures, so that no document is needed."""
-    figures = sum(len(reading.entities.get(kind, ())) for kind in ("amount", "percent", "date"))
+    figures = figures_in(reading.text, spans_of("date", reading.text, rules))
     return (
-        bool(figures)
+        figures > 1
         and (not reading.leftover or rules.words.sums.search(reading.text) is not None)
         and reading.scores[Need.FIND] < 2.0
         and len(reading.leftover) <= 1

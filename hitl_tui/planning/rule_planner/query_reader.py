@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
+from hitl_tui.planning.rule_planner.figures import figure_cues
 from hitl_tui.planning.rule_planner.rule_file import Cue, Limits, Need, Rules, Words
 
 _HANGUL = re.compile("[가-힣]")
@@ -121,9 +122,13 @@ def read(query: str, rules: Rules) -> Reading:
     language = language_of(text, rules.words)
     cue_spans: list[tuple[int, int]] = []
     scores: dict[Need, float] = {}
-    for need, cues in rules.needs.items():
-        scores[need] = _score(text, cues, cue_spans)
+    for need, words in rules.needs.items():
+        scores[need] = _score(text, words, cue_spans)
     scores[Need.COMPUTE] = scores.get(Need.COMPUTE, 0.0) + _amount_score(text, spans, entities, rules)
+    stated = any(entities.get(kind) for kind in ("amount", "percent"))
+    if cues := figure_cues(text, spans_of("date", text, rules), stated, rules):
+        scores[Need.COMPUTE] += rules.threshold[Need.COMPUTE]
+        cue_spans += cues
     subjects = subjects_of(text, language, rules)
     if subjects and _in_kind(text, entities, rules):
         subjects = ()
@@ -182,15 +187,19 @@ def entities_of(text: str, rules: Rules) -> tuple[dict[str, tuple[str, ...]], li
     """Return what a text names, by kind, and where its amounts, percentages and dates stand."""
     found: dict[str, tuple[str, ...]] = {}
     spans: list[tuple[int, int]] = []
-    for kind, expressions in rules.entities.items():
-        matches = sorted(m.span() for e in expressions for m in e.finditer(text))
-        kept = _outermost(matches)
+    for kind in rules.entities:
+        kept = spans_of(kind, text, rules)
         said = tuple(dict.fromkeys(text[a:b].strip() for a, b in kept))[: rules.limits.entities]
         if said:
             found[kind] = said
         if kind in ("amount", "percent", "date"):
             spans.extend(kept)
     return found, sorted(spans)
+
+
+def spans_of(kind: str, text: str, rules: Rules) -> list[tuple[int, int]]:
+    """Return where a text names things of one kind."""
+    return _outermost([m.span() for expression in rules.entities[kind] for m in expression.finditer(text)])
 
 
 def _outermost(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

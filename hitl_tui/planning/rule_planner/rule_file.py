@@ -70,6 +70,27 @@ class ChangeRule:
 
 
 @dataclass(frozen=True, slots=True)
+class FigureRules:
+    """How a question asks for something that has to be computed.
+
+    Args:
+        how_much: asks for an amount.
+        whether: asks a question that yes or no answers.
+        what: asks for something else.
+        compared: sets one thing against another.
+        moved: names a change of an amount.
+        share: asks what part of a whole something is.
+    """
+
+    how_much: Expression
+    whether: Expression
+    what: Expression
+    compared: Expression
+    moved: Expression
+    share: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class Topic:
     """A verb that a title says as a noun."""
 
@@ -221,6 +242,7 @@ class Rules:
     needs: Mapping[Need, tuple[Cue, ...]]
     threshold: Mapping[Need, float]
     change: ChangeRule
+    figures: FigureRules
     entities: Mapping[str, tuple[Expression, ...]]
     words: Words
     strategy: Mapping[str, Expression]
@@ -280,6 +302,7 @@ def _rules(data: _Table) -> Rules:
         },
         threshold={Need(k): float(v) for k, v in data["threshold"].items()},
         change=_built(ChangeRule, data["change"]),
+        figures=_built(FigureRules, data["figures"]),
         entities=_value(Mapping[str, tuple[Expression, ...]], data["entities"]),
         words=_built(Words, data["words"]),
         strategy=_value(Mapping[str, Expression], data["strategy"]),

@@ -116,7 +116,7 @@ class Units:
             return None
         word = match["unit"].lower()
         rest = text[match.end() :]
-        if _HANGUL.search(word) and len(word) == 1 and re.match(r"[가-힣]{2,}", rest) and not _tail(rest):
+        if _HANGUL.search(word) and len(word) == 1 and re.match("[가-힣]", rest) and not _tail(rest):
             return None
         found = self._named[word]
         return Unit(found.name, found.measure, match.end() - at)
@@ -141,7 +141,7 @@ class Units:
 def _tail(text: str) -> bool:
     return (
         re.match(
-            r"(?:으로|에서|까지|부터|짜리|정도|이하|이상|미만|초과|이내|동안|마다|씩|지난|넘는|보다|을|를|은|는|이|가|의|에|로|와|과|도|만|간|전|후)",
+            r"(?:으로|에서|까지|부터|짜리|정도|이하|이상|미만|초과|이내|동안|마다|씩|차(?!이)|어치|지난|넘는|보다|을|를|은|는|이|가|의|에|로|와|과|도|만|간|전|후)",
             text,
         )
         is not None

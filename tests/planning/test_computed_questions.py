@@ -1,0 +1,61 @@
+"""Questions that have to be computed on what the documents say, and those that only have to be looked up (D6)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from planning_support import agents
+
+from hitl_tui.planning.agent import PlanningAgent
+
+COMPUTED = [
+    # whether something is allowed, of a quantity that is stated
+    "Can I spend 180 euros on a hotel night?",
+    "Are two weeks of sick leave without a note allowed?",
+    "숙박비로 18만원 써도 돼?",
+    "소회의실에 10명이 들어갈 수 있어?",
+    # how much comes of it
+    "I drove 250 km with my own car. How much do I get?",
+    "How much would 15 licences cost?",
+    "매출 2억원이면 수수료가 얼마야?",
+    "입사 6년차면 연차가 며칠이야?",
+    # what became of it
+    "By how many percent did Pro get more expensive from 2024 to 2026?",
+    "기본급이 2026년에 몇 퍼센트 올랐어?",
+    "임대료는 작년보다 얼마나 올랐나요?",
+    # differences and shares
+    "Does beta have more memory than alpha?",
+    "강남점이 부산점보다 직원이 몇 명 더 많아?",
+    "What share of tickets was closed within a day?",
+    "전체 예산 가운데 교육비 비중은?",
+]
+LOOKED_UP = [
+    "How many days of leave do new employees get?",
+    "What is the maximum weight of a parcel?",
+    "Who was in charge in 2025?",
+    "What does error 404 mean?",
+    "How do I raise a limit?",
+    "Can I change my password myself?",
+    "신입사원 연차는 며칠이에요?",
+    "반품은 며칠 안에 해야 돼?",
+    "배송비는 얼마야?",
+    "2025년에 누가 대표였어?",
+    "비밀번호 직접 바꿀 수 있나요?",
+    "3층 회의실은 누가 관리해?",
+]
+
+
+def plan(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    steps = asyncio.run(PlanningAgent(agents()).create_execution_plan(text)).plan.steps
+    return [(step.agent, step.dependencies) for step in steps]
+
+
+@pytest.mark.parametrize("text", COMPUTED)
+def test_what_has_to_be_computed_is_searched_for_and_then_analysed(text: str) -> None:
+    assert plan(text) == [("search_team", ()), ("analysis_team", ("search_team",))]
+
+
+@pytest.mark.parametrize("text", LOOKED_UP)
+def test_what_the_documents_say_is_only_searched_for(text: str) -> None:
+    assert plan(text) == [("search_team", ())]
