@@ -109,7 +109,7 @@ async def test_a_remapped_key_chooses_in_lists_without_keys_of_their_own(tmp_pat
         await c.press("f3")
         await c.until(lambda: isinstance(c.app.screen, InboxDialog), "the inbox")
         said = str(c.app.screen.query(".dialog-keys").first().render())
-        assert said == "o Open the question · x Close"
+        assert said == "o Open the question · / Find · x Close"
         await c.press("enter", "escape", "q")
         assert isinstance(c.app.screen, InboxDialog)
         await c.press("o")
