@@ -83,9 +83,9 @@ def test_the_set_has_what_it_promises(tmp_path: Path) -> None:
     asked = TeamSet.read(SENTENCES)
     asked.build(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} >= {"hitl.toml", "money.py", "crm.py"}
-    assert (len(asked.defaults), len(asked.sentences)) == (8, 30)
-    assert sum(s.language == "ko" for s in asked.sentences) == 15
-    assert [s.id for s in asked.sentences if not s.plan] == ["e14", "e15", "k14", "k15"]
+    assert (len(asked.defaults), len(asked.sentences)) == (12, 45)
+    assert sum(s.language == "ko" for s in asked.sentences) == 22
+    assert [s.id for s in asked.sentences if not s.plan] == ["e14", "e15", "k14", "k15", "k22"]
     for sentence in asked.sentences:
         for number, expected in enumerate(sentence.plan):
             assert expected.team in asked.defaults or expected.team == "search_team"

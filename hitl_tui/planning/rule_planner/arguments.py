@@ -1,8 +1,7 @@
 """Arguments from words: what a clause gives, and the parameters that take it by their types, names and units.
 
-What is given is found first (numbers with units, dates, files, quoted texts, names of choices). Each goes to the
-parameter that its label or its unit names, else to the only one that can take it. Nothing is guessed: an amount that
-no parameter takes is left over, and so is a parameter that nothing was said for.
+Each value goes to the parameter that its label, its unit or its kind names, else to the only one that can take it.
+Nothing is guessed: an amount that no parameter takes is left over, and so is a parameter that nothing was said for.
 """
 
 from __future__ import annotations
@@ -16,48 +15,13 @@ from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
-from hitl_tui.planning.rule_planner.query_reader import Span
 from hitl_tui.planning.rule_planner.rule_file import Rules
+from hitl_tui.planning.rule_planner.values import PARTICLE, Given, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import Lexicon, alike, name_words, stem
 
 PAIR = re.compile(
     r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
 )
-_DIGITS = r"[0-9][0-9,]{0,20}(?:\.[0-9]{1,12})?"
-_KOREAN = (
-    rf"{_DIGITS}\s?[천백십]?(?:[억만]|조(?![의항에가]))(?:\s?{_DIGITS}\s?[천백십]?[억만]?)*"
-    rf"|{_DIGITS}[천백](?=원|달러|만)"
-)
-_NUMBER = re.compile(
-    rf"(?<![\w.,/:#-])(?P<sign>[$€£₩¥]|[+-])?\s?(?:(?P<korean>{_KOREAN})|(?P<plain>{_DIGITS})"
-    r"(?:\s?(?P<scale>thousand|million|billion|bn|k(?![a-z])))?)",
-    re.IGNORECASE,
-)
-_SCALES = {"thousand": 1e3, "k": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
-_POWERS = {"십": 10, "백": 100, "천": 1000, "만": 10_000, "억": 10**8, "조": 10**12}
-_QUOTED = re.compile(
-    r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|‘([^’\n]{1,400})’|(?<!\w)\'([^\'\n]{1,400})\'(?![A-Za-z0-9])|`([^`\n]{1,400})`'
-)
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
-_URL = re.compile(r"https?://[^\s\"'<>]{1,400}")
-_PATH = re.compile(
-    r"(?<![\w.@/-])(?:(?:\.{1,2}/|~/|/)?[\w.가-힣-]{1,80}(?:/[\w.가-힣-]{0,80})+|[\w-]{1,80}(?:\.[A-Za-z][A-Za-z0-9]{0,5})+(?![\w가-힣]*@)|\.{1,2}(?=\s|$))"
-)
-_VERSION = re.compile(r"(?<![\w.-])v?\d{1,6}(?:\.\d{1,6}){2,4}(?:-[A-Za-z0-9.]{1,20})?(?![\d.]*\d)")
-_CODE = re.compile(r"(?<![\w-])#?(?=[A-Za-z0-9_-]{0,20}[0-9])[A-Za-z][A-Za-z0-9_-]{1,40}(?![A-Za-z0-9_-])")
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_DATE = re.compile(
-    r"(?<!\d)(?P<y>(?:19|20)\d\d)(?:-|\.\s?|/|년\s?)(?P<m>\d{1,2})(?:-|\.\s?|/|월\s?)(?P<d>\d{1,2})일?(?!\d)"
-    r"|(?<![a-z])(?P<mon>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s(?P<d2>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y2>(?:19|20)\d\d)"
-    r"|(?<!\d)(?P<d3>\d{1,2})(?:st|nd|rd|th)?\s(?P<mon3>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?,?\s(?P<y3>(?:19|20)\d\d)",
-    re.IGNORECASE,
-)
-_CLOCK = re.compile(
-    r"(?:(?P<half>오전|오후)\s?)?(?<!\d)(?P<h>\d{1,2})\s?시(?!간)(?:\s?(?P<m>\d{1,2})\s?분)?"
-    r"|(?<![\d:])(?P<h2>\d{1,2})(?::(?P<m2>\d{2}))?\s?(?P<half2>[ap])\.?m\.?(?![a-z])|(?<![\d:])(?P<h3>\d{1,2}):(?P<m3>\d{2})(?![\d:])",
-    re.IGNORECASE,
-)
-_PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:으로|로|을|를|은|는|이|가|와|과|이랑|랑|하고|에서|에|만|도|의)$")
 _BEFORE = re.compile(
     r"(?P<words>(?:[\w-]+\s+){0,2}?[\w-]+?)(?:은|는|을|를|이|가)?\s{0,3}(?:[:=]|\s(?:is|of|to|as|at|by)(?=\s))?\s{0,3}[\"'“‘`]?$"
 )
@@ -65,25 +29,7 @@ _AFTER = re.compile(r"[\"'”’`]?\s{0,2}(?:짜리\s?)?(?P<word>[A-Za-z가-힣_
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
 _TEXTS = frozenset({"string", "path", "any"})
 _NUMBERS = frozenset({"integer", "number", "any"})
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Something that a clause gives.
-
-    Args:
-        kind: `number`, `percent`, `text`, `path`, `date`, `clock`, `email`, `url` or `code`.
-        value: what it is.
-        place: where it stands.
-        unit: what it is counted in; empty for none.
-        measure: what such a unit measures.
-    """
-
-    kind: str
-    value: float | int | str
-    place: Span
-    unit: str = ""
-    measure: str = ""
+_SPECIAL = ("clock", "date", "email", "url", "code", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +70,7 @@ class _Filling:
         self.used += places
 
     def untaken(self, given: Sequence[Given]) -> list[Given]:
-        return [g for g in given if not _overlaps(g.place, self.used)]
+        return [g for g in given if not overlaps(g.place, self.used)]
 
 
 def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> list[Bound]:
@@ -141,126 +87,30 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     """
     filling = _Filling(facts, clause, rules)
     _take_pairs(filling)
-    blank = blanked(clause, [*named, *filling.used])
-    given = given_in(blank, rules)
-    _take_roles(filling, blank, given)
-    _take_choices(filling, blank, given)
-    _take_labelled(filling, given, blank)
+    text = blanked(clause, [*named, *filling.used])
+    given = given_in(text, rules.units)
+    _take_roles(filling, text, given)
+    _take_choices(filling, text, given)
+    _take_labelled(filling, given, text)
     _take_lists(filling, given)
-    rest = filling.untaken(given)
-    _take_only(filling, [g for g in rest if g.kind == "number"], _NUMBERS)
-    several = _take_texts(filling, filling.untaken(rest), blank)
-    _take_flags(filling, blank)
-    _take_leftover(filling, blank)
+    _take_only(filling, [g for g in given if g.kind == "number"], _NUMBERS)
+    several = _take_texts(filling, [g for g in given if g.kind not in ("number", "percent")], text)
+    _take_flags(filling, text)
+    _take_leftover(filling, text)
     unplaced = tuple(
         dict.fromkeys(
-            clause[g.place[0] : g.place[1]].strip()
+            clause[slice(*g.place)].strip()
             for g in filling.untaken(given)
             if g.kind == "percent" or (g.kind == "number" and (g.measure or not facts.parameters))
         )
     )
-    whole = _bound(filling, unplaced)
-    if several is None:
-        return [whole]
-    name, listed = several
-    return [replace(whole, parameters=_ordered({**filling.values, name: g.value}, facts)) for g in listed]
+    taken = [{**filling.values, several[0]: g.value} for g in several[1]] if several else [filling.values]
+    return [Bound(in_declared_order(values, facts), tuple(filling.used), unplaced) for values in taken]
 
 
-def _bound(filling: _Filling, unplaced: tuple[str, ...]) -> Bound:
-    return Bound(_ordered(filling.values, filling.facts), tuple(filling.used), unplaced)
-
-
-def _ordered(values: JsonObject, facts: CommandFacts) -> JsonObject:
+def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
+    """Return values by name in the order in which a call declares them."""
     return {n: values[n] for n in facts.parameters if n in values}
-
-
-def blanked(text: str, places: Sequence[Span]) -> str:
-    """Return a text with spaces for what stands at these places."""
-    for start, end in places:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
-
-
-def _overlaps(place: Span, others: Sequence[Span]) -> bool:
-    return any(start < place[1] and place[0] < end for start, end in others)
-
-
-# What is given -------------------------------------------------------------------------------------------------------
-
-
-def given_in(text: str, rules: Rules) -> list[Given]:
-    """Return what a text gives, in order: nothing in it is given twice."""
-    found: list[Given] = []
-    for one in _all_given(text, rules):
-        if not _overlaps(one.place, [g.place for g in found]):
-            found.append(one)
-    return sorted(found, key=lambda g: g.place)
-
-
-def _all_given(text: str, rules: Rules) -> Iterator[Given]:
-    for match in _QUOTED.finditer(text):
-        yield Given("text", next(part for part in match.groups() if part), match.span())
-    for kind, expression in (("url", _URL), ("email", _EMAIL)):
-        for match in expression.finditer(text):
-            yield Given(kind, match.group().rstrip(".,;"), match.span())
-    for match in _DATE.finditer(text):
-        year = int(match["y"] or match["y2"] or match["y3"])
-        name = (match["mon"] or match["mon3"] or "").lower()
-        month = int(match["m"]) if match["m"] else _MONTHS.index(name) + 1
-        day = int(match["d"] or match["d2"] or match["d3"])
-        yield Given("date", f"{year:04d}-{month:02d}-{day:02d}", match.span())
-    for match in _VERSION.finditer(text):
-        yield Given("code", match.group(), match.span())
-    for match in _CLOCK.finditer(text):
-        hour = int(match["h"] or match["h2"] or match["h3"])
-        afternoon = match["half"] == "오후" or (match["half2"] or "").lower() == "p"
-        hour = (hour % 12 + 12 * afternoon) if match["half"] or match["half2"] else hour
-        yield Given("clock", f"{hour:02d}:{int(match['m'] or match['m2'] or match['m3'] or 0):02d}", match.span())
-    for match in rules.units.counted.finditer(text):
-        unit = rules.units.after(text, match.end())
-        if unit is not None:
-            place = (match.start(), match.end() + unit.length)
-            yield Given("number", rules.units.numerals[match.group().lower()], place, unit.name, unit.measure)
-    for match in _PATH.finditer(text):
-        said = match.group()
-        value = said if set(said) <= {"."} else _PARTICLE.sub("", said).rstrip(".")
-        if value and not value.replace(".", "").isdigit():
-            yield Given("path", value.rstrip("/") or value, (match.start(), match.start() + len(value)))
-    for match in _NUMBER.finditer(text):
-        yield _number(match, text, rules)
-    for match in _CODE.finditer(text):
-        yield Given("code", match.group(), match.span())
-
-
-def _number(match: re.Match[str], text: str, rules: Rules) -> Given:
-    value = _korean_number(match["korean"]) if match["korean"] else float(match["plain"].replace(",", "").rstrip("."))
-    if match["scale"]:
-        value *= _SCALES[match["scale"].lower()]
-    end = match.end()
-    sign = match["sign"] or ""
-    if sign == "-":
-        value = -value
-    number = int(value) if value.is_integer() else value
-    start = match.start() + (len(match.group()) - len(match.group().lstrip()))
-    unit = rules.units.after(text, end) if sign in ("", "+", "-") else rules.units.named(sign)
-    if unit is None:
-        return Given("number", number, (start, end))
-    end = max(end, end + unit.length)
-    kind = "percent" if unit.measure == "percent" else "number"
-    return Given(kind, number, (start, end), unit.name, unit.measure)
-
-
-def _korean_number(said: str) -> float:
-    total = part = 0.0
-    for digits, powers in re.findall(rf"({_DIGITS})\s?([십백천만억조]*)", said):
-        part = float(digits.replace(",", ""))
-        for power in powers:
-            part *= _POWERS[power]
-        total += part
-    return total
-
-
-# Who takes it --------------------------------------------------------------------------------------------------------
 
 
 def _take_pairs(filling: _Filling) -> None:
@@ -272,16 +122,16 @@ def _take_pairs(filling: _Filling) -> None:
             raise PlanError(
                 Message('The command {} has no parameter "{}"; it has {}.', filling.facts.name, name, known)
             )
-        filling.take(name, typed(_unquoted(match["value"]), parameters[name]), match.span())
+        filling.take(name, _typed(_unquoted(match["value"]), parameters[name]), match.span())
 
 
 def _unquoted(value: str) -> str:
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
-    return _PARTICLE.sub("", value.rstrip(",;!?")) or value
+    return PARTICLE.sub("", value.rstrip(",;!?")) or value
 
 
-def typed(value: str, parameter: ParameterFacts) -> Json:
+def _typed(value: str, parameter: ParameterFacts) -> Json:
     """Return a text as the type that is due; what doesn't read as such stays as written, for the team's own check."""
     if parameter.type == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", value):
         return int(value)
@@ -299,13 +149,13 @@ def _take_choices(filling: _Filling, text: str, given: Sequence[Given]) -> None:
         found: dict[str, Span] = {}
         for choice in sorted(parameter.choices, key=len, reverse=True):
             place = _spoken_choice(choice, parameter, text, filling.rules.lexicon)
-            if place is not None and not _overlaps(place, list(found.values())):
+            if place is not None and not overlaps(place, list(found.values())):
                 found[choice] = place
         labelled = [c for c, place in found.items() if _labels(name, parameter, text, place, filling.rules)]
-        chosen = labelled if len(labelled) == 1 else sorted(found, key=found.__getitem__)
+        chosen = labelled if len(labelled) == 1 else list(found)
         if parameter.type == "array" and found:
-            chosen = sorted(found, key=found.__getitem__)
-            filling.take(name, list(chosen), *found.values())
+            in_order: list[Json] = [*sorted(found, key=lambda choice: found[choice])]
+            filling.take(name, in_order, *found.values())
         elif len(chosen) == 1:
             filling.take(name, chosen[0], found[chosen[0]])
 
@@ -329,7 +179,7 @@ def _has(choice: str, text: str) -> bool:
 
 
 def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None:
-    """Give each parameter what stands beside its name, or what is counted in its unit: the surest first."""
+    """Give each parameter what stands beside its name, or what is of its kind or unit: the surest first."""
     scored = []
     for index, (name, parameter) in enumerate(filling.free().items()):
         for one in filling.untaken(given):
@@ -340,10 +190,10 @@ def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None
                 if score:
                     scored.append((-score, one.place, index, name, one, value))
     for _, _, _, name, one, value in sorted(scored, key=lambda s: s[:3]):
-        if name not in filling.values and not _overlaps(one.place, filling.used):
+        if name not in filling.values and not overlaps(one.place, filling.used):
             filling.take(name, value, one.place)
     for name, parameter in filling.free(_TEXTS).items():
-        if (labelled := _word_after(name, parameter, text)) is not None and not _overlaps(labelled[1], filling.used):
+        if (labelled := _word_after(name, parameter, text)) is not None and not overlaps(labelled[1], filling.used):
             filling.take(name, *labelled)
 
 
@@ -356,7 +206,7 @@ def _word_after(name: str, parameter: ParameterFacts, text: str) -> tuple[str, S
     match = re.search(rf"(?<![\w./-])(?:{'|'.join(names)}){link}{value}", text, re.IGNORECASE)
     if match is None:
         return None
-    return _PARTICLE.sub("", match["value"]).rstrip("."), match.span()
+    return PARTICLE.sub("", match["value"]).rstrip("."), match.span()
 
 
 def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules: Rules) -> int:
@@ -364,17 +214,13 @@ def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules:
     wanted = name_words(name)
     before = _BEFORE.search(text[max(0, place[0] - 40) : place[0]])
     said = name_words(before["words"]) if before else []
-    score = 0
-    if said and _means(said[-1], wanted, rules.lexicon):
-        score = 4 + len([w for w in said if _means(w, wanted, rules.lexicon)])
     after = _AFTER.match(text, place[1])
-    if after and _means(after["word"], wanted, rules.lexicon):
-        score = max(score, 4)
-    if not score:
-        described = [w for w in name_words(parameter.description) if len(w) > 1 and rules.lexicon.plain(w)]
-        beside = [*said[-1:], *([after["word"]] if after else [])]
-        score = 2 if any(rules.lexicon.plain(w) and _means(w, described, rules.lexicon) for w in beside) else 0
-    return score
+    beside = [*said[-1:], *([after["word"]] if after else [])]
+    if any(_means(word, wanted, rules.lexicon) for word in beside):
+        return 4 + len([w for w in said if _means(w, wanted, rules.lexicon)])
+    described = [w for w in name_words(parameter.description) if len(w) > 1 and rules.lexicon.plain(w)]
+    plain = filter(rules.lexicon.plain, beside)
+    return 2 if any(_means(word, described, rules.lexicon) for word in plain) else 0
 
 
 def _means(word: str, wanted: Sequence[str], lexicon: Lexicon) -> bool:
@@ -383,16 +229,20 @@ def _means(word: str, wanted: Sequence[str], lexicon: Lexicon) -> bool:
 
 
 def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> int:
-    """Return how surely the kind of what is given names a parameter: its unit, or a date, an address, a file."""
-    words = [*name_words(name), *name_words(parameter.description)]
-    if one.unit and one.measure not in ("", "currency") and rules.units.of(words, one.measure):
-        return 4 if rules.units.of(name_words(name), one.measure) else 3
+    """Return how surely the kind of what is given names a parameter: its unit, or a date, an address, a code."""
+    called, described = name_words(name), name_words(parameter.description)
+    if one.unit and one.measure not in ("", "currency") and rules.units.of([*called, *described], one.measure):
+        return 4 if rules.units.of(called, one.measure) else 3
     if one.kind == "code" and _shape(str(one.value)) in map(_shape, parameter.description.split()):
         return 3
     kinds = rules.units.kinds.get(one.measure or one.kind, frozenset())
-    if any(word.lower() in kinds for word in name_words(name)):
+    if _of_kind(called, kinds):
         return 3
-    return 2 if one.kind in ("clock", "date", "email", "url") and any(word.lower() in kinds for word in words) else 0
+    return 2 if one.kind in _SPECIAL and _of_kind(described, kinds) else 0
+
+
+def _of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
+    return any(word.lower() in kinds or word.lower().removesuffix("s") in kinds for word in words)
 
 
 def _shape(text: str) -> str:
@@ -408,9 +258,7 @@ def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> J
     if one.kind == "number":
         if parameter.type == "string":
             return str(one.value)
-        if parameter.type not in _NUMBERS:
-            return None
-        return _converted(one, name, parameter, rules)
+        return _converted(one, name, parameter, rules) if parameter.type in _NUMBERS else None
     if one.kind == "clock" and parameter.type in ("integer", "number"):
         hours = rules.units.kinds["clock"] & {word.lower() for word in words}
         return int(str(one.value).partition(":")[0]) if hours else None
@@ -447,29 +295,25 @@ def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -
     if one.measure and one.measure != "count":
         own = rules.units.of(words, one.measure)
         if own:
-            value = value * rules.units.factor(one.unit) / rules.units.factor(own)
-            value = round(value, 9)
+            value = round(value * rules.units.factor(one.unit) / rules.units.factor(own), 9)
         elif (measures and one.measure not in measures) or one.measure in ("size", "time"):
             return None
-    elif measures and one.measure == "" and rules.units.of(words, "time") and one.unit:
-        return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return None if parameter.type == "integer" and not isinstance(value, int) else value
 
 
 def _take_lists(filling: _Filling, given: Sequence[Given]) -> None:
-    """Give the only list that is free all numbers, or all texts, that nothing else took."""
+    """Give the only list that is free all that it can hold and nothing else took: of its own kind, if it names one."""
     lists = filling.free(frozenset({"array"}))
     if len(lists) != 1:
         return
     [(name, parameter)] = lists.items()
-    numbers = parameter.items in ("integer", "number")
-    kinds = {"number"} if numbers else {"text", "email", "url", "code"}
-    if filling.rules.units.kinds["path"] & {word.lower() for word in name_words(name)}:
-        kinds.add("path")
-    found = [g for g in filling.untaken(given) if g.kind in kinds]
-    if found:
+    item = replace(parameter, type="number" if parameter.items in _NUMBERS else "string")
+    kinds = {"number"} if item.type == "number" else {"text", "email", "url", "code", "path"}
+    rest = [g for g in filling.untaken(given) if g.kind in kinds]
+    own = {g.kind for g in rest if _by_kind(name, item, g, filling.rules)} or kinds - {"path"}
+    if found := [g for g in rest if g.kind in own]:
         filling.take(name, [g.value for g in found], *(g.place for g in found))
 
 
@@ -484,28 +328,23 @@ _TO = re.compile(
 def _take_roles(filling: _Filling, text: str, given: Sequence[Given]) -> None:
     """Fill what something is changed from and into: "100 USD to EUR", "달러를 원으로"."""
     units = filling.rules.units
+    counted = next(((g.unit, (0, 0)) for g in given if g.unit), ("", (0, 0)))
     for name, parameter in filling.free(frozenset({"string", "choice"})).items():
         words = {w.lower() for w in name_words(name)}
         if words & units.kinds["from"]:
-            unit = next((g for g in given if g.unit), None)
             found, place = _role(_FROM, text, given, filling)
-            if not found and unit is not None:
-                found, place = unit.unit, (0, 0)
+            found, place = (found, place) if found else counted
         elif words & units.kinds["to"]:
             found, place = _role(_TO, text, given, filling)
         elif words & units.kinds["unit"]:
-            unit = next((g for g in given if g.unit), None)
-            found, place = (unit.unit, (0, 0)) if unit else ("", (0, 0))
+            found, place = counted
         else:
             continue
         known = units.named(found)
         value = known.name if known and known.measure == "currency" else found
         if parameter.choices:
-            named = [
-                c
-                for c in parameter.choices
-                if c.lower() == value.lower() or _spoken_choice(c, parameter, found, filling.rules.lexicon)
-            ]
+            lexicon = filling.rules.lexicon
+            named = [c for c in parameter.choices if _spoken_choice(c, parameter, f"{found} {value}", lexicon)]
             value = named[0] if len(named) == 1 else ""
         if value:
             filling.take(name, value, *([place] if place[1] else []))
@@ -514,7 +353,7 @@ def _take_roles(filling: _Filling, text: str, given: Sequence[Given]) -> None:
 def _role(expression: re.Pattern[str], text: str, given: Sequence[Given], filling: _Filling) -> tuple[str, Span]:
     for match in expression.finditer(text):
         group = "value" if match["value"] else "ko"
-        if match[group] and not _overlaps(match.span(group), [*filling.used, *(g.place for g in given)]):
+        if match[group] and not overlaps(match.span(group), [*filling.used, *(g.place for g in given)]):
             return match[group], match.span(group)
     return "", (0, 0)
 
@@ -533,45 +372,27 @@ def _take_only(filling: _Filling, given: Sequence[Given], kinds: frozenset[str])
                     filling.take(name, value, one.place)
 
 
-def _take_texts(filling: _Filling, given: Sequence[Given], text: str) -> tuple[str, list[Given]] | None:
+def _take_texts(filling: _Filling, texts: Sequence[Given], text: str) -> tuple[str, list[Given]] | None:
     """Give texts and files to the parameters that are free; several of a list that one takes are several calls."""
-    texts = [g for g in given if g.kind not in ("number", "percent")]
-    for kinds, said in ((frozenset({"path"}), [g for g in texts if g.kind == "path"]), (frozenset({"date"}), texts)):
-        _take_only(filling, [g for g in said if g.kind in (*kinds, "text")], kinds)
-    folder = _folder(filling, text)
-    if folder is not None:
-        filling.take(folder[0], folder[1], folder[2])
+    for kind, said in (("path", [g for g in texts if g.kind == "path"]), ("date", texts)):
+        _take_only(filling, [g for g in said if g.kind in (kind, "text")], frozenset({kind}))
+    folders = {
+        m[g]: m.span() for e in filling.rules.commands.paths for m in e.finditer(text) for g in m.groupdict() if m[g]
+    }
+    paths = list(filling.free(frozenset({"path"})))
+    if len(paths) == 1 and len(folders) == 1:
+        [(folder, place)] = folders.items()
+        filling.take(paths[0], folder.rstrip("."), place)
     rest = [g for g in filling.untaken(texts) if not filling.rules.commands.apart.search(text[: g.place[0]])]
     _take_only(filling, rest, _TEXTS)
     rest = filling.untaken(rest)
-    free = filling.free(frozenset({"string", "path"}))
-    if len(free) == 1 and len(rest) > 1 and _listed(text, rest, filling.rules):
-        [(name, parameter)] = free.items()
-        if all(_fitted(g, name, parameter, filling.rules) is not None for g in rest):
-            filling.used += [g.place for g in rest]
-            return name, rest
+    free = list(filling.free(frozenset({"string", "path"})).items())
+    gaps = [text[one.place[1] : other.place[0]] for one, other in pairwise(rest)]
+    listed = all(filling.rules.commands.listing.fullmatch(PARTICLE.sub("", f"0{gap}")[1:] or gap) for gap in gaps)
+    if len(free) == 1 and gaps and listed and all(_fitted(g, *free[0], filling.rules) is not None for g in rest):
+        filling.used += [g.place for g in rest]
+        return free[0][0], rest
     return None
-
-
-def _folder(filling: _Filling, text: str) -> tuple[str, str, Span] | None:
-    """Return the folder that a text names as one, for the only path that is free."""
-    paths = filling.free(frozenset({"path"}))
-    found = [
-        (m, group)
-        for e in filling.rules.commands.paths
-        for m in e.finditer(text)
-        for group, v in m.groupdict().items()
-        if v
-    ]
-    if len(paths) == 1 and len({m[group] for m, group in found}) == 1:
-        match, group = found[0]
-        return next(iter(paths)), match[group].rstrip("."), match.span()
-    return None
-
-
-def _listed(text: str, values: Sequence[Given], rules: Rules) -> bool:
-    gaps = (text[one.place[1] : other.place[0]] for one, other in pairwise(values))
-    return all(rules.commands.listing.fullmatch(_PARTICLE.sub("", f"0{gap}")[1:] or gap) for gap in gaps)
 
 
 _NOT = re.compile(r"(?<![a-z])(?:no|not|without|don.t|skip)\s+(?:\w+\s)?$", re.IGNORECASE)
@@ -583,11 +404,9 @@ def _take_flags(filling: _Filling, text: str) -> None:
     for name, parameter in filling.free(frozenset({"boolean"})).items():
         for said in (name, *re.split(r"[,;()]", parameter.description)):
             words = [word for word in name_words(said) if filling.rules.lexicon.plain(word)]
-            found = [_mention(word, text, filling.rules) for word in words]
-            places = [place for place in found if place is not None]
+            places = [place for word in words if (place := _mention(word, text, filling.rules))]
             if words and len(places) == len(words):
-                start, end = min(places)[0], max(places)[1]
-                denied = _NOT.search(text[:start]) or _NOT_AFTER.match(text, end)
+                denied = _NOT.search(text[: min(places)[0]]) or _NOT_AFTER.match(text, max(places)[1])
                 filling.take(name, denied is None, *places)
                 break
 
@@ -602,68 +421,58 @@ def _mention(word: str, text: str, rules: Rules) -> Span | None:
 
 
 _REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
-
-
 _NEAR = 4  # words of a clause among which the verb stands that asks
 _WITHIN = re.compile(r"(?<![a-z])(?:in|under|inside|within|from)\s+$", re.IGNORECASE)
 _LEADS = re.compile(
     r"(?<![a-z])(?:for|to|in|of|on|about|at|from|with|by|named|called|is)\s+(?:an?\s+)?$", re.IGNORECASE
 )
+_NAME_OF = re.compile(r"\s+(?=[A-Z])")
 
 
 def _take_leftover(filling: _Filling, text: str) -> None:
     """Give the only text that is still needed the only words that say nothing else; a folder what is "in" it."""
-    kinds, runs = filling.rules.units.kinds, _runs(filling, text)
+    kinds, runs = filling.rules.units.kinds, list(_runs(filling, text))
     paths = [n for n, p in filling.free(frozenset({"path"})).items() if p.needed]
-    within = [run for run in runs if run[2].isascii() and _WITHIN.search(text[: run[0]])]
+    within = [run for run in runs if run[1].isascii() and _WITHIN.search(text[: run[0][0]])]
     if len(paths) == 1 and len(within) == 1:
-        filling.take(paths[0], within[0][2], within[0][:2])
+        filling.take(paths[0], within[0][1], within[0][0])
         runs.remove(within[0])
-    special = kinds["date"] | kinds["clock"] | kinds["email"] | kinds["url"] | kinds["path"]
-    free = [
-        n
-        for n, p in filling.free(frozenset({"string"})).items()
-        if p.needed and not special & {word.lower() for word in name_words(n)}
-    ]
-    proper = [run for run in runs if run[2][0].isupper() and text[: run[0]].strip()]
-    runs = proper or [run for run in runs if not run[2].isascii() or _led(filling.clause, run[0], filling.rules)]
-    if len(free) == 1 and len({said for _, _, said in runs}) == 1:
-        filling.take(free[0], runs[0][2], *((start, end) for start, end, _ in runs))
+    special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
+    free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
+    free = [n for n in free if not _of_kind(name_words(n), special)]
+    proper = [run for run in runs if run[1][0].isupper() and text[: run[0][0]].strip()]
+    runs = proper or [run for run in runs if not run[1].isascii() or _led(filling.clause, run[0][0], filling.rules)]
+    if len(free) == 1 and len({said for _, said in runs}) == 1:
+        filling.take(free[0], runs[0][1], *(place for place, _ in runs))
 
 
 def _led(clause: str, at: int, rules: Rules) -> bool:
     """Whether a Latin word is named as something: after a preposition or the verb it is the object of, or in Korean."""
     before = clause[:at]
     verb = re.search(r"([A-Za-z-]+)\s+$", before)
-    return bool(
-        _LEADS.search(before)
-        or (verb and rules.lexicon.is_verb(verb[1]) and len(before.split()) < _NEAR)
-        or re.search("[가-힣]", clause)
-    )
+    near = verb is not None and rules.lexicon.is_verb(verb[1]) and len(before.split()) < _NEAR
+    return near or _LEADS.search(before) is not None or re.search("[가-힣]", clause) is not None
 
 
-_NAME_OF = re.compile(r"\s+(?=[A-Z])")
-
-
-def _runs(filling: _Filling, text: str) -> list[tuple[int, int, str]]:
-    """Return the words, one beside the other, that say nothing of what is called and nothing that was taken."""
-    known = filling.rules.lexicon
+def _runs(filling: _Filling, text: str) -> Iterator[tuple[Span, str]]:
+    """Yield the words, one beside the other, that say nothing of what is called and nothing that was taken."""
+    known, commands = filling.rules.lexicon, filling.rules.commands
     said = known.vocabulary(filling.facts)
-    runs: list[tuple[int, int, str]] = []
+    runs: list[Span] = []
     for match in _WORD.finditer(text):
         word = re.sub(r"['’]s$", "", match.group())
         plain = known.plain(word)
-        apart = _overlaps(match.span(), filling.used) or not plain or known.found(plain, said) or known.is_verb(plain)
-        opens = not text[: match.start()].strip() and word.isascii() and _NAME_OF.match(text, match.end())
-        tail = match.start() > 0 and filling.clause[match.start() - 1].isalnum()
-        asks = filling.rules.commands.request.search(word)
-        if apart or opens or tail or asks or any(map(filling.rules.commands.told.fullmatch, (word, plain))):
+        before = text[: match.start()]
+        opens = not before.strip() and word.isascii() and _NAME_OF.match(text, match.end())
+        tail = filling.clause[: match.start()][-1:].isalnum()
+        asks = commands.request.search(word) or any(map(commands.told.fullmatch, (word, plain)))
+        means = not plain or known.found(plain, said) or known.is_verb(plain)
+        if overlaps(match.span(), filling.used) or means or opens or tail or asks:
             continue
-        gap = text[runs[-1][1] : match.start()] if runs else "."
         end = match.start() + len(plain)
+        gap = text[runs[-1][1] : match.start()] if runs else "."
         if gap.strip() in ("", "&") and text[runs[-1][0]].isupper() == word[0].isupper():
-            start = runs.pop()[0]
-            runs.append((start, end, text[start:end]))
-        elif not _REFERS.search(text[: match.start()]):
-            runs.append((match.start(), end, plain))
-    return runs
+            runs.append((runs.pop()[0], end))
+        elif not _REFERS.search(before):
+            runs.append((match.start(), end))
+    return ((run, text[slice(*run)]) for run in runs)

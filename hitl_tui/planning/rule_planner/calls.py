@@ -12,10 +12,11 @@ from itertools import pairwise
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, blanked, fill, given_in
+from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, fill
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, Span, clauses, split, unread
+from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, clauses, split, unread
 from hitl_tui.planning.rule_planner.rule_file import CommandRules, Expression, Rules
+from hitl_tui.planning.rule_planner.values import Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import stem
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
@@ -111,7 +112,7 @@ def asked_in(
         text: what a person wrote.
         known: what can be called, by name.
         rules: how it is asked for.
-        named_only: clauses in which it has to be named; describing what it does isn't enough there.
+        named_only: clauses in which it has to be named, or given all that it needs.
 
     Raises:
         PlanError: it asks for a command that isn't declared, or a parameter is unknown.
@@ -136,8 +137,11 @@ def asked_in(
         if calls and verdict is _Verdict.NOTHING and (more := _given_later(calls[-1], clause, text, rules)):
             calls[-1] = more
             continue
-        if verdict is not _Verdict.CALLED and verdict is not _Verdict.NEGATED and not named_only(clause.text):
+        if verdict is not _Verdict.CALLED and verdict is not _Verdict.NEGATED:
             deed = by_deed(clause.text, known, rules)
+            if deed and named_only(clause.text):
+                numbered = rules.revise.number.search(clause.text)
+                deed = deed if not numbered and _complete(clause.text, known[deed], rules) else ""
             if deed and (verdict is _Verdict.NOTHING or (verdict is _Verdict.ASKED_ABOUT and known[deed].own)):
                 one = replace(one, name=deed, place=(0, 0), verdict=_Verdict.CALLED)
         if one.verdict is _Verdict.CALLED:
@@ -214,7 +218,7 @@ def _given_later(call: Call, clause: Clause, text: str, rules: Rules) -> Call | 
 
 def _verb_places(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
     """Return where the verb stands that asks for it: it is part of no value."""
-    verbs = rules.lexicon.vocabulary(facts) & rules.lexicon.verbs.keys()
+    verbs = rules.lexicon.meant(f"{facts.name} {facts.description}") & rules.lexicon.verbs.keys()
     words = [m for m in WORD.finditer(clause) if rules.lexicon.concepts(m.group()) & verbs]
     if not words:
         return []
@@ -469,7 +473,8 @@ def _score(
     if (asking or not deeds) and not takes:
         return 0.0
     bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
-    used = [*(g.place for g in given_in(clause, rules)), *bound.used]
+    given = given_in(clause, rules.units)
+    used = [*(g.place for g in given), *bound.used]
     matched = most = total = 0.0
     named = rules.lexicon.meant(facts.name)
     for place, word in _words(clause, rules):
@@ -489,26 +494,30 @@ def _score(
     if total and (not matched or matched < _HALF * total):
         return 0.0
     if deeds and not asking:
-        return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + 0.5 * (not bound.lacks(facts))
-    complete = bool(bound.used) and not bound.lacks(facts) and not bound.unplaced
+        fits = 0.5 * (not bound.lacks(facts)) + sum(overlaps(g.place, bound.used) for g in given) / (len(given) or 1)
+        return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + fits
+    complete = _complete(clause, facts, rules)
     does = own & rules.lexicon.verbs.keys()
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
     only = matched == most and requested <= _ADDED
-    given = bool(bound.used) and not (requested and does)
-    told = not asking and (only or given) and _tells(clause, facts, rules)
+    filled = bool(bound.used) and not (requested and does)
+    told = not asking and (only or filled) and _tells(clause, facts, rules)
     return matched if complete or told else 0.0
+
+
+def _complete(clause: str, facts: CommandFacts, rules: Rules) -> bool:
+    """Whether a clause gives all that a call needs, and more than nothing."""
+    bound, *_ = fill(clause, facts, rules)
+    return bool(bound.used) and not bound.lacks(facts) and not bound.unplaced
 
 
 def _tells(clause: str, facts: CommandFacts, rules: Rules) -> bool:
     """Whether a clause tells to do something, whatever that is, or begins as a description does ("ship": "Ships …")."""
-    korean = re.search("[가-힣]", clause)
     first = rules.commands.lead.sub("", clause.strip(_SIGNS)).partition(" ")[0]
     does = facts.description.partition(" ")[0]
-    return bool(
-        rules.commands.request.search(clause)
-        if korean
-        else rules.commands.told.fullmatch(first) or (first and stem(first) == stem(does))
-    )
+    if rules.commands.request.search(clause):
+        return True
+    return bool(rules.commands.told.fullmatch(first) or (first and stem(first) == stem(does)))
 
 
 def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
@@ -517,7 +526,8 @@ def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
     for match in re.finditer(r"[A-Za-z가-힣]+", text):
         word = rules.lexicon.plain(match.group())
         spoken = rules.lexicon.concepts(word) & (rules.lexicon.verbs.keys() | rules.lexicon.nouns.keys())
-        empty = not spoken and (rules.words.verbs.search(word) or rules.commands.told.fullmatch(word))
+        asks = rules.words.verbs.search(word) or rules.commands.request.search(word)
+        empty = not spoken and (asks or rules.commands.told.fullmatch(word))
         if len(word) > 1 and not empty:
             yield match.span(), word
 

@@ -13,7 +13,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
-from hitl_tui.planning.rule_planner.arguments import fill, given_in
+from hitl_tui.planning.rule_planner.arguments import fill
 from hitl_tui.planning.rule_planner.calls import Asked, Call
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.plan_steps import (
@@ -26,9 +26,10 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     title_of,
     usable,
 )
-from hitl_tui.planning.rule_planner.query_reader import WORD, Span, bare, cut, read, refers, term_of, terms_of
+from hitl_tui.planning.rule_planner.query_reader import WORD, bare, cut, read, refers, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, step_key
+from hitl_tui.planning.rule_planner.values import Span, given_in
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
@@ -182,7 +183,7 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
 def _places(text: str, rules: Rules) -> dict[Span, str]:
     """Return what a text gives, names and says, by place, with the type of what has one; in order."""
-    found = {g.place: f"{g.kind} {g.measure}{PurePosixPath(str(g.value)).suffix}" for g in given_in(text, rules)}
+    found = {g.place: f"{g.kind} {g.measure}{PurePosixPath(str(g.value)).suffix}" for g in given_in(text, rules.units)}
     named = {m.span(): kind for kind in ("place", "law") for e in rules.entities[kind] for m in e.finditer(text)}
     for match in WORD.finditer(text):
         word = bare(match.group(), rules.words)

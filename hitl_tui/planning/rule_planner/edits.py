@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from hitl_tui.planning.rule_planner.arguments import blanked
 from hitl_tui.planning.rule_planner.calls import spoken_name
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import bare, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.values import blanked
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
 

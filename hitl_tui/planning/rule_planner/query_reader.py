@@ -13,6 +13,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.rule_planner.figures import figure_cues
 from hitl_tui.planning.rule_planner.rule_file import Cue, Limits, Need, Rules, Words
+from hitl_tui.planning.rule_planner.values import Span
 
 _HANGUL = re.compile("[가-힣]")
 _JAMO = re.compile("[ᄀ-ᇿ㄰-㆏]")
@@ -352,9 +353,6 @@ def _alike(one: str, other: str, rules: Rules) -> bool:
     return (one[:1].isupper() and other[:1].isupper()) or (one[-1:].isdigit() and other[-1:].isdigit())
 
 
-Span = tuple[int, int]
-"""Where something stands in a text: its start, and its end."""
-
 _BEFORE = 80
 """Characters before a name that are looked at for what joins it to the one before."""
 
@@ -431,7 +429,11 @@ def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
         start, end = match.span()
         if any(s < end and start < e for s, e in used):
             groups.append([])
-        elif term_of(match.group(), rules.words) and not rules.commands.told.fullmatch(match.group()):
+        elif (
+            term_of(match.group(), rules.words)
+            and not rules.commands.told.fullmatch(match.group())
+            and not rules.commands.request.search(match.group())
+        ):
             groups[-1].append((start, end))
     return tuple(text[group[0][0] : group[-1][1]] for group in groups if group)
 

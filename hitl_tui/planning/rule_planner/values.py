@@ -1,0 +1,182 @@
+"""What a text gives: numbers with their units, dates, times, files, addresses, codes and quoted texts.
+
+Everything that planning reads of such things it reads here: the arguments of a call, the quantities of a computation,
+and the places of a question that another one may stand for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hitl_tui.planning.rule_planner.words import Units
+
+Span = tuple[int, int]
+"""Where something stands in a text: its start, and its end."""
+
+_DIGITS = r"[0-9][0-9,]{0,20}(?:\.[0-9]{1,12})?"
+_KOREAN = (
+    rf"{_DIGITS}\s?[천백십]?(?:[억만]|조(?![의항에가]))(?:\s?{_DIGITS}\s?[천백십]?[억만]?)*"
+    rf"|{_DIGITS}[천백](?=원|달러|만)"
+)
+_NUMBER = re.compile(
+    rf"(?<![\w.,/:#-])(?<!제\s)(?P<sign>[$€£₩¥]|[+-]|(?:krw|usd|eur|gbp|jpy)(?=\s?\d))?\s?(?:(?P<korean>{_KOREAN})|(?P<plain>{_DIGITS})"
+    r"(?:\s?(?P<scale>thousand|million|billion|bn|k(?![a-z])))?)",
+    re.IGNORECASE,
+)
+_SCALES = {"thousand": 1e3, "k": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
+_POWERS = {"십": 10, "백": 100, "천": 1000, "만": 10_000, "억": 10**8, "조": 10**12}
+_QUOTED = re.compile(
+    r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|‘([^’\n]{1,400})’|(?<!\w)\'([^\'\n]{1,400})\'(?![A-Za-z0-9])|`([^`\n]{1,400})`'
+)
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
+_URL = re.compile(r"https?://[^\s\"'<>]{1,400}")
+_PATH = re.compile(
+    r"(?<![\w.@/-])(?:(?:\.{1,2}/|~/|/)?[\w.가-힣-]{1,80}(?:/[\w.가-힣-]{0,80})+|[\w-]{1,80}(?:\.[A-Za-z][A-Za-z0-9]{0,5})+(?![\w가-힣]*@)|\.{1,2}(?=\s|$))"
+)
+_VERSION = re.compile(r"(?<![\w.-])v?\d{1,6}(?:\.\d{1,6}){2,4}(?:-[A-Za-z0-9.]{1,20})?(?![\d.]*\d)")
+_CODE = re.compile(r"(?<![\w.,/:-])#?(?=[\w-]{0,40}\d)[^\W_][\w-]{1,40}")
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = "(?:" + "|".join(_MONTHS) + r")[a-z]{0,6}\.?"
+_DATE = re.compile(
+    r"(?<!\d)(?P<y>(?:19|20)\d\d)(?:-|\.\s?|/|년\s?)(?P<m>\d{1,2})(?:-|\.\s?|/|월\s?)(?P<d>\d{1,2})일?(?!\d)"
+    rf"|(?<![a-z])(?P<mon>{_MONTH})\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y2>(?:19|20)\d\d)"
+    rf"|(?<!\d)(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<mon3>{_MONTH}),?\s(?P<y3>(?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(
+    rf"(?<!\d)(?:19|20)\d\d\s?년(?:\s?\d{{1,2}}\s?월)?|(?<![a-z]){_MONTH}\s\d{{1,2}}(?!\d)|(?<!\d)\d{{1,2}}\s?월\s?\d{{1,2}}\s?일",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"(?:(?P<half>오전|오후)\s?)?(?<!\d)(?P<h>\d{1,2})\s?시(?!간)(?:\s?(?P<m>\d{1,2})\s?분)?"
+    r"|(?<![\d:])(?P<h2>\d{1,2})(?::(?P<m2>\d{2}))?\s?(?P<half2>[ap])\.?m\.?(?![a-z])|(?<![\d:])(?P<h3>\d{1,2}):(?P<m3>\d{2})(?![\d:])",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"\s(?:[a-z]{1,20} )?[a-z]{2,20}s(?![a-z])", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:으로|로|을|를|은|는|이|가|와|과|이랑|랑|하고|에서|에|만|도|의)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Something that a text gives.
+
+    Args:
+        kind: `number`, `percent`, `text`, `path`, `date`, `period`, `clock`, `email`, `url` or `code`.
+        value: what it is.
+        place: where it stands.
+        unit: what it is counted in; empty for none.
+        measure: what such a unit measures.
+    """
+
+    kind: str
+    value: float | int | str
+    place: Span
+    unit: str = ""
+    measure: str = ""
+
+
+def overlaps(place: Span, others: Sequence[Span]) -> bool:
+    """Whether a place has something in common with others."""
+    return any(start < place[1] and place[0] < end for start, end in others)
+
+
+def blanked(text: str, places: Sequence[Span]) -> str:
+    """Return a text with spaces for what stands at these places."""
+    for start, end in places:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def given_in(text: str, units: Units) -> list[Given]:
+    """Return what a text gives, in order: nothing in it is given twice."""
+    found: list[Given] = []
+    for one in _all_given(text, units):
+        if not overlaps(one.place, [g.place for g in found]):
+            found.append(one)
+    return sorted(found, key=lambda g: g.place)
+
+
+def quantities(text: str, given: Sequence[Given]) -> list[Given]:
+    """Return what of the given says how much or how many: what has a unit, a percentage, or stands before a plural."""
+    return [
+        g
+        for g in given
+        if g.kind == "percent"
+        or (g.kind == "number" and (g.unit or _SCALED.search(text[slice(*g.place)]) or _counts(text, g)))
+    ]
+
+
+_SCALED = re.compile(r"[만억조]|thousand|million|billion|bn", re.IGNORECASE)
+
+
+def _counts(text: str, one: Given) -> bool:
+    return not _YEAR.fullmatch(text[slice(*one.place)]) and _COUNTED.match(text, one.place[1]) is not None
+
+
+def _all_given(text: str, units: Units) -> Iterator[Given]:
+    for match in _QUOTED.finditer(text):
+        yield Given("text", next(part for part in match.groups() if part), match.span())
+    for kind, expression in (("url", _URL), ("email", _EMAIL)):
+        for match in expression.finditer(text):
+            yield Given(kind, match.group().rstrip(".,;"), match.span())
+    for match in _DATE.finditer(text):
+        year = int(match["y"] or match["y2"] or match["y3"])
+        month = int(match["m"] or 0) or _MONTHS.index((match["mon"] or match["mon3"])[:3].lower()) + 1
+        day = int(match["d"] or match["d2"] or match["d3"])
+        yield Given("date", f"{year:04d}-{month:02d}-{day:02d}", match.span())
+    for match in _PERIOD.finditer(text):
+        yield Given("period", match.group(), match.span())
+    for match in _VERSION.finditer(text):
+        yield Given("code", match.group(), match.span())
+    for match in _CLOCK.finditer(text):
+        hour = int(match["h"] or match["h2"] or match["h3"])
+        afternoon = match["half"] == "오후" or (match["half2"] or "").lower() == "p"
+        hour = (hour % 12 + 12 * afternoon) if match["half"] or match["half2"] else hour
+        yield Given("clock", f"{hour:02d}:{int(match['m'] or match['m2'] or match['m3'] or 0):02d}", match.span())
+    for match in units.counted.finditer(text):
+        unit = units.after(text, match.end())
+        if unit is not None:
+            place = (match.start(), match.end() + unit.length)
+            yield Given("number", units.numerals[match.group().lower()], place, unit.name, unit.measure)
+    for match in _PATH.finditer(text):
+        said = match.group()
+        value = said if set(said) <= {"."} else PARTICLE.sub("", said).rstrip(".")
+        if value and not value.replace(".", "").isdigit():
+            yield Given("path", value.rstrip("/") or value, (match.start(), match.start() + len(value)))
+    numbers = [_number(match, text, units) for match in _NUMBER.finditer(text)]
+    for match in _CODE.finditer(text):
+        # What is written in one with digits and is no number in its unit names something: "KA-4417", "010-1234".
+        said = re.sub(r"(?<=[A-Za-z0-9])[가-힣]+$", "", match.group()).rstrip("-")
+        place = (match.start(), match.start() + len(said))
+        counted = any(n.place[0] <= place[0] and n.place[1] >= place[1] for n in numbers)
+        if len(said) > 1 and not said.isdigit() and not counted:
+            yield Given("code", said, place)
+    yield from numbers
+
+
+def _number(match: re.Match[str], text: str, units: Units) -> Given:
+    value = _korean_number(match["korean"]) if match["korean"] else float(match["plain"].replace(",", "").rstrip("."))
+    value *= _SCALES[match["scale"].lower()] if match["scale"] else 1
+    sign = match["sign"] or ""
+    if sign == "-":
+        value = -value
+    number = int(value) if value.is_integer() else value
+    start, end = match.end() - len(match.group().lstrip()), match.end()
+    unit = units.after(text, end) if sign in ("", "+", "-") else units.named(sign)
+    if unit is None:
+        return Given("number", number, (start, end))
+    kind = "percent" if unit.measure == "percent" else "number"
+    return Given(kind, number, (start, end + unit.length), unit.name, unit.measure)
+
+
+def _korean_number(said: str) -> float:
+    total = 0.0
+    for digits, powers in re.findall(rf"({_DIGITS})\s?([십백천만억조]*)", said):
+        part = float(digits.replace(",", ""))
+        for power in powers:
+            part *= _POWERS[power]
+        total += part
+    return total
