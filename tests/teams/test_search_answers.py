@@ -63,13 +63,21 @@ def ask(root: Path, question: str) -> tuple[Passage, ...]:
     [
         "How do I pay the electricity bill of the warehouse?",
         "How do I declare a Maven dependency in Gradle?",
-        "Who waters the plants of the neighbours in summer?",
         "사내 어린이집은 어떻게 신청하나요?",
     ],
 )
 def test_common_words_alone_answer_nothing(folder: Path, question: str) -> None:
     (folder / "handbook.md").write_text(HANDBOOK)
     assert ask(folder, question) == ()
+
+
+def test_a_passage_on_part_of_a_question_only_comes_near(folder: Path) -> None:
+    (folder / "handbook.md").write_text(HANDBOOK)
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query("Who waters the plants of the neighbours in summer?")
+    assert hits.weak
+    assert hits.missing == ("neighbours",)
 
 
 @pytest.mark.parametrize(

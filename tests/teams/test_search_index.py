@@ -54,8 +54,8 @@ def reasons(done: Refreshed) -> dict[str, str]:
 
 
 def test_only_what_changed_is_read_again(root: Path, cache: Path) -> None:
-    for name in ("a", "b", "c"):
-        write(root / f"{name}.md", f"The word of {name} is {name}elephant.")
+    for name, word in (("a", "walrus"), ("b", "badger"), ("c", "elephant")):
+        write(root / f"{name}.md", f"The animal of {name} is the {word}.")
     first = refresh(cache, root)
     assert (first.indexed, first.unchanged, first.removed, first.searched) == (3, 0, 0, 3)
     second = refresh(cache, root)
@@ -65,8 +65,9 @@ def test_only_what_changed_is_read_again(root: Path, cache: Path) -> None:
     third = refresh(cache, root)
     assert (third.indexed, third.unchanged, third.removed, third.searched) == (1, 1, 1, 2)
     assert paths(cache, "giraffes") == ["a.md"]
-    assert paths(cache, "aelephant") == paths(cache, "belephant") == []
-    assert paths(cache, "celephant") == ["c.md"]
+    assert "a.md" not in paths(cache, "walrus")
+    assert paths(cache, "badger") == []
+    assert paths(cache, "elephant") == ["c.md"]
 
 
 def test_a_change_within_one_tick_of_the_clock_is_seen(root: Path, cache: Path) -> None:

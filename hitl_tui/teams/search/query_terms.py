@@ -25,7 +25,7 @@ MAX_TERMS = 24
 MAX_QUESTION = 20_000
 _SAYS = 0.12
 """Words that say less than this of what is asked aren't looked for, unless there are no others."""
-_ALIKE, _SYLLABLE, _NEAR = 0.7, 0.35, 0.6
+_ALIKE, _SYLLABLE = 0.7, 0.35
 _NUMBER, _NAME = 0.3, 0.75
 _TASKS = frozenset(
     {"summarise", "summarize", "summary", "report", "briefly", "overview", "draft", "explain", "describe", "search"}
@@ -187,6 +187,6 @@ def _run(text: str) -> str:
     return " ".join(run_tokens(text))
 
 
-def with_near(term: Term, words: Sequence[str]) -> Term:
-    """Return a term with words of the documents that are written nearly like it."""
-    return replace(term, forms=_distinct([*term.forms, *(Form(_phrase(word), _NEAR) for word in words)]))
+def with_near(term: Term, words: Sequence[tuple[str, float]]) -> Term:
+    """Return a term with words of the documents that stand for it, each with how well."""
+    return replace(term, forms=_distinct([*term.forms, *(Form(_phrase(word), weight) for word, weight in words)]))

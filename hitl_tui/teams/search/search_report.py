@@ -154,7 +154,7 @@ def make_report(found: Found) -> TeamResult:
         answer=_answer(words, found, citations),
         evidence=tuple(_block(passage, citation) for passage, citation in zip(passages, citations, strict=True)),
         absent=tuple(absent if passages and not found.weak else [headline, *absent]),
-        quoted=tuple(citation.label for citation in citations[: _quoted(passages) if passages else 0]),
+        quoted=tuple(citation.label for citation in citations[: _quoted(found)]),
     )
     return TeamResult(
         text="\n\n".join(parts),
@@ -265,7 +265,7 @@ def _answer(words: Mapping[str, str], found: Found, citations: Sequence[Citation
     if _foreign(found):
         said.append(words["foreign"])
     said.append(words["nearest" if found.weak else "best" if len(passages) > 1 else "only"])
-    for passage, citation in list(zip(passages, citations, strict=True))[: _quoted(passages)]:
+    for passage, citation in list(zip(passages, citations, strict=True))[: _quoted(found)]:
         said.append(f"{_place(passage, citation)}\n\n{quoted(str(passage['text']), _ANSWER)}")
     return "\n\n".join(said)
 
@@ -287,10 +287,11 @@ def _foreign(found: Found) -> bool:
     return "ko" in language_of(found.query) and "ko" not in language_of(str(found.passages[0]["text"]))
 
 
-def _quoted(passages: Sequence[dict[str, Any]]) -> int:
-    """Return how many passages the answer quotes: one that stands out, else those that are nearly as good."""
-    near = [p for p in passages[:_MOST_QUOTED] if p["score"] >= _NEARLY * passages[0]["score"]]
-    return max(1, len(near))
+def _quoted(found: Found) -> int:
+    """Return how many passages the answer quotes: where one is sure, those that are nearly as good; else several."""
+    if found.weak:
+        return _MOST_QUOTED
+    return sum(p["score"] >= _NEARLY * found.passages[0]["score"] for p in found.passages[:_MOST_QUOTED])
 
 
 def _place(passage: dict[str, Any], citation: Citation) -> str:
