@@ -223,6 +223,11 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec("rescue", "Go back to before the answer that made a graph fail", (_ANY,)),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
     CommandSpec(
+        "model",
+        "Show or set the model: provider:name, none, budget DOLLARS, tokens NUMBER",
+        (Argument("choice", Takes.TEXT, required=False, many=True),),
+    ),
+    CommandSpec(
         "trust",
         "Show what the folder wants to run that isn't trusted; trust it when given its digest",
         (),

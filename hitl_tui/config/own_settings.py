@@ -1,11 +1,10 @@
-"""What the person's own settings.toml, in the data folder, says of notifications."""
+"""What the person's own settings.toml, in the data folder, says of notifications and of a model."""
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
 
-from hitl_tui.config.notify_settings import NotifySettings
 from hitl_tui.config.problems import first_problem, key_places
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.errors import ConfigError
@@ -15,8 +14,11 @@ from hitl_tui.core.safe_text import one_line
 SETTINGS = "settings.toml"
 
 
-def own_settings(data: Path) -> NotifySettings:
-    """Return what settings.toml of a data folder says.
+_SECTIONS = ("notify", "model")
+
+
+def own_settings(data: Path) -> WorkspaceConfig:
+    """Return what settings.toml of a data folder says, as the settings of a workspace that has nothing else.
 
     Raises:
         ConfigError: it can't be used; one sentence with file and line.
@@ -24,19 +26,20 @@ def own_settings(data: Path) -> NotifySettings:
     path = data / SETTINGS
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        section = tomllib.loads(text).get("notify")
+        whole = tomllib.loads(text)
     except FileNotFoundError:
-        return NotifySettings()
+        return WorkspaceConfig()
     except OSError as error:
         raise ConfigError(Message("{} can't be read: {}.", path, error.strerror)) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(Message("{} isn't valid TOML: {}.", SETTINGS, one_line(str(error), 160))) from error
-    if section is None:
-        return NotifySettings()
+    sections = {name: whole[name] for name in _SECTIONS if name in whole}
+    if not sections:
+        return WorkspaceConfig()
     from hitl_tui.config.schema import read  # with pydantic
 
-    found = read({"notify": section})
+    found = read(sections)
     if isinstance(found, WorkspaceConfig):
-        return found.notify
+        return found
     line, sentence = first_problem(found, key_places(text))
     raise ConfigError(Message("{} line {}: {}", SETTINGS, line, sentence))

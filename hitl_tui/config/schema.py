@@ -36,6 +36,8 @@ from hitl_tui.config.declared_commands import (
 )
 from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password
 from hitl_tui.config.declared_tools import DEFAULT_TIMEOUT, ToolDeclaration, server_problems, target_problems
+from hitl_tui.config.model_settings import ModelSettings, Prices, name_problem
+from hitl_tui.config.model_settings import address_problem as server_address_problem
 from hitl_tui.config.notify_settings import NotifySettings, address_problem
 from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.problems import Problem, described, nearest, quoted
@@ -111,6 +113,24 @@ def _pin(value: str) -> str:
 def _address(value: str) -> str:
     if problem := address_problem(value):  # it isn't repeated: it may hold a secret
         raise wrong(Problem((), problem))
+    return value
+
+
+def _model_name(value: str) -> str:
+    if problem := name_problem(value):
+        raise wrong(Problem((), problem))
+    return value
+
+
+def _server_address(value: str) -> str:
+    if problem := server_address_problem(value):  # it isn't repeated: it may hold a secret
+        raise wrong(Problem((), problem))
+    return value
+
+
+def _not_negative(value: float) -> float:
+    if value < 0:
+        raise wrong(Problem((), Message("must be at least {}, but it is {}", 0, value)))
     return value
 
 
@@ -552,6 +572,48 @@ class _Notify(_Section):
         return NotifySettings(tuple(dict.fromkeys(self.targets)), tuple(self.on), self.arguments)
 
 
+class _Prices(_Section):
+    input: Annotated[Number, AfterValidator(_not_negative)]
+    output: Annotated[Number, AfterValidator(_not_negative)]
+
+
+class _Model(_Section):
+    """`model = "provider:name"` stands for a table that has the name alone."""
+
+    name: Annotated[str, AfterValidator(_model_name)] = ""
+    base_url: Annotated[str, AfterValidator(_server_address)] = ""
+    timeout: Duration = 120.0
+    retries: Annotated[int, Field(ge=0, le=10)] = 2
+    requests_per_minute: Annotated[int, Field(ge=0, le=100_000)] = 0
+    longest_answer: Annotated[int, Field(ge=256, le=1_000_000)] = 8192
+    budget: Annotated[Number, AfterValidator(_not_negative)] = 0.0
+    token_budget: Annotated[int, Field(ge=0)] = 0
+    prices: _Prices | None = None
+    proposals: bool = True
+    answers: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written(cls, data: object) -> object:
+        return {"name": data} if isinstance(data, str) else data
+
+    def settings(self) -> ModelSettings:
+        prices = Prices(float(self.prices.input), float(self.prices.output)) if self.prices else None
+        return ModelSettings(
+            name=self.name,
+            base_url=self.base_url,
+            timeout=self.timeout,
+            retries=self.retries,
+            requests_per_minute=self.requests_per_minute,
+            longest_answer=self.longest_answer,
+            budget=float(self.budget),
+            token_budget=self.token_budget,
+            prices=prices,
+            proposals=self.proposals,
+            answers=self.answers,
+        )
+
+
 class _File(_Section):
     defaults: _Defaults = _Defaults()
     teams: _Teams = _Teams()
@@ -559,6 +621,7 @@ class _File(_Section):
     secrets: _Secrets = _Secrets()
     pins: _Pins = _Pins()
     notify: _Notify = _Notify()
+    model: _Model = _Model()
 
     @property
     def own_teams(self) -> dict[str, _OwnTeam]:
@@ -579,6 +642,7 @@ class _File(_Section):
             secret_names=tuple(dict.fromkeys(self.secrets.names)),
             pins=tuple(dict.fromkeys(self.pins.exclude)),
             notify=self.notify.settings(),
+            model=self.model.settings(),
         )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.declared_tools import ToolDeclaration
+from hitl_tui.config.model_settings import ModelSettings
 from hitl_tui.config.notify_settings import NotifySettings
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy
@@ -61,6 +62,7 @@ class WorkspaceConfig:
         secret_names: environment variables whose values are masked wherever they would be shown.
         pins: patterns of files that no approval of high risk binds.
         notify: whom to tell of requests.
+        model: the chat model that plans and works.
     """
 
     mode: Mode = Mode.STEP
@@ -75,6 +77,7 @@ class WorkspaceConfig:
     secret_names: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
     notify: NotifySettings = field(default_factory=NotifySettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
 
     @property
     def own_teams(self) -> Mapping[str, GraphDeclaration | ToolDeclaration]:

@@ -225,6 +225,16 @@ class Engine:
         registry = await self.registry()
         return await self._open(registry, await registry.setup(session_id), "", watcher)
 
+    async def model(self, trust: WorkspaceTrust) -> str:
+        """Return the model that a session in a workspace would begin with, or why it can't be told."""
+        from hitl_tui.core.errors import HitlError
+
+        registry = await self.registry()
+        try:
+            return (await asyncio.to_thread(registry.model_settings, trust)).name
+        except HitlError as error:
+            return error.message
+
     async def trust(self, folder: Path) -> WorkspaceTrust:
         """Return the trust in a folder as it is now. Raises HitlError: its files or the record can't be used."""
         return await (await self.registry()).trust.of(folder)

@@ -360,6 +360,7 @@ class SessionSwitcher:
         except HitlError:  # a session that begins there says why it can't
             return
         self._app.home.show_trust(trust)
+        self._app.home.show_model(await self._app.engine.model(trust))
 
     def seek(self, words: str) -> None:
         """Show the first screen with the sessions that have these words."""

@@ -184,7 +184,8 @@ class Sender:
             if workspace:
                 settings, file = (await trust_in(Path(workspace), self._data)).config.notify, "hitl.toml"
             else:
-                settings, file = await asyncio.to_thread(own_settings, self._data), "settings.toml"
+                own = await asyncio.to_thread(own_settings, self._data)
+                settings, file = own.notify, "settings.toml"
         except (HitlError, OSError) as error:
             log.warning("%s", error)
             return []

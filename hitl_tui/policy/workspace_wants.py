@@ -36,6 +36,7 @@ class WantKind(StrEnum):
     STORE = "store"
     VARIABLES = "variables"
     NOTIFY = "notify"
+    MODEL = "model"
     SECRET = "secret"  # noqa: S105 - the name of a kind
     ALLOW = "allow"
     DEADLINE = "deadline"
@@ -193,6 +194,12 @@ def _rest(config: WorkspaceConfig) -> Iterator[Want]:
     if config.notify.targets:
         text = _safe(", ".join(map(shown_address, config.notify.targets)))
         yield Want(WantKind.NOTIFY, str(len(config.notify.targets)), text, Risk.MEDIUM, FILE_NAME)
+    if config.model.name or config.model.base_url:
+        model = config.model
+        text = f"{model.name} @ {_host(model.base_url)}" if model.base_url else model.name
+        # what it is given, and the key of its provider, go where the address leads
+        risk = Risk.HIGH if model.base_url else Risk.MEDIUM
+        yield Want(WantKind.MODEL, "model", _safe(text), risk, FILE_NAME)
     if config.document != DocumentSettings():
         yield Want(WantKind.FOLDER, "document_team", _safe(config.document.folder), Risk.LOW, FILE_NAME)
 

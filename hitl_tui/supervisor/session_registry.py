@@ -14,6 +14,8 @@ from pathlib import Path
 from secrets import token_hex
 
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, GraphSettings, langgraph_file
+from hitl_tui.config.model_settings import ModelSettings, chosen_model
+from hitl_tui.config.own_settings import own_settings
 from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import utc_now
@@ -38,6 +40,7 @@ from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.ledger_sealing import sealing_of
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_workspace, graph_title
+from hitl_tui.supervisor.session_model import SessionModel
 from hitl_tui.supervisor.session_removal import finish_deletions
 from hitl_tui.supervisor.session_setup import (
     DeclaredTeams,
@@ -220,7 +223,8 @@ class SessionRegistry:
         await asyncio.to_thread(check_pins, trust.config, real)
         if settings:
             check_stored(Message("The context"), settings.to_dict(), secrets)
-        planner = await asyncio.to_thread(self._planner, trust, graphs, settings)  # it loads its rules
+        model = await asyncio.to_thread(self._model, trust, secrets)
+        planner = await asyncio.to_thread(self._planner, trust, graphs, settings, model)  # it loads its rules
         planned = await planner.create_execution_plan(text)
         beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
         if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
@@ -237,7 +241,8 @@ class SessionRegistry:
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
         await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs, settings)
         await self.ledger.record(name, *creation_entry(info), self._now())
-        return await self._setup(info)
+        await model.begin(name, self.data.session(name).path)
+        return await self._setup(info, model=model)
 
     async def prepare(self, workspace: Path, progress: Callable[[float], None], *, large: bool = False) -> int:
         """Let the teams of a folder get ready before anybody asks them anything; see `Team.prepare`.
@@ -268,14 +273,14 @@ class SessionRegistry:
         check_workspace(Path(info.workspace))
         return await self._setup(info, teams=teams)
 
-    async def _setup(self, info: SessionInfo, *, teams: bool = True) -> SessionSetup:
+    async def _setup(self, info: SessionInfo, *, teams: bool = True, model: SessionModel | None = None) -> SessionSetup:
         await self.trust.look(at_once=True)
-        setup = await asyncio.to_thread(self._set_up, info)
+        setup = await asyncio.to_thread(self._set_up, info, model)
         if teams:
             await asyncio.to_thread(setup.make_teams)
         return setup
 
-    def _set_up(self, info: SessionInfo) -> SessionSetup:
+    def _set_up(self, info: SessionInfo, begun_with: SessionModel | None) -> SessionSetup:
         folder = self.data.session(info.id)
         self._workspaces.add(Path(info.workspace))
         graphs, unnamed = self._attached(folder.graphs())
@@ -286,8 +291,10 @@ class SessionRegistry:
         opened = policy.trust
         declared = DeclaredTeams(lambda: self._teams(opened, graphs, unnamed, settings))
         secrets = secrets_of(policy.obeyed_config, self._environ)
+        model = begun_with or self._model(opened, secrets)
+        model.bind(info.id, folder.path)
         planner = PlanningAgent.later(
-            lambda: declared.registry.agents(secrets), lambda: planner_for(opened, graphs), self._now
+            lambda: declared.registry.agents(secrets), lambda: planner_for(opened, graphs, model), self._now
         )
         commands = dict(policy.obeyed_config.commands)
         renewing = asyncio.Lock()
@@ -301,7 +308,7 @@ class SessionRegistry:
                     return Message("It reads other secrets; open this session again to run what needs them.")
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
                 declared.take(await asyncio.to_thread(self._teams, trust, graphs, unnamed, settings))
-                planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))
+                planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets, model))
                 commands.clear()
                 commands.update(trust.config.commands)
                 policy.take(trust, (team.name for team in unnamed))
@@ -321,6 +328,7 @@ class SessionRegistry:
             approvers=lambda: self.approvers.current,
             commands=commands,
             renew=renew,
+            model=model,
         )
 
     def _attached(self, graphs: Sequence[GraphDeclaration]) -> tuple[list[GraphDeclaration], list[Team]]:
@@ -356,10 +364,26 @@ class SessionRegistry:
         return registry_of(trust.config, graphs, folder, withheld, self._bindings, self.data.cache, settings)
 
     def _planner(
-        self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], settings: GraphSettings | None = None
+        self,
+        trust: WorkspaceTrust,
+        graphs: Sequence[GraphDeclaration],
+        settings: GraphSettings | None,
+        model: SessionModel,
     ) -> PlanningAgent:
         secrets = secrets_of(trust.config, self._environ)
-        return planner_of(self._teams(trust, graphs, (), settings), trust, graphs, self._now, secrets)
+        return planner_of(self._teams(trust, graphs, (), settings), trust, graphs, self._now, secrets, model)
+
+    def _model(self, trust: WorkspaceTrust, secrets: Mapping[str, str]) -> SessionModel:
+        """Return the model of a session that begins or is opened; nothing is imported for it before it is asked."""
+        return SessionModel(self.model_settings(trust), self._environ, self.ledger, secrets, self._now)
+
+    def model_settings(self, trust: WorkspaceTrust) -> ModelSettings:
+        """Return the model that a session in a workspace would begin with.
+
+        Raises:
+            BadInput: what names it can't be used.
+        """
+        return chosen_model(trust.config.model, own_settings(self.data.root).model, self._environ)
 
 
 def _origin_of(graph: GraphDeclaration) -> str:

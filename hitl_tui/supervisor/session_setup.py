@@ -30,6 +30,7 @@ from hitl_tui.teams.withheld import WithheldTeam
 
 if TYPE_CHECKING:
     from hitl_tui.planning.agent import Planner
+    from hitl_tui.supervisor.session_model import SessionModel
 
 
 async def _never_renewed() -> str:
@@ -56,6 +57,7 @@ class SessionSetup:
         approvers: says who counts where several people or a level are demanded, now.
         commands: the declared commands that may be used, by name.
         renew: takes in what the workspace declares where it was trusted since then; see `SessionView.renew`.
+        model: its chat model; None where it can't have one.
     """
 
     info: SessionInfo
@@ -72,6 +74,7 @@ class SessionSetup:
     approvers: Callable[[], Approvers] = lambda: Approvers(account_name())
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
     renew: Callable[[], Awaitable[str]] = _never_renewed
+    model: SessionModel | None = None
 
     def make_teams(self) -> None:
         """Make its teams and what plans for them now, where nobody wanted them yet; it takes a while.
@@ -187,6 +190,7 @@ def planner_of(
     graphs: Sequence[GraphDeclaration],
     now: Callable[[], str],
     secrets: Mapping[str, str],
+    model: SessionModel | None = None,
 ) -> PlanningAgent:
     """Return what plans: for the first attached graph where there is one, else by the rules.
 
@@ -196,16 +200,20 @@ def planner_of(
         graphs: the attached graphs.
         now: the clock.
         secrets: declared secrets, by name: no step that is planned holds one.
+        model: the session's model; None for none.
     """
-    return PlanningAgent(registry.agents(secrets), planner_for(trust, graphs), now)
+    return PlanningAgent(registry.agents(secrets), planner_for(trust, graphs, model), now)
 
 
-def planner_for(trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> Planner:
+def planner_for(
+    trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], model: SessionModel | None = None
+) -> Planner:
     """Return who plans; its rules take a while to load.
 
     Args:
         trust: the workspace as it is now.
         graphs: the attached graphs.
+        model: the session's model; None for none.
     """
     if graphs:
         from hitl_tui.planning.graph_input import AttachedPlanner
@@ -220,4 +228,15 @@ def planner_for(trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> Pl
     planner: Planner = (
         RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands, [*trust.declared.own_teams])
     )
-    return TablePlanner(planner, Path(trust.folder))
+    rules = TablePlanner(planner, Path(trust.folder))
+    if model is None:
+        return rules
+    from hitl_tui.supervisor.session_model import ChosenPlanner
+
+    def with_model() -> Planner:
+        from hitl_tui.planning.model_planner import ModelPlanner
+
+        beyond = frozenset(team.name for team in withheld_teams(trust))
+        return ModelPlanner(model, rules, commands if trust.trusted else {}, beyond)
+
+    return ChosenPlanner(rules, model, with_model)

@@ -114,6 +114,7 @@ class TeamRegistry:
                 takes_question=team.takes_question,
                 parameters=team.parameters,
                 schema=team.call_schema,
+                input_schema=partial(getattr, team, "input_schema"),
                 retries_of=team.retries_of,
                 optional_for=team.optional_for,
                 programs=team.programs if team.binds_files else None,

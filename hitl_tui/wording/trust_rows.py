@@ -22,6 +22,7 @@ _KINDS: Mapping[WantKind, str] = {
     WantKind.STORE: mark("use a checkpoint store"),
     WantKind.VARIABLES: mark("set environment variables"),
     WantKind.NOTIFY: mark("send notifications"),
+    WantKind.MODEL: mark("use a model"),
     WantKind.SECRET: mark("read secrets"),
     WantKind.ALLOW: mark("let steps run without asking"),
     WantKind.DEADLINE: mark("approve when nobody answers"),

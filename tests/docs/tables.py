@@ -103,6 +103,20 @@ SETTINGS = {
     "notify.on": "of what: `opened`, `half_time` (of a deadline), `decided`; all of them without it",
     "notify.arguments": "true: also tell what a call would run with",
     "pins.exclude": "patterns of files that no step executes: they may change while a step of high risk waits",
+    "model.name": (
+        '`provider:model`, such as `openai:gpt-5-mini`, or `none`; `model = "…"` says the same in short. '
+        "`HITL_MODEL` in the environment stands above it"
+    ),
+    "model.base_url": "address of a server that speaks the provider's protocol; `HITL_MODEL_BASE_URL` stands above it",
+    "model.timeout": "how long one answer may take",
+    "model.retries": "how often a call is tried again where the server is busy or away, 0 to 10",
+    "model.requests_per_minute": "most calls in a minute; 0: no limit",
+    "model.longest_answer": "most tokens of one answer",
+    "model.budget": "dollars that a session may spend; a call that could pass it isn't made. 0: no limit",
+    "model.token_budget": "the same in tokens",
+    "model.prices": "`{ input = 0.25, output = 2.0 }`: dollars for a million tokens, of a model that isn't known",
+    "model.proposals": "false: the model isn't asked after each step whether the plan should change",
+    "model.answers": "false: the answer isn't written up by the model",
 }
 """What each key of hitl.toml takes and does."""
 

@@ -90,7 +90,7 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
 """Names: of formats and programs, of keys, of what is typed. Anything else is a word that was left in English."""
 _TYPED = (
     r"hitl-tui approver add NAME|"
-    r"hitl-tui( [a-z]+)?|audit [a-z]+|/[a-z]+( (list|show|skip|allow|approve|accept|undo))?"
+    r"hitl-tui( [a-z]+)?|audit [a-z]+|/[a-z]+( (list|show|skip|allow|approve|accept|undo|none|budget|tokens|save|run))?"
     r"|f5, ctrl\+x, pagedown, y|graph ="
     r"|uv run --[a-z]+( [a-z]+)?|(uv )?pip install|\"/todo [^\"]+\""
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from textual.events import DescendantFocus, Resize, ScreenResume
 from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 
+from hitl_tui.config.model_settings import NONE, VARIABLE
 from hitl_tui.console import keys
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
@@ -56,6 +58,7 @@ class HomeScreen(PromptScreen):
         self._declares = False
         self._unsatisfiable: tuple[str, ...] = ()
         self._trust: WorkspaceTrust | None = None
+        self._model = os.environ.get(VARIABLE, "")
         self._large = 0
         self._offered = ""
 
@@ -152,7 +155,7 @@ class HomeScreen(PromptScreen):
     def _facts(self) -> None:
         rows = [
             (_("workspace"), self._folder()),
-            (_("model"), _("none (built-in search and arithmetic)")),
+            (_("model"), self._model_said()),
             (_("mode"), self._mode_said()),
         ]
         if self._large:
@@ -194,6 +197,13 @@ class HomeScreen(PromptScreen):
             said = _("{mode}  (as hitl.toml says; {console.mode} changes it)")
         return self.hitl.keymap.named(said).format(mode=mode_words(self.mode))
 
+    def _model_said(self) -> str:
+        if self._model in ("", NONE):
+            return _("none: built-in search and arithmetic. To use one: {variable}=openai:gpt-5-mini").format(
+                variable=VARIABLE
+            )
+        return safe_text(translate(self._model), multiline=False)
+
     def _look_for_file(self) -> None:
         """See whether the workspace has a file that declares a mode; it is read once there is something to see."""
         file = self.hitl.workspace / "hitl.toml"
@@ -227,6 +237,12 @@ class HomeScreen(PromptScreen):
         """Say what the workspace wants and may not, and show the mode that counts there."""
         if trust != self._trust:
             self._trust = trust
+            self._facts()
+
+    def show_model(self, name: str) -> None:
+        """Say which model sessions begin with; an empty name for none."""
+        if name != self._model:
+            self._model = name
             self._facts()
 
     def _trust_said(self, trust: WorkspaceTrust) -> str:

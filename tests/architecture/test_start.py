@@ -1,0 +1,25 @@
+"""What a session without a model leaves unimported."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SPARED = ["langchain.", "langchain_openai", "openai", "genai_prices", "hitl_tui.models.chat_model",
+          "hitl_tui.planning.model_planner", "opentelemetry.sdk"]  # fmt: skip
+
+
+def test_a_session_without_a_model_imports_nothing_for_one(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom hitl_tui.cli import main\n"
+        f"code = main(['run', 'What is the deposit cap?', '--json', '--workspace', {str(tmp_path)!r}])\n"
+        f"found = [m for m in sys.modules if m.startswith(tuple({SPARED}))]\n"
+        "sys.exit(f'{code} {found}' if code != 3 or found else 0)"
+    )
+    (tmp_path / "law.md").write_text("The deposit cap is 5 percent.\n")
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("HITL_")}
+    environ["HITL_DATA_DIR"] = str(tmp_path / "data")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=False)
+    assert done.returncode == 0, done.stderr

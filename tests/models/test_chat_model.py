@@ -1,0 +1,159 @@
+"""A chat model asked by LangChain's own client, of a server that speaks OpenAI's protocol (D6)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from scripted_model import Cuts, Fails, Garbage, Hangs, Reply, Says, ScriptedModel, scripted_model
+
+from hitl_tui.config.model_settings import ModelSettings, Prices
+from hitl_tui.core.errors import BadInput, HitlError, MissingExtra
+from hitl_tui.models.chat_model import LARGEST, Answer, ChatModel, Form
+from hitl_tui.models.failures import ModelFailure
+from hitl_tui.models.usage import Usage, prices_of
+
+pytest.importorskip("langchain_openai")
+
+FORM = Form("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+KEY = {"OPENAI_API_KEY": "test-key"}
+SETTINGS = ModelSettings("openai:scripted", retries=0, timeout=20)
+
+
+def ask(model: ScriptedModel, form: Form | None = None, settings: ModelSettings = SETTINGS) -> Answer:
+    chat = ChatModel(replace(settings, base_url=model.url), KEY)
+    return asyncio.run(chat.ask([("system", "You add."), ("human", "1")], form))
+
+
+def test_words_come_in_pieces_and_tokens_are_counted() -> None:
+    heard: list[str] = []
+    spent: list[Usage] = []
+
+    async def count(usage: Usage) -> None:
+        spent.append(usage)
+
+    with scripted_model([Says("Words that take more than one piece.", usage=(1000, 200))]) as model:
+        settings = replace(SETTINGS, base_url=model.url, prices=Prices(2.0, 10.0))
+        chat = ChatModel(settings, KEY)
+        answer = asyncio.run(chat.ask([("human", "speak")], on_text=heard.append, count=count))
+    assert answer.text == "".join(heard) == "Words that take more than one piece."
+    assert len(heard) > 1
+    assert spent == [Usage(1000, 200, cost=0.004, calls=1)]
+    assert model.asked[0]["authorization"] == "Bearer test-key"
+
+
+def test_a_server_that_counts_nothing_is_estimated() -> None:
+    with scripted_model([Says("Four words of text.", usage=None)]) as model:
+        usage = ask(model).usage
+    assert (usage.estimated, usage.unpriced) == (1, 1)
+    assert usage.input_tokens > 1
+    assert usage.output_tokens > 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Says(calls=(("add", {"a": 1}),)),
+        Says('{"a": 1}'),
+        Says('Here it is:\n```json\n{"a": 1}\n```\nIs it right?'),
+    ],
+)
+def test_a_form_is_filled_in_by_a_call_or_in_the_text(said: Says) -> None:
+    with scripted_model([said]) as model:
+        assert ask(model, FORM).filled == {"a": 1}
+    assert model.asked[0]["tool_choice"] == {"type": "function", "function": {"name": "add"}}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Says("I would rather not."),
+        Says(calls=(("add", '{"a": '),)),
+        Says('{"a": 1, "a": 2}'),
+        Says(calls=(("other", {}),)),
+    ],
+)
+def test_what_is_no_form_is_none(said: Says) -> None:
+    with scripted_model([said]) as model:
+        assert ask(model, FORM).filled is None
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (Fails(401, "Incorrect API key provided: test-key"), "{host} refused the key in OPENAI_API_KEY."),
+        (Fails(404), '{host} has no model "scripted".'),
+        (Fails(429), "openai:scripted is over its rate limit, after 0 retries; try again in a while."),
+        (Fails(503), "{host} failed (HTTP 503), after 0 retries."),
+        (Cuts(), "{host} ended the connection in the middle of an answer."),
+        (
+            Says("x" * (LARGEST + 10), pieces=50_000),
+            f"openai:scripted gave an answer of more than {LARGEST:,} characters.",
+        ),
+        (Says("half", finish="length"), "openai:scripted was cut off at 8,192 tokens."),
+    ],
+)
+def test_each_failure_is_one_sentence(said: Reply, sentence: str) -> None:
+    with scripted_model([said]) as model, pytest.raises(ModelFailure) as failure:
+        ask(model)
+    assert failure.value.message == sentence.format(host=model.url.split("/")[2])
+
+
+def test_garbage_is_a_failure() -> None:
+    with scripted_model([Garbage()]) as model, pytest.raises(ModelFailure):
+        ask(model)
+
+
+def test_an_answer_that_takes_too_long_is_given_up() -> None:
+    with scripted_model([Hangs()]) as model, pytest.raises(ModelFailure, match=r"gave no answer within 0\.3 s"):
+        ask(model, settings=replace(SETTINGS, timeout=0.3))
+
+
+def test_a_server_that_is_away_is_named() -> None:
+    with scripted_model([Says("x")]) as model:
+        pass
+    with pytest.raises(ModelFailure, match="can't be reached"):
+        ask(model)
+
+
+def test_a_busy_server_is_asked_again() -> None:
+    with scripted_model([Fails(429, retry_after=0.01), Fails(500), Says("at last")]) as model:
+        assert ask(model, settings=replace(SETTINGS, retries=2)).text == "at last"
+    assert len(model.asked) == 3
+
+
+def test_calls_keep_to_a_rate() -> None:
+    async def twice(chat: ChatModel) -> float:
+        begun = asyncio.get_running_loop().time()
+        for _ in range(3):
+            await chat.ask([("human", "1")])
+        return asyncio.get_running_loop().time() - begun
+
+    with scripted_model([Says("x")]) as model:
+        chat = ChatModel(replace(SETTINGS, base_url=model.url, requests_per_minute=300), KEY)
+        assert asyncio.run(twice(chat)) > 0.35
+
+
+@pytest.mark.parametrize(
+    ("name", "environ", "error", "sentence"),
+    [
+        ("openai:gpt-5", {}, BadInput, "The model openai:gpt-5 needs a key: set OPENAI_API_KEY in the environment."),
+        ("opnai:gpt-5", KEY, BadInput, 'No model provider "opnai"; did you mean "openai"?'),
+        ("nonsense:x", KEY, BadInput, 'No model provider "nonsense"; known ones are anthropic, google_genai, openai'),
+        ("upstage:x", KEY, MissingExtra, "The model upstage:x needs the package langchain-upstage."),
+    ],
+)
+def test_what_cannot_be_opened_is_said(
+    name: str, environ: dict[str, str], error: type[HitlError], sentence: str
+) -> None:
+    with pytest.raises(error) as raised:
+        ChatModel(ModelSettings(name), environ)
+    assert sentence in raised.value.message
+
+
+def test_prices_are_declared_or_known() -> None:
+    assert prices_of(ModelSettings("openai:gpt-5-mini")) == Prices(0.25, 2.0)
+    assert prices_of(ModelSettings("openai:gpt-5-mini", base_url="http://127.0.0.1:1/v1")) is None
+    assert prices_of(ModelSettings("openai:no-such-model")) is None
+    assert prices_of(ModelSettings("openai:x", prices=Prices(1.0, 2.0))) == Prices(1.0, 2.0)
