@@ -209,7 +209,7 @@ class _Hook:
         register(data, masc)
         judged, note = rules.judge(call)
         if judged.ruling is not Ruling.ASK:
-            ruled = Ruled(judged.ruling.value, judged.rule, rules.name_of(call, judged))
+            ruled = Ruled(judged.ruling.value, judged.rule, judged.name)
             step = at_once(tasks.note_ruled(asked.task, call, ruled))
             return Said(Answer(judged.ruling.value), _ruled_words(ruled), step)
         said = self._people(tasks, replace(asked, call=call, message=message))
@@ -287,13 +287,6 @@ class _Rules:
             return trust.declared.policy.judge_step(call.agent, call.tool, call.arguments), ""
         said = Message("Rule {} allows it once this folder is trusted: {}", wanted.rule, trust.command)
         return held, translate(said)
-
-    def name_of(self, call: Call, judged: Judgement) -> str:
-        """Return what people call the rule that decided; empty where it has no name."""
-        rules, before = self._declared.rules, self.held.beside
-        if before is not None and self._declared.judge_step(call.agent, call.tool, call.arguments) != judged:
-            rules = before.rules  # of those that were trusted
-        return rules[judged.rule - 1].name if 0 < judged.rule <= len(rules) else ""
 
     def shortfall(self, step: Checkpoint) -> str:
         """Return why nobody can approve a step, if nobody can."""

@@ -202,7 +202,7 @@ class _Command:
             "reason": last.reason if last and last.reason else _("no reason given"),
             "n": step.needed,
         }
-        line = safe_text(text.format(**words), multiline=False)
+        line = safe_text(translate(step.denied) if step.denied else text.format(**words), multiline=False)
         if self._given.json:
             self._out.document({"status": step.outcome, "message": line, "checkpoint": step.to_dict()})
         else:
@@ -230,6 +230,8 @@ def _described(step: Checkpoint) -> list[str]:
     rows = [f"{step.name} · {words[step.outcome]} · {step.agent}: {step.does}"]
     if step.message:
         rows.append(f"  {step.message}")
+    if step.denied is not None:
+        rows.append(f"  {translate(step.denied)}")
     said = step.view.decisions if step.view else ()
     rows += ["  " + " · ".join(filter(None, (f"{d.said}: {d.by} {d.at}", d.reason))) for d in said]
     if step.status is Status.INTERRUPTED and step.view is not None and step.view.request.deadline:

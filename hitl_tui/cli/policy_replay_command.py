@@ -178,8 +178,9 @@ async def _of_tasks(registry: SessionRegistry, only: Path | None, problems: list
             facts, request = facts_of(step.view.request), step.view.request
             assert facts is not None, "a step is what rules are about"
             before = Judgement(Ruling.ASK, request.terms, request.about.get("rule", 0))
-        elif step.ruled is not None and call is not None:
-            facts = Facts(Of.STEP, agent=step.agent, action=step.action, arguments=call.arguments)
+        elif step.ruled is not None:
+            arguments = None if call is None else call.arguments
+            facts = Facts(Of.STEP, agent=step.agent, action=step.action, arguments=arguments)
             before = Judgement(Ruling(step.ruled.ruling), Terms(), step.ruled.rule)
         else:
             continue

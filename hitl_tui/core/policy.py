@@ -233,11 +233,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the policy says of one TODO: the ruling, its terms, and which rule (1-based; 0 is the mode)."""
+    """What the policy says of one TODO: the ruling, its terms, and which rule (1-based; 0 is the mode) of what name."""
 
     ruling: Ruling
     terms: Terms
     rule: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,7 @@ class Policy:
             if fit is Fit.NO:
                 continue
             asks = rule.decision is Ruling.ALLOW and mode is Mode.STEP and facts.of is Of.TODO
-            said = Judgement(Ruling.ASK if asks else rule.decision, rule.terms, number)
+            said = Judgement(Ruling.ASK if asks else rule.decision, rule.terms, number, rule.name)
             judged = said if judged is None else stricter(judged, said)
             if fit is Fit.YES:
                 return judged

@@ -9,6 +9,8 @@ from enum import StrEnum
 from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Ruling
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.ledger.records import Entry, RequestView
 
@@ -56,7 +58,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """What a rule said of a call that nobody was asked about.
+    """What a rule said of a step that nobody was asked about.
 
     Args:
         ruling: `allow` or `deny`.
@@ -108,12 +110,18 @@ class Checkpoint:
     def status(self) -> Status:
         """How it stands."""
         if self.view is None:
-            denied = self.ruled is not None and self.ruled.ruling == "deny"
-            return Status.REJECTED if denied else Status.COMPLETED
+            return Status.REJECTED if self.denied else Status.COMPLETED
         resolution = self.view.resolution
         if resolution.outcome is Outcome.PENDING:
             return Status.INTERRUPTED
         return Status.COMPLETED if resolution.verdict is Verdict.APPROVE else Status.REJECTED
+
+    @property
+    def denied(self) -> Message | None:
+        """Which rule denied it, in a sentence; None where none did."""
+        if self.ruled is None or self.ruled.ruling != Ruling.DENY:
+            return None
+        return denied_words(self.agent, self.action, self.ruled)
 
     @property
     def ends_task(self) -> bool:
@@ -184,11 +192,14 @@ class Checkpoint:
             found["arguments_before"] = dict(self.call.arguments)
         if self.ruled is not None:
             found["ruled"] = self.ruled.to_dict()
+        if self.message:
+            found["interrupt_message"] = self.message
+        if self.denied is not None:
+            found |= {"rejected_at": self.recorded_at, "reason": str(self.denied)}
         if self.view is None:
             return found
         request, resolution = self.view.request, self.view.resolution
         found |= {
-            "interrupt_message": self.message,
             "interrupt_at": request.opened_at,
             "request_id": request.id,
             "digest": request.digest,
@@ -207,6 +218,12 @@ class Checkpoint:
             if last is not None:
                 found["by"] = [d.by for d in resolution.decisions]
         return found
+
+
+def denied_words(agent: str, action: str, ruled: Ruled) -> Message:
+    """Return what is said of a step that a rule denies."""
+    rule = f'{ruled.rule} "{ruled.name}"' if ruled.name else str(ruled.rule)
+    return Message("Policy rule {} denies {} of {}.", rule, clip(action), agent)
 
 
 def checkpoint_of(

@@ -95,8 +95,9 @@ def _recorded(entry: Entry) -> Iterable[tuple[LiteralString, Row]]:
     }
     request = entry.data.get("request")
     if not request:
-        if step.ruled is not None and step.status is Status.REJECTED:
-            row |= {"rejected_at": entry.at, "reason": step.ruled.name}
+        if step.ruled is not None and step.denied is not None:
+            row |= {"rejected_at": entry.at, "reason": step.ruled.name or str(step.denied)}
+            row |= {"interrupt_message": step.message} if step.message else {}
         yield _STEPS, row
         return
     asks = {"request_id": request["id"], "interrupt_message": step.message, "interrupt_at": entry.at}

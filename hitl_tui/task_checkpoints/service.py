@@ -36,7 +36,17 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.protocols import Conflict, Requests, Streams, read_stream
 from hitl_tui.ledger.records import Entry, Head, RequestView
-from hitl_tui.task_checkpoints.checkpoint import EDITED, STEP, TAKEN, Call, Checkpoint, Ruled, Status, checkpoint_of
+from hitl_tui.task_checkpoints.checkpoint import (
+    EDITED,
+    STEP,
+    TAKEN,
+    Call,
+    Checkpoint,
+    Ruled,
+    Status,
+    checkpoint_of,
+    denied_words,
+)
 
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
 _ID = re.compile(r"cp-(.{1,128})-\d+-[0-9a-f]{8}")
@@ -89,7 +99,7 @@ class TaskCheckpoints:
     # ---------------------------------------------------------------------------------------------------- an agent
 
     async def record(self, task_id: str, step: int, action: str, agent: str, message: str | None = None) -> Checkpoint:
-        """Record a step; with a message it asks, and waits for a decision.
+        """Record a step; with a message it asks, and waits for a decision. One that a rule denies is rejected.
 
         Raises:
             BadInput: a value can't be used, or the step isn't after those that are there.
@@ -102,7 +112,9 @@ class TaskCheckpoints:
             data: dict[str, object] = {"task_id": task_id, "step": step, "action": action, "agent": agent}
             now = self._now()
             if message is not None:
-                data |= {"message": message, "request": self._request(task_id, step, action, agent, message, now)}
+                data["message"] = message
+                asked = self._request(task_id, step, action, agent, message, now)
+                data |= {"ruled": asked.to_dict()} if isinstance(asked, Ruled) else {"request": asked}
             try:
                 return await self._checkpoint(await self._ledger.append(task_id, length, STEP, data, now))
             except Conflict:  # somebody wrote meanwhile, so it is looked at again
@@ -135,7 +147,7 @@ class TaskCheckpoints:
                     continue
             step = _next_step(steps)
             data = _step_data(task_id, step, call) | {"message": message}
-            data["request"] = self._request(task_id, step, call.tool, call.agent, message, now, call)
+            data["request"] = self._asking(task_id, step, call, message, now)
             try:
                 return await self._checkpoint(await self._ledger.append(task_id, length, STEP, data, now))
             except Conflict:
@@ -201,7 +213,7 @@ class TaskCheckpoints:
         _check_call(task_id, other)
         if other.digest == replace(call, arguments=checkpoint.arguments or {}).digest:
             raise BadInput(Message("Nothing was changed: these are the arguments of {}.", checkpoint.name))
-        asked = self._request(task_id, step, call.tool, call.agent, checkpoint.message, now, other)
+        asked = self._asking(task_id, step, other, checkpoint.message, now)
         # From here on nothing that was said of the old arguments counts; ended in between, the agent asks anew.
         if not await self._supersede(task_id, request.id, Cause.EDITED, who.name):
             late = await self.the_step(task_id, step)
@@ -410,10 +422,24 @@ class TaskCheckpoints:
         known = await reading.requests(self._now(), session=task_id, pending=False, limit=_ALL)
         return {view.request.id: view for view in known}
 
+    def _asking(self, task_id: str, step: int, call: Call, message: str, now: str) -> dict[str, object]:
+        """Return the request of a call.
+
+        Raises:
+            Refused: a rule denies it (`denied`).
+        """
+        asked = self._request(task_id, step, call.tool, call.agent, message, now, call)
+        if isinstance(asked, Ruled):
+            raise Refused(denied_words(call.agent, call.tool, asked), reason="denied")
+        return asked
+
     def _request(
         self, task_id: str, step: int, action: str, agent: str, message: str, now: str, call: Call | None = None
-    ) -> dict[str, object]:
+    ) -> dict[str, object] | Ruled:
+        """Return the request that asks about a step, or which rule denies it."""
         judgement = self._policy.judge_step(agent, action, None if call is None else call.arguments)
+        if judgement.ruling is Ruling.DENY:
+            return Ruled(judgement.ruling.value, judgement.rule, judgement.name)
         subject: Subject = {
             "task": task_id,
             "step": step,
@@ -427,10 +453,6 @@ class TaskCheckpoints:
         sealed, terms = digest(dict(subject)), judgement.terms
         if call is not None and not terms.deadline:
             terms = replace(terms, deadline=CALL_DEADLINE)
-        if judgement.ruling is Ruling.DENY:
-            raise Refused(
-                Message("Policy rule {} denies {} of {}.", judgement.rule, clip(action), agent), reason="denied"
-            )
         deadline = after_seconds(now, terms.deadline) if terms.deadline else ""
         return Request(
             request_id(task_id, 0, "", 0, (step,), sealed, secrets.token_hex(16)),

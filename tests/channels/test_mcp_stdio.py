@@ -130,6 +130,9 @@ async def test_two_of_two_people_and_a_deadline(place: Place) -> None:
         on_stdio(place, HITL_APPROVER_TOKEN="token of bob") as bob,
     ):
         assert "rule 1 denies" in await refused(agent, "masc_interrupt", task_id="d", **(ASKS | {"action": "drop x"}))
+        (denied,) = (await given(agent, "masc_pending", task_id="d"))["checkpoints"]
+        assert (denied["outcome"], denied["ruled"]["rule"]) == ("rejected", 1)
+        assert "its step 2 was rejected" in await refused(agent, "masc_interrupt", task_id="d", **(ASKS | {"step": 3}))
         asked = await given(agent, "masc_interrupt", task_id="clean", **ASKS)
         which = {"checkpoint_id": asked["checkpoint_id"]}
         one = await given(ann, "masc_approve", **which)

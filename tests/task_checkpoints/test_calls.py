@@ -196,6 +196,13 @@ def test_what_a_rule_decided_is_on_record(place: Place) -> None:
     assert at_once(place.tasks().record(TASK, 9, "next", "agent")).step == 9  # a denied call ends nothing
 
 
+def test_the_rule_that_counts_is_named_of_two_policies(place: Place) -> None:
+    deny = Policy([Rule(Ruling.DENY, action="drop *", name="before")])
+    step = at_once(place.tasks(Policy([Rule(Ruling.ASK)], beside=deny)).record(TASK, 1, "drop all", "bot", "Drop?"))
+    assert (step.status, step.ruled) == (Status.REJECTED, Ruled("deny", 1, "before"))
+    assert step.ends_task
+
+
 def test_whoever_decides_is_shown_the_whole_call(place: Place) -> None:
     step = shown(place, call=Call("claude-code", "Write", {"file": "a.txt", "content": "one\n\x1b[2Jtwo"}, "/work"))
     lines = "\n".join(layout(step_rows(step, "/work")))

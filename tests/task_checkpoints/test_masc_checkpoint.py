@@ -112,9 +112,10 @@ def test_rules_of_the_workspace_count_for_the_steps_that_they_match(run: Run) ->
         '[[policy]]\naction = "drop *"\ndecision = "deny"\n'
         '[[policy]]\nagent = "cleaner"\ndecision = "ask"\nquorum = 2\n'
     )
-    code, _, err = run("--step", "1", "--action", "Drop table", "--agent", "cleaner", "--interrupt", "Drop?")
+    drop = ("--step", "1", "--action", "Drop table", "--agent", "cleaner", "--interrupt", "Drop?")
+    code, out, _ = run(*drop, task="drop")
     assert code == 4
-    assert "rule 1" in err
+    assert "rule 1" in out
     assert run("--step", "1", *STEP, "--interrupt", "Delete?")[0] == 3
     code, out, _ = run("--approve", "--json")
     assert code == 3  # one of two
@@ -122,6 +123,30 @@ def test_rules_of_the_workspace_count_for_the_steps_that_they_match(run: Run) ->
     assert run("--approve")[0] == 2  # the same person again
     run("--step", "1", "--action", "x", "--agent", "other", "--interrupt", "?", task="other")
     assert run("--approve", task="other")[0] == 0
+
+
+def test_what_a_rule_denies_is_on_record_and_ends_the_task(run: Run) -> None:
+    deny = '[[policy]]\nname = "no deletions"\nagent = "clean*"\naction = "delete *"\ndecision = "deny"\n'
+    Path("hitl.toml").write_text(deny)
+    run("--step", "1", "--action", "count", "--agent", "cleaner")
+    code, out, _ = run("--step", "2", *STEP, "--interrupt", "10,000 records will be deleted", "--wait")
+    assert code == 4
+    assert out == 'Policy rule 1 "no deletions" denies DELETE FROM customers of cleaner.\n'
+    for arguments in (("--status",), ("--wait",), ("--step", "2", "--status")):
+        code, out, _ = run(*arguments, "--json")
+        assert code == 4
+        found = document(out)
+        step = found["checkpoint"] if "checkpoint" in found else found["checkpoints"][-1]
+        assert (found["status"], step["status"]) == ("rejected", "rejected")
+        assert step["ruled"] == {"ruling": "deny", "rule": 1, "name": "no deletions"}
+        assert step["interrupt_message"] == "10,000 records will be deleted"
+        assert "denies DELETE" in step["reason"] and step["rejected_at"]
+    assert 'Policy rule 1 "no deletions" denies' in run("--status")[1]
+    code, _, err = run("--approve")
+    assert (code, err) == (2, "masc-checkpoint: No step of clean waits for a decision.\n")
+    Path("hitl.toml").unlink()
+    code, _, err = run("--step", "3", *STEP)
+    assert (code, err) == (4, "masc-checkpoint: clean ended: its step 2 was rejected.\n")
 
 
 def test_the_requester_is_no_approver_under_any_name(run: Run) -> None:

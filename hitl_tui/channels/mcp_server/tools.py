@@ -94,6 +94,7 @@ _CHECKPOINT = _object(
         "rejected_at": _TEXT,
         "reason": _TEXT,
         "expired": {"type": "boolean"},
+        "ruled": {"type": "object", "description": "the rule that decided, where nobody was asked"},
         "by": {"type": "array", "items": _TEXT},
     },
     "checkpoint_id",
@@ -297,6 +298,8 @@ class TaskTools:
         texts = [hide(str(given[key])) for key in ("action", "agent", "message")]
         step = await tasks.record(str(given["task_id"]), _number(given["step"]), *texts)
         register(self._data, self._masc)
+        if step.denied is not None:
+            raise Refused(step.denied, reason="denied")
         said = _("Wait: {name} needs approval. Go on only once masc_pending says that it is approved.")
         return {
             "waiting_for_approval": step.outcome == "waiting",
