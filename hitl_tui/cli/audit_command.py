@@ -1,6 +1,6 @@
 """`hitl-tui audit`: check the record, take an anchor, print everything or what is asked for, say how people decide.
 
-`export` and `attention` are of sessions and of tasks outside of them. Only `verify` looks into checkpoints, too.
+All of them are of sessions and of tasks outside of them. Only `verify` looks into checkpoints, too.
 """
 
 from __future__ import annotations
@@ -25,15 +25,27 @@ from hitl_tui.core.safe_text import escaped_json, one_line
 from hitl_tui.language import translate
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.attention import attention, fatigue, within
-from hitl_tui.ledger.audit import check_anchor, export, head, verify
+from hitl_tui.ledger.audit import (
+    Anchor,
+    AnchorCheck,
+    Verification,
+    check_anchor,
+    export,
+    head,
+    heads_of_each,
+    stream_at,
+    verify,
+    verify_each,
+)
 from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Requests, Streams
 from hitl_tui.ledger.records import Problem, RequestView
 from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_signatures import SignedStream
+from hitl_tui.ledger.stream_ledger import StreamLedger
 from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.task_checkpoints.folders import registered, store_of
+from hitl_tui.task_checkpoints.folders import registered, server_of, store_of, uses_neo4j
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.wording.attention_rows import attention_lines
 from hitl_tui.wording.text_lines import shown
@@ -65,7 +77,7 @@ async def _audit(job: Job) -> int:
         raise BadInput(Message("{} goes with audit export and audit attention.", narrowed[0]))
     bounds = _bounds(arguments.since, arguments.until)
     folder = DataFolder(job.data)
-    if _is_empty(folder) and not registered(job.data):
+    if _is_empty(folder) and not registered(job.data) and not uses_neo4j(job.environ):
         raise BadInput(Message("No record in {}.", job.data))
     folder.prepare()
     if folder.note and not arguments.json:
@@ -75,12 +87,11 @@ async def _audit(job: Job) -> int:
             return await _attention(ledger, job, bounds)
         if arguments.what == "export":
             return await _export(ledger, job, bounds)
-        stream = await _stream(ledger, arguments.session, folder if arguments.what == "verify" else None)
         if arguments.anchors:
             return await _anchors(ledger, job)
         if arguments.what == "verify":
-            return await _verify(ledger, folder, stream, job)
-        return await _head(ledger, stream, job)
+            return await _verify(ledger, folder, job)
+        return await _head(ledger, job)
 
 
 def _is_empty(folder: DataFolder) -> bool:
@@ -90,31 +101,66 @@ def _is_empty(folder: DataFolder) -> bool:
         return False
 
 
-async def _stream(ledger: Streams, session: str, folder: DataFolder | None) -> str | None:
-    """Return the stream that is named; with a folder also one that a session there should have."""
-    if not session:
-        return None
-    known = [found.stream for found in await ledger.streams()]
-    if session not in known and (folder is None or session not in folder.ids()):
-        hint = Message("known: {}", ", ".join(known[-6:])) if known else Message("it is empty")
-        raise UnknownName(Message('The record has no session "{}"; {}.', shown(session)[:80], hint))
-    return session
+class _TaskRecord(NamedTuple):
+    """A store of tasks: the files of a folder, or a database.
+
+    Args:
+        place: what the names of its streams begin with, as anchors and problems name them.
+        folder: the workspace.
+    """
+
+    ledger: StreamLedger
+    place: str
+    folder: str
 
 
-async def _verify(ledger: SqliteLedger, folder: DataFolder, stream: str | None, job: Job) -> int:
+def _task_records(job: Job) -> list[_TaskRecord]:
+    """Return all that are known here.
+
+    Raises:
+        BadInput: the environment names a store that can't be.
+    """
+    server = server_of(job.environ) if uses_neo4j(job.environ) else None
+    at = "/".join(filter(None, (str(server), server.database))) if server is not None else ""
+    folders = sorted(TaskInbox(job.data, job.environ).folders())
+    return [_TaskRecord(store_of(masc, job.environ), at or str(masc), str(masc.parent)) for masc in folders]
+
+
+async def _is_known(ledger: Streams, name: str, folder: DataFolder | None = None) -> bool:
+    """Return whether there is a session of a name in the ledger; with a folder also one that should be there."""
+    known = name in [found.stream for found in await ledger.streams()]
+    return known or (folder is not None and name in folder.ids())
+
+
+def _unknown(name: str) -> UnknownName:
+    return UnknownName(Message('The record has no session or task "{}".', shown(name)[:80]))
+
+
+async def _verify(ledger: SqliteLedger, folder: DataFolder, job: Job) -> int:
     from hitl_tui.supervisor.record_check import lost_records
 
-    found = await verify(ledger, stream)
-    lost = await lost_records(folder, ledger, stream or "")
-    signer = Signer(os.environ)
-    signed, unsigned = await ledger.signed(signer.known(), stream)
-    kept = anchor_file(folder.root, folder.ledger)
-    broken, checked = await _kept_anchors(ledger, kept, stream) if kept is not None else ([], 0)
-    found = replace(found, problems=(*lost, *unsigned, *broken, *found.problems))
-    notes = _notes(signed, signer, kept, checked)
+    stream, signer, notes = job.arguments.session or None, Signer(os.environ), list[str]()
+    found, about = Verification(0, 0, ()), dict[str, object]()
+    tasks = await _verify_tasks(job, stream)
+    if stream is None or await _is_known(ledger, stream, folder):
+        found = await verify(ledger, stream)
+        lost = await lost_records(folder, ledger, stream or "")
+        signed, unsigned = await ledger.signed(signer.known(), stream)
+        kept = anchor_file(folder.root, folder.ledger)
+        broken, checked = await _kept_anchors(ledger, kept, stream) if kept is not None else ([], 0)
+        found = replace(found, problems=(*lost, *unsigned, *broken, *found.problems))
+        notes = _notes(signed, signer, kept, checked)
+        about = {"signatures": [one.to_dict() for one in signed]}
+        about |= {"anchors": {"path": str(kept.path), "checked": checked}} if kept is not None else {}
+    elif not tasks.streams:
+        raise _unknown(stream)
     named = [head.stream for head in await ledger.streams() if stream in (None, head.stream)]
     sessions = sum("/" not in name for name in named)  # others are of trust, approvers and keys
     count = counted_message("{1} entries of {0} session", "{1} entries of {0} sessions", sessions, found.entries)
+    if tasks.streams:
+        of_tasks = counted_message("{1} entries of {0} task", "{1} entries of {0} tasks", tasks.streams, tasks.entries)
+        count = Message("{}, {}", count, of_tasks)
+    found = found.joined(tasks)
     more = len(found.problems) + found.unlisted
     message = (
         Message("{}: intact.", count)
@@ -122,15 +168,25 @@ async def _verify(ledger: SqliteLedger, folder: DataFolder, stream: str | None, 
         else counted_message("{1}: {0} problem.", "{1}: {0} problems.", more, count)
     )
     if job.arguments.json:
-        about = {"signatures": [one.to_dict() for one in signed], "notes": notes}
-        place = {"anchors": {"path": str(kept.path), "checked": checked}} if kept is not None else {}
+        of = {"tasks": {"streams": tasks.streams, "entries": tasks.entries}, "notes": [*notes]}
         status = "ok" if found.ok else "changed"
-        job.out.document({"status": status, "message": message, **found.to_dict(), **about, **place})
+        job.out.document({"status": status, "message": message, **found.to_dict(), **about, **of})
     else:
         where = [f"{p.stream} {p.n}" if p.n else p.stream or folder.ledger.name for p in found.problems]
         said = (shown(f"{w}: {translate(p.what)}") for w, p in zip(where, found.problems, strict=True))
         job.out.lines([*said, *(shown(translate(note)) for note in notes), translate(message)])
     return INTACT if found.ok else CHANGED
+
+
+async def _verify_tasks(job: Job, stream: str | None) -> Verification:
+    """Verify the tasks of all stores that are known here; one that can't be reached is a problem."""
+    found = Verification(0, 0, ())
+    for tasks in _task_records(job):
+        try:
+            found = found.joined(await verify_each(tasks.ledger, tasks.place, stream))
+        except StorageError as error:
+            found = found.joined(Verification(0, 0, (Problem(tasks.place, 0, error.message),)))
+    return found
 
 
 def _notes(signed: Sequence[SignedStream], signer: Signer, kept: AnchorFile | None, checked: int) -> list[str]:
@@ -165,7 +221,8 @@ async def _kept_anchors(ledger: Streams, kept: AnchorFile, stream: str | None) -
 
 
 async def _anchors(ledger: Streams, job: Job) -> int:
-    checks = [await check_anchor(ledger, anchor) for anchor in job.arguments.anchors]
+    records = _task_records(job)
+    checks = [await _check(ledger, records, Anchor.parse(anchor)) for anchor in job.arguments.anchors]
     bad = sum(not check.ok for check in checks)
     message = counted_message(
         "{} anchor checked, {} broken.", "{} anchors checked, {} broken.", len(checks), bad or "none"
@@ -181,14 +238,41 @@ async def _anchors(ledger: Streams, job: Job) -> int:
     return CHANGED if bad else INTACT
 
 
-async def _head(ledger: Streams, stream: str | None, job: Job) -> int:
-    anchors = await head(ledger, stream)
+async def _check(ledger: Streams, records: Sequence[_TaskRecord], anchor: Anchor) -> AnchorCheck:
+    """Compare an anchor with what it is of: a session, or a task of a store that is known here."""
+    for tasks in records:
+        if (name := stream_at(tasks.place, anchor.stream)) is not None:
+            try:
+                return replace(await check_anchor(tasks.ledger, replace(anchor, stream=name)), anchor=anchor)
+            except StorageError as error:
+                return AnchorCheck(anchor, error.message)
+    return await check_anchor(ledger, anchor)
+
+
+async def _head(ledger: Streams, job: Job) -> int:
+    stream = job.arguments.session or None
+    anchors, problems = list[Anchor](), list[str]()
+    if stream is None or await _is_known(ledger, stream):
+        anchors += await head(ledger, stream)
+    for tasks in _task_records(job):
+        try:
+            found, wrong = await heads_of_each(tasks.ledger, tasks.place, stream)
+        except StorageError as error:
+            found, wrong = [], [error.message]
+        anchors += found
+        problems += wrong
+    if not anchors and not problems and stream is not None:
+        raise _unknown(stream)
+    job.err.lines([shown(translate(problem)) for problem in problems])
     if job.arguments.json:
         message = counted_message("{} anchor; keep them elsewhere.", "{} anchors; keep them elsewhere.", len(anchors))
-        job.out.document({"status": "ok", "message": message, "anchors": [a.to_dict() for a in anchors]})
+        status = "changed" if problems else "ok"
+        job.out.document(
+            {"status": status, "message": message, "anchors": [a.to_dict() for a in anchors], "problems": problems}
+        )
     else:
         job.out.lines(shown(str(anchor)) for anchor in anchors)
-    return INTACT
+    return CHANGED if problems else INTACT
 
 
 def _bounds(since: str, until: str) -> tuple[str, str]:
@@ -243,17 +327,17 @@ async def _sources(ledger: SqliteLedger, job: Job) -> list[_Source]:
         UnknownName: a session or task is named that none of them has.
     """
     found = [_Source(ledger)]
-    for masc in TaskInbox(job.data, job.environ).folders():
+    for tasks in _task_records(job):
+        source = _Source(tasks.ledger, tasks.folder)
         try:
-            source = _Source(store_of(masc, job.environ), str(masc.parent))
             await source.named("")
-        except (StorageError, BadInput) as error:
-            job.err.lines([shown(f"{masc}: {translate(error.message)}")])
+        except StorageError as error:
+            job.err.lines([shown(f"{tasks.place}: {translate(error.message)}")])
         else:
             found.append(source)
     session = job.arguments.session
     if session and not any([await source.named(session) for source in found]):
-        raise UnknownName(Message('The record has no session or task "{}".', shown(session)[:80]))
+        raise _unknown(session)
     return found
 
 

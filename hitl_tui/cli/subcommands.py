@@ -597,7 +597,7 @@ _ROWS = (
         "[--risk RISK] [--data DIR] [--json]",
         "Check the record of who decided what.\n\n  verify     walk the hash chains and "
         "compare what is shown with what was recorded\n  head       print one anchor per "
-        "session, to keep where nobody here can change it\n  export     print the record as "
+        "session and task, to keep where nobody here can change it\n  export     print the record as "
         "JSON lines, of sessions and of tasks outside of them\n  attention  show for each approver how fast "
         "and how often they approve",
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest
@@ -12,6 +12,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, entry_hash
+from hitl_tui.ledger.stream_ledger import StreamLedger
 
 PAGE = 500
 """Entries held in memory at a time."""
@@ -40,6 +41,13 @@ class Verification:
     def ok(self) -> bool:
         """Everything is as it was written."""
         return not self.problems
+
+    def joined(self, other: Verification) -> Verification:
+        """Return what was found here and in other streams."""
+        problems = (*self.problems, *other.problems)
+        unlisted = self.unlisted + other.unlisted + len(problems[MOST_PROBLEMS:])
+        streams, entries = self.streams + other.streams, self.entries + other.entries
+        return Verification(streams, entries, problems[:MOST_PROBLEMS], unlisted)
 
     def to_dict(self) -> dict[str, object]:
         """Return what was found as JSON values."""
@@ -145,6 +153,59 @@ async def verify(ledger: Streams, stream: str | None = None) -> Verification:
     for problem in await ledger.view_problems(stream):
         findings.add(problem)
     return Verification(len(heads), entries, tuple(findings.listed), findings.unlisted)
+
+
+async def verify_each(ledger: StreamLedger, place: str, stream: str | None = None) -> Verification:
+    """Verify streams that are each read on their own: one that can't be doesn't keep others from being checked.
+
+    Args:
+        place: where they are; what problems call a stream begins with it.
+        stream: which stream; None for all.
+
+    Raises:
+        StorageError: their names can't be read.
+    """
+    all_found = Verification(0, 0, ())
+    for name in await _names(ledger, stream):
+        try:
+            found = await verify(ledger, name)
+        except StorageError as error:
+            found = Verification(1, 0, (Problem(name, 0, error.message),))
+        problems = tuple(replace(problem, stream=placed(place, name)) for problem in found.problems)
+        all_found = all_found.joined(replace(found, problems=problems))
+    return all_found
+
+
+async def heads_of_each(ledger: StreamLedger, place: str, stream: str | None = None) -> tuple[list[Anchor], list[str]]:
+    """Return anchors as `head` does, and why there are none of streams that can't be read.
+
+    Raises:
+        StorageError: their names can't be read.
+    """
+    anchors, problems = list[Anchor](), list[str]()
+    for name in await _names(ledger, stream):
+        try:
+            found = await ledger.head(name)
+        except StorageError as error:
+            problems.append(error.message)
+        else:
+            anchors.append(Anchor(placed(place, name), found.n, found.hash))
+    return anchors, problems
+
+
+async def _names(ledger: StreamLedger, stream: str | None) -> list[str]:
+    return [name for name in await ledger.names() if stream in (None, name)]
+
+
+def placed(place: str, stream: str) -> str:
+    """Return the name of a stream that is elsewhere than in the ledger of sessions."""
+    return f"{place}/{stream}"
+
+
+def stream_at(place: str, name: str) -> str | None:
+    """Return the stream that has such a name at a place; None for one that is elsewhere."""
+    stream = name.removeprefix(f"{place}/")
+    return stream if stream != name and "/" not in stream else None
 
 
 async def head(ledger: Streams, stream: str | None = None) -> list[Anchor]:

@@ -90,16 +90,18 @@ class EntryFiles:
             return written if time.time_ns() - written > _SETTLED else 0
         return 0
 
-    async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
+    async def names(self) -> Sequence[str]:
         try:
             folders = [item.name for item in os.scandir(self.folder) if item.is_dir()]
         except FileNotFoundError:
             return ()
         except OSError as error:
             raise StorageError(Message("{} can't be read: {}.", self.folder, error.strerror)) from error
+        return [unquote(folder, errors="surrogatepass") for folder in folders]
+
+    async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
         found: list[Kept] = []
-        for folder in folders:
-            stream = unquote(folder, errors="surrogatepass")
+        for stream in await self.names():
             found += await self.read(stream, heads.get(stream, 0))
         return found
 

@@ -68,6 +68,7 @@ _FIELDS: LiteralString = "RETURN e.stream AS stream, e.n AS n, e.text AS text, e
 _WRITER: LiteralString = "MATCH (e:CheckpointEntry {key: $key}) RETURN e.writer AS writer"
 _STREAM: LiteralString = "MATCH (e:CheckpointEntry) WHERE e.stream = $stream AND e.n > $after " + _FIELDS
 _NEW: LiteralString = "MATCH (e:CheckpointEntry) WHERE e.order > $order " + _FIELDS
+_NAMES: LiteralString = "MATCH (e:CheckpointEntry) RETURN DISTINCT e.stream AS stream"
 
 
 class Projection(Protocol):
@@ -168,6 +169,12 @@ class Neo4jEntries:
 
     async def stamp(self) -> int:
         return 0
+
+    async def names(self) -> Sequence[str]:
+        async def read(transaction: AsyncManagedTransaction) -> list[str]:
+            return [str(record["stream"]) async for record in await transaction.run(_NAMES)]
+
+        return await self._call(lambda session: session.execute_read(read))
 
     async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
         found = await self._ask(_NEW, {"order": order})

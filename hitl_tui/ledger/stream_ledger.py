@@ -72,6 +72,14 @@ class EntryPlace(Protocol):
         """Return what is another number after anybody has written; 0 where that can't be told."""
         ...
 
+    async def names(self) -> Sequence[str]:
+        """Return the names of all streams, whether or not they can be read.
+
+        Raises:
+            StorageError: the place itself can't be read.
+        """
+        ...
+
     async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
         """Return the entries of all streams that aren't known yet, those of each stream in order.
 
@@ -95,6 +103,9 @@ class _Nothing:
 
     async def stamp(self) -> int:
         return 0
+
+    async def names(self) -> Sequence[str]:
+        return ()
 
     async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
         return ()
@@ -172,6 +183,10 @@ class StreamLedger:
 
     async def head(self, stream: str) -> Head:
         return (await self._read(stream)).head
+
+    async def names(self) -> list[str]:
+        """Return the names of all streams; one that is damaged has a name, too."""
+        return sorted(await self._place.names())
 
     async def snapshot(self) -> StreamLedger:
         """Return what is written by now, to be read at length without looking for more; it can't be written to."""
