@@ -126,7 +126,10 @@ def chosen_model(declared: ModelSettings, own: ModelSettings, environ: Mapping[s
     Raises:
         BadInput: the environment names something that can't be one.
     """
-    found = own if own.name else replace(declared, budget=own.budget or declared.budget)
+    found = own
+    if declared.name and not own.name:  # a person's limits hold for what a folder names, too
+        limits = (own.budget or declared.budget, own.token_budget or declared.token_budget)
+        found = replace(declared, budget=limits[0], token_budget=limits[1])
     name, address = environ.get(VARIABLE, ""), environ.get(ADDRESS, "")
     if name:
         if problem := name_problem(name):

@@ -24,6 +24,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from hitl_tui.config.declared_agents import DEFAULT_TIMEOUT as AGENT_TIMEOUT
+from hitl_tui.config.declared_agents import MOST_CALLS, PYTHON, AgentDeclaration
 from hitl_tui.config.declared_commands import (
     CommandDeclaration,
     Parameter,
@@ -366,17 +368,19 @@ _MADE_FROM: Mapping[str, tuple[str, ...]] = {
     "tool": ("tool",),
     "mcp": ("server", "tool"),
     "graph": ("graph",),
+    "agent": ("prompt", "tools"),
 }
 """What a team of each kind is made from."""
 _OTHERS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("function", "tool", "mcp"), ("retries", "idempotent")),
     "graph": ("config", "context", "state_types", "saver"),
+    "agent": ("most_calls",),
 }
 """What else has a meaning for some kinds only."""
 
 
 class _OwnTeam(_Team):
-    kind: Literal["function", "tool", "mcp", "graph"]
+    kind: Literal["function", "tool", "mcp", "graph", "agent"]
     function: str = ""
     tool: str = ""
     server: Server = ()
@@ -391,17 +395,22 @@ class _OwnTeam(_Team):
     context: dict[str, Any] | None = None
     state_types: list[str] = []
     saver: StoreAddress = ""
+    prompt: str = ""
+    tools: list[str] = []
+    most_calls: Annotated[int, Field(ge=1, le=1000)] = MOST_CALLS
     pins: _Pins = _Pins()
 
     @model_validator(mode="after")
-    def _agrees(self) -> Self:
+    def _agrees(self, info: ValidationInfo) -> Self:
         takes = _MADE_FROM[self.kind]
         known = {key for keys in (*_MADE_FROM.values(), *_OTHERS.values()) for key in keys}
         problems = [
             Problem((key,), Message('has no meaning for a team of kind "{}"', self.kind))
             for key in sorted((known & self.model_fields_set).difference(takes, _OTHERS[self.kind]))
         ]
-        problems += [Problem((), Message("needs {}", quoted(key))) for key in takes if not getattr(self, key)]
+        needed = (key for key in takes if key != "tools" and not getattr(self, key))
+        problems += [Problem((), Message("needs {}", quoted(key))) for key in needed]
+        problems += _tool_problems(self.tools, declared(info))
         if self.kind in ("function", "tool") and (target := getattr(self, self.kind)):
             problems += target_problems(self.kind, target)
         if self.retries and self.risk != "low" and not self.idempotent:
@@ -426,6 +435,18 @@ class _OwnTeam(_Team):
             optional=self.optional,
         )
 
+    def agent_declaration(self, name: str) -> AgentDeclaration:
+        return AgentDeclaration(
+            name=name,
+            prompt=self.prompt,
+            tools=tuple(dict.fromkeys(self.tools)),
+            description=self.description,
+            risk=Risk(self.risk) if "risk" in self.model_fields_set else None,
+            timeout=self.timeout or AGENT_TIMEOUT,
+            optional=self.optional,
+            most_calls=self.most_calls,
+        )
+
     def tool_declaration(self, name: str, pins: _Pins) -> ToolDeclaration:
         mcp = self.kind == "mcp"
         return ToolDeclaration(
@@ -444,8 +465,22 @@ class _OwnTeam(_Team):
         )
 
 
+def _tool_problems(tools: Sequence[str], known: Declared) -> Iterator[Problem]:
+    """Yield what is wrong with the tools of an agent."""
+    usable = (*(team for team in TEAMS if team != "command_team"), *known.commands, *known.teams, PYTHON)
+    for number, tool in enumerate(tools):
+        if tool not in usable:
+            hint = nearest(tool, usable)
+            rest = Message("; did you mean {}?", quoted(hint)) if hint else ""
+            yield Problem(
+                ("tools", number), Message("names no team and no declared command, but {}{}", quoted(tool), rest)
+            )
+
+
 def _is_own_team(value: object) -> bool:
-    return isinstance(value, dict) and not value.keys().isdisjoint(("kind", "function", "tool", "server", "graph"))
+    return isinstance(value, dict) and not value.keys().isdisjoint(
+        ("kind", "function", "tool", "server", "graph", "prompt")
+    )
 
 
 class _Teams(_Section):
@@ -637,7 +672,12 @@ class _File(_Section):
             document=DocumentSettings(folder=self.teams.document_team.folder),
             commands={name: command.declaration(name, self.pins) for name, command in commands.items()},
             graphs={n: t.graph_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind == "graph"},
-            tools={n: t.tool_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind != "graph"},
+            tools={
+                n: t.tool_declaration(n, self.pins)
+                for n, t in self.own_teams.items()
+                if t.kind not in ("graph", "agent")
+            },
+            agents={n: t.agent_declaration(n) for n, t in self.own_teams.items() if t.kind == "agent"},
             disabled=frozenset(team for team in (*TEAMS, *self.own_teams) if not getattr(self.teams, team).enabled),
             secret_names=tuple(dict.fromkeys(self.secrets.names)),
             pins=tuple(dict.fromkeys(self.pins.exclude)),

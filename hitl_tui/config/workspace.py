@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hitl_tui.config.declared_agents import AgentDeclaration
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.declared_tools import ToolDeclaration
@@ -58,6 +59,7 @@ class WorkspaceConfig:
         commands: the declared commands by name.
         graphs: the declared graphs of the user's own by name.
         tools: the declared functions, LangChain tools and MCP tools by name.
+        agents: the declared agents by name.
         disabled: teams that may not be planned.
         secret_names: environment variables whose values are masked wherever they would be shown.
         pins: patterns of files that no approval of high risk binds.
@@ -73,6 +75,7 @@ class WorkspaceConfig:
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
     graphs: Mapping[str, GraphDeclaration] = field(default_factory=dict)
     tools: Mapping[str, ToolDeclaration] = field(default_factory=dict)
+    agents: Mapping[str, AgentDeclaration] = field(default_factory=dict)
     disabled: frozenset[str] = frozenset()
     secret_names: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
@@ -80,9 +83,9 @@ class WorkspaceConfig:
     model: ModelSettings = field(default_factory=ModelSettings)
 
     @property
-    def own_teams(self) -> Mapping[str, GraphDeclaration | ToolDeclaration]:
+    def own_teams(self) -> Mapping[str, GraphDeclaration | ToolDeclaration | AgentDeclaration]:
         """The declared teams of the user's own by name."""
-        return {**self.graphs, **self.tools}
+        return {**self.graphs, **self.tools, **self.agents}
 
     def enabled(self, team: str) -> bool:
         """Return whether a team may be planned; teams the file doesn't mention may."""

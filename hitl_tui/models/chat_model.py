@@ -18,7 +18,8 @@ from hitl_tui.models.usage import Usage, counted, priced
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessageChunk
+    from langchain_core.messages import AIMessageChunk, BaseMessage
+    from langchain_core.tools import BaseTool
 
 LARGEST = 400_000
 """Characters of an answer; a longer one is cut off while it comes in."""
@@ -147,11 +148,39 @@ class ChatModel:
                                                      "parameters": dict(form.schema)}}  # fmt: skip
             model = self.chat.bind_tools([tool], tool_choice=form.name)
         sent = "\n".join(text for _, text in told)
+        whole, usage = await self._whole(model, list(told), sent, on_text, count)
+        return Answer(text_of(whole), _filled(whole, form), usage)
+
+    async def converse(
+        self,
+        messages: Sequence[BaseMessage],
+        tools: Sequence[BaseTool],
+        on_text: Callable[[str], None] | None = None,
+        count: Count | None = None,
+    ) -> AIMessageChunk:
+        """Return what the model says to messages, with the calls that it makes, as they were written.
+
+        Args:
+            messages: the conversation so far.
+            tools: what it may call.
+            on_text, count: as in `ask`.
+
+        Raises:
+            ModelFailure: it gave no answer; one sentence says why.
+        """
+        model: Any = self.chat.bind_tools(tools) if tools else self.chat
+        sent = "\n".join(str(message.content) for message in messages)
+        whole, _ = await self._whole(model, list(messages), sent, on_text, count)
+        return whole
+
+    async def _whole(
+        self, model: Any, messages: list[Any], sent: str, on_text: Callable[[str], None] | None, count: Count | None
+    ) -> tuple[AIMessageChunk, Usage]:
         chunks: list[AIMessageChunk] = []
         try:
             async with asyncio.timeout(self.settings.timeout):
                 size = 0
-                async for chunk in model.astream(list(told)):
+                async for chunk in model.astream(messages):
                     chunks.append(chunk)
                     size += len(_said(chunk))
                     self._check_size(size)
@@ -172,7 +201,7 @@ class ChatModel:
                 Message("{} was cut off at {} tokens.", self.settings.name, f"{self.settings.longest_answer:,}"),
                 help=Message("Raise longest_answer of [model]."),
             )
-        return Answer(text_of(whole), _filled(whole, form), usage)
+        return whole, usage
 
     def _check_size(self, size: int) -> None:
         if size > LARGEST:

@@ -10,6 +10,10 @@ from types import MappingProxyType
 
 SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
+        "agents": {
+            "README.md": "3ad593599763214958ff23c6cf52aad8f6436137624e20ecfc6226d4a78f95b3",
+            "hitl.toml": "f2d5a30bf8dd9cb68f70ce4fd84ee04eface9144f4487d4868c335a502bf220d",
+        },
         "attach": {
             "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",
             "mail.py": "0658df8a99cd073c6b1879278793367aa1c6705bcb85083af001638fad8e2169",

@@ -33,6 +33,7 @@ class WantKind(StrEnum):
     GRAPH = "graph"
     TOOL = "tool"
     SERVER = "server"
+    AGENT = "agent"
     STORE = "store"
     VARIABLES = "variables"
     NOTIFY = "notify"
@@ -85,6 +86,7 @@ def wants_of(config: WorkspaceConfig, files: WorkspaceFiles) -> tuple[Want, ...]
         *_commands(config),
         *_graphs(config, files),
         *_tools(config),
+        *_agents(config),
         *_variables(config, files),
         *_rules(config),
         *_rest(config),
@@ -121,6 +123,13 @@ def _tools(config: WorkspaceConfig) -> Iterator[Want]:
             text, kind = tool.calls, WantKind.SERVER if tool.kind == "mcp" else WantKind.TOOL
         # what it takes is read before anybody is asked about a call
         yield Want(kind, _safe(name), _safe(text), Risk.HIGH, FILE_NAME)
+
+
+def _agents(config: WorkspaceConfig) -> Iterator[Want]:
+    for name, agent in config.agents.items():
+        # its tools stand in this list as what they are; each call of them passes the policy
+        text = Message("tools: {}", ", ".join(agent.tools) or "—")
+        yield Want(WantKind.AGENT, _safe(name), _safe(text), agent.risk or Risk.MEDIUM, FILE_NAME)
 
 
 def _settings(graph: GraphDeclaration) -> str:

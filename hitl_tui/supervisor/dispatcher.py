@@ -515,6 +515,8 @@ class LocalDispatcher:
             progress=progress,
             secrets=services.secrets,
             lock_fd=lock,
+            model=services.model,
+            policy=services.policy,
         )
 
     async def _stream(

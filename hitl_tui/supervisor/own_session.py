@@ -66,6 +66,8 @@ async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Ses
                     post=post,
                     follow_up=follow_up,
                     now=setup.now,
+                    model=setup.model,
+                    policy=lambda: setup.rules.policy,
                 )
             )
 

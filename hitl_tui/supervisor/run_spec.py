@@ -11,11 +11,12 @@ from hitl_tui.core.board import inputs_of
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import EarlierStep, EventData, ResultReference
 from hitl_tui.core.plan import Proposal
+from hitl_tui.core.policy import Policy
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
-from hitl_tui.teams.contract import Team, TeamResult
+from hitl_tui.teams.contract import Team, TeamModel, TeamResult
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -96,6 +97,8 @@ class RunServices:
         post: tells the session how a run ends.
         follow_up: asks its planner.
         now: the clock.
+        model: the session's chat model; None for none.
+        policy: gives the rules that hold now.
     """
 
     saver: BaseCheckpointSaver[str]
@@ -111,3 +114,5 @@ class RunServices:
     post: PostEvent
     follow_up: FollowUp
     now: Callable[[], str]
+    model: TeamModel | None = None
+    policy: Callable[[], Policy] = Policy

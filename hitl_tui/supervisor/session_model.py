@@ -22,6 +22,8 @@ from hitl_tui.models.failures import BudgetReached
 from hitl_tui.models.usage import Usage, prices_of, tokens_in
 
 if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
+
     from hitl_tui.models.chat_model import Answer, ChatModel, Form
     from hitl_tui.planning.agent import Planner
     from hitl_tui.planning.proposals import Planned, Proposed
@@ -234,6 +236,26 @@ class SessionModel:
         chat = await self._chat(settings)
         async with self.reserved(sent, settings):
             return await chat.ask(told, form, on_text, lambda usage: self.note(usage, todo_id))
+
+    async def converse(
+        self, messages: Sequence[Any], tools: Sequence[Any], todo_id: str, on_text: Callable[[str], None]
+    ) -> AIMessageChunk:
+        """Return what the model says to LangChain's messages; see `teams.contract.TeamModel`."""
+        settings = self.settings
+        chat = await self._chat(settings)
+        sent = sum(tokens_in(f"{message.content}{getattr(message, 'tool_calls', '')}") for message in messages)
+        sent += sum(tokens_in(json.dumps(tool.args)) + tokens_in(tool.description) for tool in tools)
+        async with self.reserved(sent, settings):
+            return await chat.converse(messages, tools, on_text, lambda usage: self.note(usage, todo_id))
+
+    async def raise_budget(self) -> None:
+        """Allow the session as much again as its settings do; see `teams.contract.TeamModel`."""
+        now, declared, choice = self.settings, self._declared, self.choice
+        if now.budget:
+            choice = replace(choice, budget=now.budget + (declared.budget or now.budget))
+        if now.token_budget:
+            choice = replace(choice, token_budget=now.token_budget + (declared.token_budget or now.token_budget))
+        await self.choose(choice, "operator")
 
     def reserved(self, sent: int, settings: ModelSettings | None = None) -> _Reservation:
         """Return what keeps room in the budget for a call of so many tokens, while it lasts.

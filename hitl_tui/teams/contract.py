@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDi
 from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, Stored
 from hitl_tui.core.messages import Message
-from hitl_tui.core.policy import Risk
+from hitl_tui.core.policy import Policy, Risk
 from hitl_tui.core.safe_text import safe_text
 
 if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
     from langgraph.graph import StateGraph
 
     from hitl_tui.config.declared_commands import CommandDeclaration
@@ -186,6 +187,30 @@ class Effects(Protocol):
         ...
 
 
+class TeamModel(Protocol):
+    """The session's chat model as a team may use it: within the session's budget, and on record."""
+
+    @property
+    def name(self) -> str:
+        """What it is called; empty for none."""
+        ...
+
+    async def converse(
+        self, messages: Sequence[Any], tools: Sequence[Any], todo_id: str, on_text: Callable[[str], None]
+    ) -> AIMessageChunk:
+        """Return what it says to LangChain's messages, with the calls of tools that it makes.
+
+        Raises:
+            BudgetReached: the call could pass the budget; nothing was sent.
+            ModelFailure: it gave no answer.
+        """
+        ...
+
+    async def raise_budget(self) -> None:
+        """Allow the session as much again as its settings do: a person said so."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class TeamContext:
     """What a team's nodes get as `runtime.context`.
@@ -199,6 +224,8 @@ class TeamContext:
         progress: writes one line to the session's stream (and, with `fraction` 0..1, moves a bar).
         secrets: values of the declared secrets, for environments of subprocesses.
         lock_fd: descriptor a subprocess inherits, so that nothing starts while an orphan holds it; -1 for none.
+        model: the session's chat model; None where it can't have one.
+        policy: gives the rules that hold now, for what a team does by itself.
     """
 
     task: TeamTask
@@ -209,6 +236,8 @@ class TeamContext:
     progress: Callable[..., None]
     secrets: Mapping[str, str] = field(default_factory=dict)
     lock_fd: int = -1
+    model: TeamModel | None = None
+    policy: Callable[[], Policy] = Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +406,10 @@ class Team(ABC):
 
         Its state holds `task` (text) at the start and `result` (a `TeamResult.to_dict()`) at the end.
         """
+
+    def meet(self, teams: Mapping[str, Team]) -> None:
+        """Learn of all teams there are, by name; most have nothing to do with others."""
+        return
 
     def look(self) -> None:
         """Find out what of `description` and `reads_results` only its own code says; it never fails."""

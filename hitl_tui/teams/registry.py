@@ -61,11 +61,15 @@ class TeamRegistry:
         """
         graphs = {name: graph for name, graph in config.graphs.items() if graph.name not in withheld}
         tools = {name: tool for name, tool in config.tools.items() if name not in withheld}
-        obeyed, around = replace(config, graphs=graphs, tools=tools), Surroundings.of(config)
+        agents = {name: agent for name, agent in config.agents.items() if name not in withheld}
+        obeyed = replace(config, graphs=graphs, tools=tools, agents=agents)
+        around = Surroundings.of(config)
         sources = TeamSources(obeyed, workspace, bindings or Bindings(), around, cache)
         installed = installed_teams(sources, {*withheld, *(team.name for team in extra)})
         kept = (team for team in installed if team.name not in withheld)
         teams = _by_name((*kept, *extra, *withheld.values()))
+        for team in teams.values():
+            team.meet(teams)
         return cls(
             teams=MappingProxyType(teams),
             disabled=frozenset(name for name in teams if not config.enabled(name)),

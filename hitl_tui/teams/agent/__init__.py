@@ -1,0 +1,1 @@
+"""Teams of kind `agent`: a chat model that works with declared tools."""

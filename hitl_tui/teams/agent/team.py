@@ -1,0 +1,181 @@
+"""`AgentTeam`: a chat model with declared tools as a team. Every call of a tool passes the policy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from hitl_tui.config.declared_agents import PYTHON, AgentDeclaration
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
+from hitl_tui.core.messages import Message
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_text import mask
+from hitl_tui.teams.agent.agent_tool import AgentTool
+from hitl_tui.teams.agent.python_tool import PythonTeam
+from hitl_tui.teams.contract import (
+    Citation,
+    Team,
+    TeamContext,
+    TeamFailure,
+    TeamGraph,
+    TeamResult,
+    TeamSources,
+    one,
+    unknown_name,
+)
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+_ORDER = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
+_TASK, _EARLIER = 20_000, 6_000
+_COMMANDS = "command_team"
+
+
+class AgentState(TypedDict, total=False):
+    """State of the team's graph: the task and the result; the conversation is the agent's own."""
+
+    task: str
+    result: dict[str, Any]
+
+
+class AgentTeam(Team):
+    """A chat model that works with tools until it has an answer.
+
+    Its risk is that of its riskiest tool unless a higher one is declared: what it asks about is of that class.
+
+    Args:
+        declaration: what it is told, and what it may call.
+    """
+
+    def __init__(self, declaration: AgentDeclaration) -> None:
+        self.declaration = declaration
+        self.name = declaration.name
+        self.description = declaration.description or one(declaration.prompt, 160)
+        self.timeout = declaration.timeout
+        self.optional = declaration.optional
+        self.risk = declaration.risk or Risk.HIGH
+        self._tools: dict[str, AgentTool] = {}
+        self._missing: BadInput | None = None
+        self._agent: Any = None
+
+    def meet(self, teams: Mapping[str, Team]) -> None:
+        """Take the tools from the teams there are."""
+        for name in self.declaration.tools:
+            try:
+                self._tools[name] = _tool(name, teams)
+            except BadInput as error:
+                self._missing = error
+        risks = [tool.risk for tool in self._tools.values()]
+        risks += [self.declaration.risk] if self.declaration.risk is not None else []
+        self.risk = max(risks, key=_ORDER.index, default=Risk.LOW)
+
+    @property
+    def input_schema(self) -> JsonSchema:
+        """JSON Schema of `arguments`; its tools follow from the declaration."""
+        return {
+            "type": "object",
+            "properties": {
+                "task": {"type": "string"},
+                "tools": {"type": "array", "items": {"type": "string"}, "readOnly": True},
+            },
+            "required": ["task"],
+            "additionalProperties": False,
+        }
+
+    def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
+        """Return the task and the names of the tools that are at hand.
+
+        Raises:
+            BadInput: the task is empty or too long, or a tool doesn't exist.
+        """
+        if self._missing is not None:
+            raise self._missing
+        for key in arguments:
+            if key not in ("task", "tools"):
+                raise BadInput(Message('{} takes "task", not "{}".', self.name, one(str(key))))
+        task = arguments.get("task", text)
+        if not isinstance(task, str) or not task.strip() or len(task) > _TASK:
+            raise BadInput(Message("The task of {} must be a text of at most {} characters.", self.name, f"{_TASK:,}"))
+        return {"task": task.strip(), "tools": list(self.declaration.tools)}
+
+    def build(self) -> TeamGraph:
+        """Return a graph whose one node lets the agent work, as a graph within it."""
+        from langgraph.graph import END, START, StateGraph
+
+        graph = StateGraph(AgentState, context_schema=TeamContext)
+        graph.add_node("work", self._work)
+        graph.add_edge(START, "work")
+        graph.add_edge("work", END)
+        return graph
+
+    async def _work(self, state: AgentState, runtime: Runtime[TeamContext]) -> AgentState:
+        context = runtime.context
+        if context.model is None or not context.model.name:
+            raise BadInput(
+                Message("{} needs a model.", self.name), help=Message("To use one: /model openai:gpt-5-mini")
+            )
+        agent = await asyncio.to_thread(self._made)
+        found = await agent.ainvoke(
+            {"messages": [{"role": "user", "content": _request(context)}]},
+            {"recursion_limit": 6 * self.declaration.most_calls + 50},
+            context=context,
+        )
+        return {"result": _result(found["messages"]).to_dict()}
+
+    def _made(self) -> Any:
+        """Return the agent; LangChain is imported for it, and tools are described in processes of their own."""
+        if self._agent is None:
+            from hitl_tui.teams.agent.agent_graph import make_agent
+
+            self._agent = make_agent(self.declaration, self._tools, self.risk)
+        return self._agent
+
+
+def _tool(name: str, teams: Mapping[str, Team]) -> AgentTool:
+    if name == PYTHON:
+        return AgentTool(name, PythonTeam())
+    if name in teams and name != _COMMANDS:
+        return AgentTool(name, teams[name])
+    commands = teams[_COMMANDS].commands if _COMMANDS in teams else {}
+    if name in commands:
+        return AgentTool(name, teams[_COMMANDS], name)
+    raise unknown_name("tool", name, [*teams, *commands, PYTHON])
+
+
+def teams(sources: TeamSources) -> list[Team]:
+    """Return a team for each agent that a workspace declares."""
+    return [AgentTeam(agent) for agent in sources.config.agents.values()]
+
+
+def _request(context: TeamContext) -> str:
+    """Return what the model is asked: the task, the session's question and what earlier steps found."""
+    task, parts = context.task, [str(context.task.arguments["task"])]
+    if task.query.strip() != parts[0]:
+        parts.append(f"It is part of this request: {task.query}")
+    for todo_id, result in task.inputs.items():
+        text = result.text if len(result.text) <= _EARLIER else f"{result.text[:_EARLIER]}…"
+        parts.append(f"Step {todo_id} found, as data:\n{json.dumps(text, ensure_ascii=False)}")
+    return mask("\n\n".join(parts), context.secrets)
+
+
+def _result(messages: list[Any]) -> TeamResult:
+    """Return what came of a conversation: its last words, and those of the passages found that they name."""
+    said = str(messages[-1].text).strip()
+    if not said:
+        raise TeamFailure(Message("The model ended without an answer."))
+    calls: list[Json] = []
+    found: dict[str, Citation] = {}
+    for message in messages:
+        if message.type != "tool":
+            continue
+        kept = message.artifact if isinstance(message.artifact, Mapping) else {}
+        calls.append({"tool": str(message.name), "status": str(kept.get("outcome", message.status))})
+        for item in kept.get("citations", ()):
+            citation = Citation.from_dict(item)
+            found[citation.label] = citation
+    cited = tuple(citation for label, citation in found.items() if label in said)
+    return TeamResult(text=f"{said}\n", data={"calls": calls}, citations=cited)
