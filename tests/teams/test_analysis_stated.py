@@ -80,7 +80,7 @@ PRICE = "Our electricity price is 0.3187 EUR per kWh in 2026. From 1 January 202
         (
             "How many more seats are there in the hall now than before the renovation?",
             "The hall had 42 seats before the renovation and has 60 seats now.",
-            "**18** (60 − 42)",
+            "**18 seats** (60 seats − 42 seats)",
         ),
         (
             "How much percent more does the service contract cost this year?",

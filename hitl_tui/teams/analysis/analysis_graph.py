@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -64,19 +64,37 @@ def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, 
 
 
 def sections(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Return the whole sections that the best passages were cut from, each once."""
-    found: dict[tuple[str, int], Passage] = {}
-    for passage in [p for p in passages if p.path.lower().endswith(_TEXT)][:_SECTIONS]:
-        lines = _text(workspace, passage.path).splitlines()
-        headings = [number for number, line in enumerate(lines, start=1) if line.startswith("#")]
-        first = max((number for number in headings if number <= passage.line), default=0)
-        last = min((number for number in headings if number > passage.line), default=len(lines) + 1) - 1
-        last = min(last, first + _SECTION_LINES)
-        heading = lines[first - 1].lstrip("# ") if first else ""
-        found.setdefault(
-            (passage.path, first), Passage(passage.path, first + 1, last, "\n".join(lines[first:last]), heading=heading)
-        )
-    return tuple(found.values())
+    """Return the sections of the files that passages were cut from, the best files first, and small tables whole."""
+    found: list[Passage] = []
+    for path in list(dict.fromkeys(passage.path for passage in passages))[:MAX_FILES]:
+        found += _sections(path, _text(workspace, path))
+    return tuple(found)
+
+
+def tables(workspace: Path) -> tuple[Passage, ...]:
+    """Return the small tables of the workspace, whole."""
+    small = (file for file in table_files(workspace) if file.path.lower().endswith(_ROWS) and file.size <= _SMALL_TABLE)
+    return tuple(
+        one for file in itertools.islice(small, _MOST_TABLES) for one in _sections(file.path, _text(workspace, file.path))
+    )
+
+
+def _sections(path: str, text: str) -> list[Passage]:
+    if path.lower().endswith(_ROWS):
+        return [Passage(path, 1, text.count("\n") + 1, text)] if 0 < len(text) <= _SMALL_TABLE else []
+    if not path.lower().endswith(_TEXT):
+        return []
+    lines = text.splitlines()
+    starts = [0, *(number for number, line in enumerate(lines) if line.startswith("#") and number), len(lines)]
+    made, above = [], ""
+    for first, last in itertools.pairwise(starts):
+        titled = bool(lines[first:last]) and lines[first].startswith("#")
+        heading = lines[first].lstrip("# ") if titled else ""
+        body = lines[first + titled : last]
+        above = heading if lines[first : first + 1] and lines[first].startswith("# ") else above
+        named = heading if heading == above else f"{above} > {heading}"
+        made.append(Passage(path, first + titled + 1, last, "\n".join(body), heading=named))
+    return [one for one in made if one.text.strip() and len(one.text) <= MAX_SECTION]
 
 
 def _text(workspace: Path, path: str) -> str:
@@ -94,7 +112,8 @@ def _text(workspace: Path, path: str) -> str:
         return content.decode("cp949", errors="replace")
 
 
-_SECTIONS, _SECTION_LINES = 3, 60
+_ROWS = (".csv", ".tsv")
+_SMALL_TABLE, _MOST_TABLES, MAX_SECTION = 200_000, 40, 20_000
 MAX_PASSAGES = 60
 _SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
 """Words for the search that came before; a table isn't asked for them."""
@@ -213,6 +232,11 @@ def _told(answer: Answer, language: str) -> dict[str, Any]:
     return kept
 
 
+def around_of(workspace: Path, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Return the files of passages in sections, and the small tables of the workspace."""
+    return tuple(dict.fromkeys((*sections(workspace, passages), *tables(workspace))))
+
+
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Read the lines near passages that state limits; or ask the tables of the workspace."""
     if state["analysis_type"] == "tables":
@@ -227,7 +251,7 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     if paths:
         said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
         told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
-    around = await asyncio.to_thread(sections, runtime.context.workspace, passages)
+    around = await asyncio.to_thread(around_of, runtime.context.workspace, passages)
     kept = {"nearby": [asdict(passage) for passage in nearby], "sections": [asdict(section) for section in around]}
     return {**kept, "table": told if told.get("found") else {}}
 

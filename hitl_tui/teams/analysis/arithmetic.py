@@ -50,21 +50,19 @@ def question_steps(query: str, amounts: Sequence[Amount], language: str) -> tupl
         amounts: its amounts.
         language: `ko` or `en`.
     """
-    written = _written(query, amounts, language)
-    if written:
-        return (written,)
     dates = parse_dates(query)
     made = (_shares(query, amounts, language), _of_alike(query, amounts, language), _spans(dates, language))
     return (*(step for steps in made for step in steps if step), *_moved_dates(query, dates, amounts, language))
 
 
-def _written(query: str, amounts: Sequence[Amount], language: str) -> Step | None:
+def written_steps(query: str, amounts: Sequence[Amount], language: str) -> list[Step]:
     """Return what a computation gives that is written in signs: `3 × 45,000 won + 20,000 won`."""
     signs = [_SIGN.fullmatch(query[a.end : b.start]) for a, b in pairwise(amounts)]
     if not signs or not all(signs):
-        return None
+        return []
     names = [_SIGNS[" ".join(sign[1].lower().split())] for sign in signs if sign]
-    return _computed(say(language, "계산", "Result"), amounts, names, language)
+    made = _computed(say(language, "계산", "Result"), amounts, names, language)
+    return [made] if made else []
 
 
 def _computed(
@@ -121,24 +119,6 @@ def _shares(query: str, amounts: Sequence[Amount], language: str) -> Iterator[St
 def _share(base: Amount, rate: Amount, language: str, sources: tuple[Source, ...] = (QUERY,)) -> Step | None:
     what = say(language, "{}의 {}", "{1} of {0}").format(base.text.strip(), rate.text.strip())
     return _computed(what, (base, rate), "×", language, sources)
-
-
-def stated_rates(question: str, amounts: Sequence[Amount], passages: Sequence[Passage], language: str) -> list[Step]:
-    """Return the share of the question's one sum that passages state for what it asks about, one step for each rate."""
-    own = [a for a in amounts if not a.year_like]
-    if len(own) != 1 or own[0].kind != "money":
-        return []
-    subject = Subject.of(without(question, own))
-    found: dict[Fraction, tuple[Amount, list[Citation]]] = {}
-    for passage in passages:
-        for start, end in sentences(passage.text):
-            said = passage.text[start:end]
-            rates = {a.value: a for a in parse_amounts(said) if a.kind == "percent"}
-            if len(rates) == 1 and not _LIMITED.search(said) and subject.whole(f"{passage.heading}\n{said}".lower()):
-                ((value, rate),) = rates.items()
-                found.setdefault(value, (rate, []))[1].append(passage.cite(start, end))
-    made = [_share(own[0], rate, language, (QUERY, *cited)) for rate, cited in found.values()]
-    return [step for step in made if step]
 
 
 def without(query: str, amounts: Sequence[Amount]) -> str:

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Source, Step
-from hitl_tui.teams.analysis.arithmetic import question_steps, stated_rates, without
-from hitl_tui.teams.analysis.calendar_dates import parse_dates
-from hitl_tui.teams.analysis.changes import changes_in_time, find_changes, stated_changes
-from hitl_tui.teams.analysis.limits import (
-    ASKS_WHAT_MAY_BE,
-    Held,
-    find_limits,
-    hold_amount,
-    hold_change,
-    notes_on,
-    quoted,
-)
-from hitl_tui.teams.analysis.units import Amount
-from hitl_tui.teams.analysis.words import ASKS_HOW_MUCH, FALL, MOVES, RISE, Subject, matters, say
-from hitl_tui.teams.contract import Citation, language_of
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step
+from hitl_tui.teams.analysis.arithmetic import question_steps, without, written_steps
+from hitl_tui.teams.analysis.changes import find_changes
+from hitl_tui.teams.analysis.combine import Outcome, combine
+from hitl_tui.teams.analysis.limits import Held, find_limits, hold_change, notes_on
+from hitl_tui.teams.analysis.quantities import of_passages
+from hitl_tui.teams.analysis.words import Subject, say
+from hitl_tui.teams.contract import language_of
 
 MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
-_LISTED = 6
 _NOTHING = (
     "질문에도 찾은 구절에도 이 질문에 맞게 계산하거나 견줄 수치가 없어 계산하지 않았습니다.",
     "Nothing was computed: neither the question nor the passages found have figures that fit what is asked.",
@@ -61,73 +51,40 @@ def compute(
     """
     query = query[:MAX_QUERY]
     language = language or language_of(query)
-    lengths = itertools.accumulate(len(passage.text) for passage in passages)
-    passages = [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
     amounts = parse_amounts(query)
     changes = find_changes(query, amounts)
-    subject = Subject.of(without(query, amounts))
     steps = [step for change in changes for step in change.steps(language)]
+    outcome = Outcome()
     held: list[Held] = []
-    if analysis_type != "change":
-        limits = find_limits(passages)
+    if analysis_type != "change" and changes:
+        subject = Subject.of(without(query, amounts))
+        limits = find_limits(_cut(passages))
         held = [hold_change(change, limits, query, subject, language) for change in changes]
-        held = held or [hold_amount(amounts, limits, query, subject, language)]
         steps += [step for one in held for step in one.steps]
     if not steps:
-        steps += question_steps(query, amounts, language)
-    findings = [finding for one in held for finding in one.findings]
-    refused = ""
+        steps += written_steps(query, amounts, language)
+    if not steps and analysis_type != "change":
+        outcome = combine(query, of_passages(_cut([*sections, *passages])), language)
+        steps += outcome.steps
     if not steps:
-        steps, told, refused = _stated(query, amounts, passages, sections, language)
-        findings += told
+        steps += question_steps(query, amounts, language)
     steps += measured
     ratio = changes[0].percent if changes else None
     analysis = Analysis(
         language=language,
         steps=tuple(steps),
-        limits=tuple(limit for one in held for limit in one.limits),
-        findings=tuple(findings),
+        limits=(*(limit for one in held for limit in one.limits), *outcome.limits),
+        findings=(*(finding for one in held for finding in one.findings), *outcome.findings),
         change_percent="" if ratio is None else str(ratio),
-        not_computed="" if steps else refused or say(language, *_NOTHING),
+        not_computed="" if steps else outcome.refused or say(language, *_NOTHING),
     )
-    summary = next((one.summary for one in held if one.summary), "")
+    summary = next((one.summary for one in held if one.summary), "") or outcome.summary
     return replace(analysis, summary=summary or _summary(analysis))
 
 
-def _stated(
-    query: str, amounts: Sequence[Amount], passages: Sequence[Passage], sections: Sequence[Passage], language: str
-) -> tuple[list[Step], list[Finding], str]:
-    """Return what the passages state for a question that lacks a quantity; why not, where several fit alike."""
-    if ASKS_WHAT_MAY_BE.search(query) or not ASKS_HOW_MUCH.search(query) or parse_dates(query):
-        return [], [], ""
-    steps: list[list[Step]] = []
-    if [a for a in amounts if not a.year_like]:
-        steps = [[step] for step in stated_rates(query, amounts, passages, language)]
-    elif matters(query) & {RISE, FALL} or MOVES.search(query):
-        stated = stated_changes(query, passages) or changes_in_time(query, sections)
-        for change, cited in stated.values():
-            sources: tuple[Source, ...] = tuple(dict.fromkeys(cited))
-            steps.append(change.steps(language, sources))
-    steps = [made for made in steps if made]
-    if len(steps) > 1:
-        pairs = "; ".join(f"{_formula(made)} ({_cited(made)[0].label})" for made in steps[:_LISTED])
-        korean = f"계산하지 않음: 찾은 구절에 맞는 수치가 여러 개 있습니다. 어느 것인지 질문에 쓰세요: {pairs}."
-        return [], [], say(language, korean, f"Not computed: several figures fit; say which one is meant: {pairs}.")
-    if not steps:
-        return [], [], ""
-    (made,) = steps
-    percent = re.search(r"%|퍼센트|프로|percent|[률율]", query.lower())
-    first = next((step for step in made if percent and step.value.endswith("%")), made[0])
-    quotes = " ".join(quoted(cited) for cited in _cited(made)[:2])
-    return made, [Finding(f"{first.what}: **{first.value}** ({_formula([first])}). {quotes}", first.sources)], ""
-
-
-def _formula(made: Sequence[Step]) -> str:
-    return made[0].formula.split(" = ")[0]
-
-
-def _cited(made: Sequence[Step]) -> list[Citation]:
-    return [source for source in made[0].sources if isinstance(source, Citation)]
+def _cut(passages: Sequence[Passage]) -> list[Passage]:
+    lengths = itertools.accumulate(len(passage.text) for passage in passages)
+    return [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
 
 
 def with_insights(analysis: Analysis, query: str, passages: Sequence[Passage]) -> Analysis:

@@ -23,11 +23,61 @@ _MATTERS = {
 _PATTERNS = {matter: re.compile(pattern) for matter, pattern in _MATTERS.items()}
 MOVES = re.compile(
     r"변[경동하했화]|바[꾸꿨뀌뀐]|조정|옮|미[뤄룬뤘]|연기|앞당|늦|→|\b(?:chang|adjust|mov|differ|postpon|delay|shift|reschedul|"
-    r"later|earlier|brought|becom|be[ce]ame|(?:more|less|fewer)\b.*\b(?:than|this|now)|how\s(?:much|many)\s(?:more|less|fewer))|보다",
+    r"later|earlier|brought|becom|be[ce]ame|(?:more|less|fewer)\b.*\b(?:than|this|now)|how\s(?:much|many)\s(?:more|less|fewer))|\b[a-z]{3,}er\b.*\bthan\b|보다",
     re.IGNORECASE,
 )
 ASKS_HOW_MUCH = re.compile(
-    r"얼마|몇|며칠|차이|차액|퍼센트|[률율폭액]|%|\b(?:how\s(?:much|many|far|long)|percent|difference|ratio)",
+    r"얼마|몇|며칠|차이|차액|\bwhat\s(?:do|does|did|will|would|is|was|are|were)\b[^?]*\b(?:cost|price|total|sum)\b|퍼센트|[률율폭액]|%|\b(?:how\s(?:much|many|far|long)|percent|difference|ratio)",
+    re.IGNORECASE,
+)
+SOONER = re.compile(
+    r"\b(?:until|till|before|previous(?:ly)?|former(?:ly)?|used\sto|originally|(?:first|was|were)\s(?:planned|promised|scheduled|due)|"
+    r"last\s(?:year|month|week))\b|까지는|이전|종전|기존|원래|당초|작년|지난해|전년|예정이었",
+    re.IGNORECASE,
+)
+LATER = re.compile(
+    r"\b(?:since|from\s(?=\d|[A-Z]|next|now)|will|now|currently|as\sof|this\s(?:year|month|week)|next|after|new|postponed|moved)\b|부터|현재|지금|올해|금년|내년|앞으로|이후|오른다|인상",
+    re.IGNORECASE,
+)
+PLANNED = re.compile(r"\bbudget|\bplan|\bset\saside|\ballow|\bestimat|\bquot|예산|계획|목표|견적|배정", re.IGNORECASE)
+USED = re.compile(
+    r"\bspent|\bactual|\bused\b|\btook\b|\btaken\b|\bpaid\b|\bexpense|\boutcome|\bresult|지출|결산|집행|실적|사용|썼|쓴|냈|소진",
+    re.IGNORECASE,
+)
+LEFT = re.compile(
+    r"\b(?:left|remain(?:s|ing|der)?|still\s(?:have|available)|unspent)\b|남[은는았아을]|잔액|잔여|모자라|부족", re.IGNORECASE
+)
+TOTAL = re.compile(
+    r"\b(?:total|altogether|in\sall|sum|all\stogether|overall)\b|모두|전부|총(?=\s|합|액|계)|합계|합하|다\s?(?:합|해서)", re.IGNORECASE
+)
+EACH = re.compile(
+    r"\b(?:per|each|a)\s(?:person|head|employee|member|guest|hour|day|night|month|piece|unit|kg|litre|km)\b|\b(?:each|apiece)\b|"
+    r"(?:1인|인|명|시간|개|회|팀|월|하루|박|개월|달|권|장)\s?당|한\s(?:명|사람|팀|개)에|하루에|한\s달에", re.IGNORECASE
+)
+SHARE = re.compile(
+    r"%|퍼센트|프로(?=[^가-힣]|$)|백분율|비율|비중|[가-힣][률율](?=[은는이가을를]?(?:\s|\?|$))|\bper\s?cent|\bpercent|\bshare\b|\bproportion|\bfraction",
+    re.IGNORECASE,
+)
+HOW_LONG = re.compile(
+    r"며칠|몇\s?(?:일|주|달|개월)|기간|\bhow\s(?:long|many\s(?:days|weeks|months|nights))|\bdays\b", re.IGNORECASE
+)
+_ABOVE = re.compile(r"초과|넘|웃돌|벗어|너무|\b(?:over|above|beyond|exceed|excess|too\s|more\sthan)", re.IGNORECASE)
+_UNDER = re.compile(
+    r"밑돌|미달|모자라|부족|이하|이내|미만|\b(?:below|under|short\sof|within|less\sthan)", re.IGNORECASE
+)
+ASKS_WHAT_MAY_BE = re.compile(
+    r"(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|적법|합법|[가-힣]\s?돼요?\s*\?|"
+    r"\b(?:may|(?:can|could)\b(?!\syou)|should|must|allow|fine|ok(?:ay)?\b|permit|legal|acceptable|possible|enough)",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"얼마|몇|며칠|어떻|무엇|무슨|뭐|뭘|언제|어디|누구|왜|어느|어떤|방법|\b(?:how|what|which|who|whom|when|where|why)\b",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(r"(?:^|\s)안\s|지\s?않|못\s?|n[o']t\b", re.IGNORECASE)
+_ASKED = re.compile(
+    r"^\W*(?:is|are|was|were|am|do|does|did|can|could|may|might|will|would|should|shall|has|have|had|must)(?:n['’]t)?\b|"
+    r"(?:[가-힣]\s*\?|(?:까|까요|나요|가요|[돼되해]요?))\s*[?.]?\s*$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[가-힣]{2,}|[a-z]{3,}")
@@ -41,7 +91,9 @@ _COMMON = re.compile(
     "number|amount|size|rate|days?|weeks?|months?|years?|does|did|get|take|put|going|went|compar|since|between|per|its|"
     "there|any|new|old|now|curren|due|before|after|last|next|fewer)"
 )
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n(?=\s*(?:[-*#|\d]|\n|$))|(?<=[.!?:|])\n")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
+_WRAPPED, _WRAPPED_KO = 55, 30
+"""Characters from which a line may have been wrapped."""
 _NO_END = re.compile(r"(?:(?<![\w.])\d{1,2}|\b(?:max|min|art|no|sec|para|vs|approx|e\.g|i\.e))\.$", re.IGNORECASE)
 
 
@@ -100,14 +152,49 @@ class Subject:
         return (word in text if word[0] >= "가" else word in content_words(text)) or bool(matters(word) & matters(text))
 
 
+def _goes_on(text: str, at: int) -> bool:
+    """Whether the line that ends at a position was wrapped there: it is long, and no item, cell or row begins."""
+    line, after = text[text.rfind("\n", 0, at) + 1 : at].rstrip(), text[at + 1 : at + 40]
+    if re.match(r"\s*(?:[-*#|\d]|\n|$)", after) or line.endswith((".", "!", "?", ":", "|")):
+        return False
+    return len(line) >= (_WRAPPED_KO if re.search("[가-힣]", line) else _WRAPPED) or re.match(r"\s*[a-z]", after) is not None
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return start and end of the sentences of a text: a wrapped line goes on, an item of a list ends one."""
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
+        if match.group() == "\n" and _goes_on(text, match.start()):
+            continue
         if match.group() == "." and _NO_END.search(text, max(start, match.end() - 8), match.end()):
             continue
         if text[start : match.end()].strip():
             spans.append((start, match.end()))
         start = match.end()
     return [*spans, (start, len(text))] if text[start:].strip() else spans
+
+
+def closed(question: str) -> bool:
+    """Whether a question asks for yes or no."""
+    return not _OPEN.search(question) and _ASKED.search(question) is not None
+
+
+def negated(question: str) -> bool:
+    """Whether a question is asked with a not."""
+    return _NEGATED.search(question) is not None
+
+
+def beyond(question: str) -> bool:
+    """Whether a question asks whether something is above something."""
+    return _ABOVE.search(question) is not None
+
+
+def under(question: str) -> bool:
+    """Whether a question asks whether something is below something, or within it."""
+    return _UNDER.search(question) is not None
+
+
+def asks_how_much(question: str) -> bool:
+    """Whether a question asks for a figure."""
+    return ASKS_HOW_MUCH.search(question) is not None
