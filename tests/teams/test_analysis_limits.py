@@ -10,12 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from hitl_tui.teams.analysis.analysis_graph import limit_lines
+from hitl_tui.teams.analysis.analysis_graph import sections
 from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
 from hitl_tui.teams.analysis.computation import analyse
-from hitl_tui.teams.analysis.limits import find_limits
+from hitl_tui.teams.analysis.quantities import Quantity, of_passages
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래"
+
+
+def find_limits(passages: list[Passage]) -> tuple[Quantity, ...]:
+    return tuple(one for one in of_passages(passages) if one.bound)
 
 
 def passage(text: str, path: str = "law.md", line: int = 1, heading: str = "") -> Passage:
@@ -74,13 +78,17 @@ def test_figures_that_limit_nothing_are_no_limits(text: str) -> None:
 def test_a_limit_is_cited_with_the_line_it_stands_in() -> None:
     text = "첫 줄이다.\n둘째 줄이다.\n증액은 5%를 초과하지 못한다.\n끝."
     (limit,) = find_limits([passage(text, line=20)])
-    assert limit.citation.label == "law.md:22"
-    assert limit.citation.quote == "증액은 5%를 초과하지 못한다."
+    assert label(limit) == "law.md:22"
+    assert getattr(limit.source, "quote", "") == "증액은 5%를 초과하지 못한다."
 
 
 def test_a_passage_that_lost_its_line_ends_is_cited_whole() -> None:
     (limit,) = find_limits([Passage("law.md", 4, 9, "증액은 5%를 초과하지 못한다.")])
-    assert (limit.citation.line, limit.citation.end_line) == (4, 9)
+    assert (getattr(limit.source, "line", 0), getattr(limit.source, "end_line", 0)) == (4, 9)
+
+
+def label(limit: Quantity) -> str:
+    return getattr(limit.source, "label", "")
 
 
 def applied(analysis: Analysis) -> list[str]:
@@ -172,7 +180,7 @@ def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
     (tmp_path / "law.md").write_text(
         "# 증액\n\n- 제7조에 관한 글이다.\n- 증액은 5%를 초과하지 못한다.\n", encoding="utf-8"
     )
-    (line,) = limit_lines(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")])
-    assert (line.line, line.heading) == (4, "증액")
-    assert limit_lines(tmp_path, [Passage("law.md", 3, 4, "…")]) == ()
-    assert limit_lines(tmp_path, [Passage("../gone.md", 1, 1, "…")]) == ()
+    (section,) = sections(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")])
+    assert (section.line, section.heading) == (2, "증액")
+    assert label(find_limits([section])[0]) == "law.md:4"
+    assert sections(tmp_path, [Passage("../gone.md", 1, 1, "…")]) == ()

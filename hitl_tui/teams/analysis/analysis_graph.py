@@ -28,7 +28,6 @@ from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, re
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
 from hitl_tui.teams.analysis.arithmetic import measured_steps
 from hitl_tui.teams.analysis.computation import compute, with_insights
-from hitl_tui.teams.analysis.limits import find_limits, scope_of
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
 from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
@@ -37,30 +36,8 @@ from hitl_tui.teams.printed_figures import run_of
 
 MAX_BYTES = 5 * 1024 * 1024
 MAX_FILES = 12
-MAX_LINE = 600
 _TEXT = (".md", ".txt", ".rst")
 _ANALYSIS = TypeAdapter(Analysis)
-
-
-def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Return the lines of the passages' own files that state limits and that no passage holds already.
-
-    A passage is a cut: the sentence that limits a figure often stands a few lines further. A file that lies outside the
-    workspace, is larger than 5 MB or can't be read is passed over.
-    """
-    held = list(passages)
-    covered = {(p.path, line) for p in held for line in range(p.line, min(p.end_line, p.line + 500) + 1)}
-    found: list[Passage] = []
-    for path in list(dict.fromkeys(p.path for p in held if p.path.lower().endswith(_TEXT)))[:MAX_FILES]:
-        text = _text(workspace, path)
-        heading = ""
-        for number, line in enumerate(text.splitlines(), start=1):
-            if line.startswith("#"):
-                heading = line.lstrip("# ")
-            elif (path, number) not in covered:
-                passage = Passage(path, number, number, line[:MAX_LINE], heading=heading)
-                found += [passage] if any(scope_of(line)) or find_limits([passage]) else []
-    return tuple(found[:60])
 
 
 def sections(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
@@ -131,7 +108,6 @@ class AnalysisState(TypedDict, total=False):
     language: str
     passages: list[dict[str, Any]]
     measured: list[dict[str, Any]]
-    nearby: list[dict[str, Any]]
     sections: list[dict[str, Any]]
     analysis: dict[str, Any]
     report: str
@@ -237,28 +213,37 @@ def around_of(workspace: Path, passages: Sequence[Passage]) -> tuple[Passage, ..
     return tuple(dict.fromkeys((*sections(workspace, passages), *tables(workspace))))
 
 
+def _over_tables(workspace: Path, query: str) -> Analysis | None:
+    """Return what figures of several tables give for a question together; None where one table answers it."""
+    analysis = compute(query, tables(workspace), "comprehensive")
+    files = {source.path for step in analysis.steps for source in step.sources if isinstance(source, Citation)}
+    return analysis if len(files) > 1 else None
+
+
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
-    """Read the lines near passages that state limits; or ask the tables of the workspace."""
+    """Read the files that passages were cut from; or ask the tables of the workspace."""
     if state["analysis_type"] == "tables":
         task = runtime.context.task
         query = state["query"]
-        table = await in_thread(_ask_table, runtime.context.workspace, query, _earlier_query(task), language_of(query))
-        return {"table": table, "nearby": []}
+        before = _earlier_query(task)
+        table = await in_thread(_ask_table, runtime.context.workspace, query, before, language_of(query))
+        over = None if before else await asyncio.to_thread(_over_tables, runtime.context.workspace, query)
+        return {"table": table, **({"analysis": _ANALYSIS.dump_python(over, mode="json")} if over else {})}
     passages = [Passage.from_dict(item) for item in state["passages"]]
-    nearby = await asyncio.to_thread(limit_lines, runtime.context.workspace, passages)
     told: dict[str, Any] = {}
     paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
     if paths:
         said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
         told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
     around = await asyncio.to_thread(around_of, runtime.context.workspace, passages)
-    kept = {"nearby": [asdict(passage) for passage in nearby], "sections": [asdict(section) for section in around]}
-    return {**kept, "table": told if told.get("found") else {}}
+    return {"sections": [asdict(section) for section in around], "table": told if told.get("found") else {}}
 
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Do the arithmetic; where a table wasn't asked, let a person choose among the nearest queries."""
     if state["analysis_type"] == "tables":
+        if state.get("analysis"):
+            return {}
         near, language = state["table"]["choices"], language_of(state["query"])
         chosen = interrupt(which(list(near), language)) if near else ""
         if chosen not in near:
@@ -266,7 +251,7 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
         query = TableQuery.from_dict(near[chosen])
         return {"table": await in_thread(_ask_again, runtime.context.workspace, query, language)}
     measured = [Step(**step | {"sources": tuple(step["sources"])}) for step in state.get("measured", ())]
-    passages = [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
+    passages = [Passage.from_dict(item) for item in state["passages"]]
     language = state["language"]
     around = [Passage.from_dict(item) for item in state.get("sections", ())]
     analysis = await asyncio.to_thread(
@@ -280,7 +265,8 @@ async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext])
     if state["analysis_type"] == "tables":
         return {}
     analysis = _ANALYSIS.validate_python(state["analysis"])
-    passages = [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
+    around = state.get("sections", ()) if state["passages"] else ()
+    passages = [Passage.from_dict(item) for item in (*state["passages"], *around)]
     noticed = await asyncio.to_thread(with_insights, analysis, state["query"], passages)
     return {"analysis": _ANALYSIS.dump_python(noticed, mode="json")}
 

@@ -8,13 +8,11 @@ from datetime import date, timedelta
 from fractions import Fraction
 from itertools import pairwise
 
-from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source, Step
+from hitl_tui.teams.analysis.analysis_model import QUERY, Source, Step
 from hitl_tui.teams.analysis.calendar_dates import add_months, parse_dates
 from hitl_tui.teams.analysis.changes import Change
 from hitl_tui.teams.analysis.units import Amount, shown_amount
-from hitl_tui.teams.analysis.words import Subject, say, sentences
-from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.number_format import exact
 from hitl_tui.teams.printed_figures import Run, differences
 
@@ -119,13 +117,6 @@ def _shares(query: str, amounts: Sequence[Amount], language: str) -> Iterator[St
 def _share(base: Amount, rate: Amount, language: str, sources: tuple[Source, ...] = (QUERY,)) -> Step | None:
     what = say(language, "{}의 {}", "{1} of {0}").format(base.text.strip(), rate.text.strip())
     return _computed(what, (base, rate), "×", language, sources)
-
-
-def without(query: str, amounts: Sequence[Amount]) -> str:
-    """Return a question without its amounts and the endings that hang on them."""
-    for amount in reversed(amounts):
-        query = query[: amount.start] + " " + re.sub(r"^[가-힣]+", "", query[amount.end :])
-    return query
 
 
 def _of_alike(query: str, amounts: Sequence[Amount], language: str) -> list[Step | None]:

@@ -64,3 +64,8 @@ def scope_of(text: str) -> tuple[str, str]:
     if capped and _SCOPE.search(text):
         return "상한이 적용되는 범위", "Where the limit applies"
     return ("시기에 대한 제한", "A limit in time") if _WAIT.search(text) else ("", "")
+
+
+def is_capped(text: str) -> bool:
+    """Whether a sentence speaks of a limit."""
+    return _CAP.search(text) is not None

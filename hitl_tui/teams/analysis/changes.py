@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source, Step
+from hitl_tui.teams.analysis.analysis_model import QUERY, Source, Step
 from hitl_tui.teams.analysis.calendar_dates import days_between
 from hitl_tui.teams.analysis.units import Amount, shown_amount
-from hitl_tui.teams.analysis.words import FALL, MOVES, RISE, Subject, matters, say, sentences
-from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.analysis.words import FALL, MOVES, RISE, matters, say
 from hitl_tui.teams.number_format import exact, number, percent, shown
 
 _REACH = 40
@@ -29,24 +27,8 @@ _TO_LEFT = re.compile(r"\b(?:to|becomes?|became|wants|asks\sfor|demands|is\snow)
 _BY_LEFT = re.compile(r"\b(?:by\s(?:about\s|some\s|up\sto\s)?|[a-z]+(?:crease|aise|ise|ut|uction|count|op)\sof\s)$")
 _BY_RIGHT = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?(?:rent\s|price\s)?([가-힣a-z]+)")
 _BOUNDED = re.compile(r"\s?(?:이내|이하|이상|초과|미만|상한|한도)")
-_LIMITED = re.compile(r"(?:\b(?:most|than|up\sto|exceed|exceeding|within)|최대|최고)\s(?:about\s)?$", re.IGNORECASE)
-_RANGE = re.compile(r"범위|사이|\b(?:rang(?:e|es|ed|ing)|var(?:y|ies)|between)\b", re.IGNORECASE)
-_TIME = re.compile(
-    r"(?:19|20)\d\d(?!\d)|(?:재작|작|전|올|금|내)[년해](?!\w*도\s)|지난해|(?:last|this|next)\s(?:year|month|week)|"
-    r"\b(?:previously|formerly|now|today|currently|was|used\sto|before|after)\b|기존|현재|지금|이전|종전|원래",
-    re.IGNORECASE,
-)
-_SINCE = re.compile(
-    r"\b(?:from|since|than|compared\s(?:to|with))\s(?:in\s)?(?:19|20)\d\d|\d\s?년?(?:보다|에\s?비|\s?대비|부터)"
-)
-"""Names the year that a change begins with."""
-_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
-_PER_LEFT = re.compile(r"(월|연|일|주|시간당|매월|매년|1인당|하루)\s?$")
-_PER_RIGHT = re.compile(r"\s?(?:per|an?|each|/)\s?([a-z]+)", re.IGNORECASE)
-_GOES_ON = re.compile(r"\b(?:it|this|that|they|which|these|both)\b", re.IGNORECASE)
 _LENDS = ("money", "count", "percent")
 """Kinds whose unit is often written once for two amounts."""
-_NEW_TOPIC = re.compile(r"[가-힣]{2,}[은는이가]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,143 +210,3 @@ def _direction(text: str, amount: Amount) -> int:
         if word := re.search(r"추가|더\s?[달내]|\b(?:more|off|less)\b", part):
             return -1 if word.group() in ("off", "less") else 1
     return 0
-
-
-def stated_changes(question: str, passages: Sequence[Passage]) -> dict[str, tuple[Change, list[Citation]]]:
-    """Return the changes in passages that are about what a question is about, with where they stand.
-
-    A change stands in a sentence, or in two of which the second goes on about the same. It is told in words (from one
-    to the other), or as amounts of one kind at different times. Everything that the question names has to stand there.
-    """
-    subject = Subject.of(question)
-    years = re.findall(r"(?:19|20)\d\d(?!\d)", question)
-    years += ["latest"] if len(years) == 1 and _SINCE.search(question) else []
-    found: dict[str, tuple[Change, list[Citation]]] = {}
-    for passage in passages:
-        for start, end, said, second in _windows(passage.text, subject):
-            if _RANGE.search(said) or not subject.whole(f"{passage.heading}\n{said}".lower()):
-                continue
-            for change in _of_sentence(said, years, second):
-                pair = " → ".join(shown_amount(a, "ko") for a in (change.before, change.after, change.by) if a)
-                found.setdefault(pair, (change, []))[1].append(passage.cite(start, end))
-    return found
-
-
-def changes_in_time(question: str, sections: Sequence[Passage]) -> dict[str, tuple[Change, list[Citation]]]:
-    """Return how what a question is about changed, where sections state it apart, each figure for its time.
-
-    Two figures are of the same thing where they have a unit and what it is per in common, and words of the question.
-    A figure without a time is that of now. Where several pairs fit alike, none is meant.
-    """
-    subject = Subject.of(question)
-    found: list[tuple[int, Change, list[Citation]]] = []
-    for section in sections:
-        stated = list(_stated_figures(section, subject))
-        for n, one in enumerate(stated):
-            for other in stated[n + 1 :]:
-                common = one.words & other.words
-                whole = subject.whole(f"{section.heading}\n{one.said}\n{other.said}".lower())
-                if one.per != other.per or one.time == other.time or not common or not whole:
-                    continue
-                first, last = sorted((one, other), key=lambda figure: figure.time)
-                change = _between(first.amount, last.amount)
-                if change is not None and change.direction:
-                    found.append((len(common), change, [first.cited, last.cited]))
-    most = max((fit for fit, _, _ in found), default=0)
-    kept: dict[str, tuple[Change, list[Citation]]] = {}
-    for fit, change, cited in found:
-        if fit == most:
-            kept.setdefault(
-                " → ".join(shown_amount(a, "ko") for a in (change.before, change.after) if a), (change, cited)
-            )
-    return kept
-
-
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """An amount that a sentence states: per what, of which words of the question, and for which time."""
-
-    amount: Amount
-    per: str
-    words: frozenset[str]
-    time: int
-    said: str
-    cited: Citation
-
-
-def _stated_figures(section: Passage, subject: Subject) -> Iterator[_Figure]:
-    for start, end in sentences(section.text):
-        said = section.text[start:end]
-        marks = [int(mark.group()) for mark in _YEAR.finditer(said)]
-        time = max(marks) if len(set(marks)) == 1 else 0
-        if len(set(marks)) > 1 or _LIMITED.search(said):
-            continue
-        amounts = [a for a in parse_amounts(said) if not a.year_like and a.unit and not _BOUNDED.match(said, a.end)]
-        for amount, before in zip(amounts, [None, *amounts], strict=False):
-            clause = said[before.end if before else 0 : amount.start].lower()
-            words = frozenset(word for word in subject.words if subject.has(word, clause))
-            left, right = _PER_LEFT.search(said[: amount.start]), _PER_RIGHT.match(said, amount.end)
-            per = (left[1] if left else right[1].lower() if right else "", amount.kind, amount.unit)
-            yield _Figure(amount, "|".join(per), words, time, said, section.cite(start, end))
-
-
-def _windows(text: str, subject: Subject) -> Iterator[tuple[int, int, str, int]]:
-    """Yield start, end and text of each sentence, and of two that go together, with where the second begins in it."""
-    spans = sentences(text)
-    for start, end in spans:
-        yield start, end, text[start:end], 0
-    for (start, middle), (_, end) in pairwise(spans):
-        second = text[middle:end]
-        bare = _TIME.sub(" ", re.sub(r"\d[\d,.]*[가-힣]*", " ", second))
-        korean = re.search("[가-힣]", second) is not None
-        if subject.whole(second.lower()) or (not _NEW_TOPIC.search(bare) if korean else _GOES_ON.search(second)):
-            yield start, end, text[start:end], middle - start
-
-
-def _of_sentence(said: str, years: Sequence[str], second: int) -> Iterator[Change]:
-    amounts = parse_amounts(said, dates=True)
-    amounts = tuple(a for a in amounts if not a.year_like and not _BOUNDED.match(said, a.end))
-    units = {a.start: a.unit for a in amounts}
-    told = [] if second else [c for c in find_changes(said, amounts) if _is_stated(said, c, units)]
-    for change in told:
-        if change.direction and all(year in said for year in years if year != "latest"):
-            yield change
-    for kind, unit in dict.fromkeys((a.kind, a.unit) for a in amounts):
-        alike = [a for a in amounts if (a.kind, a.unit) == (kind, unit)]
-        if len(alike) < 2 or any(c.before in alike for c in told):
-            continue
-        if second and not (alike[0].start < second <= alike[1].start and len(alike) == 2):
-            continue
-        pairs = list(_in_time(said, alike, years))
-        if not pairs and second and _to(said, alike[1]) and all(year in said for year in years if year != "latest"):
-            pairs = [(alike[0], alike[1])]
-        changes = (_between(*pair) for pair in pairs)
-        yield from (change for change in changes if change is not None and change.direction)
-
-
-def _is_stated(said: str, change: Change, units: Mapping[int, str]) -> bool:
-    """Whether a change stands there whole: two amounts with their units, or a share that is no limit."""
-    if change.before is not None and change.after is not None:
-        return change.by is None and units[change.before.start] == units[change.after.start]
-    return change.by is not None and not _LIMITED.search(said[: change.by.start])
-
-
-def _in_time(said: str, amounts: Sequence[Amount], years: Sequence[str]) -> Iterator[tuple[Amount, Amount]]:
-    """Yield pairs of amounts that stand for times, the earlier first: those of the question's years, or neighbours."""
-    marks = [m for m in _TIME.finditer(said) if not any(a.start <= m.start() < a.end for a in amounts)]
-    names = [mark.group().lower() for mark in marks]
-    if len(marks) != len(amounts) or len(set(names)) != len(names):
-        return
-    at = sorted(zip(map(_rank, names), names, amounts, strict=True), key=lambda one: one[0])
-    wanted = [at[-1][1] if year == "latest" else year for year in years]
-    for (_, earlier, before), (_, later, after) in pairwise([one for one in at if len(years) < 2 or one[1] in wanted]):
-        if not years or later == years[-1] or {earlier, later} == set(wanted):
-            yield before, after
-
-
-def _rank(name: str) -> int:
-    if name.isdigit():
-        return int(name)
-    if re.match(r"재작", name):
-        return -2
-    return 1 if re.match(r"내|next|after", name) else 0 if re.match(r"올|금|현|지금|this|now|today|curr", name) else -1

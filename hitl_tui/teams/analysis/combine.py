@@ -142,7 +142,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 def _alike(forms: Sequence[str], word: str) -> bool:
     """Whether a word of a question and one of a document stand for the same."""
     for form in forms:
-        if likeness(form, word) >= 0.75:
+        if likeness(form, word) >= 0.75 or matters(form) & matters(word):
             return True
         if form.isascii() and word.isascii():
             if len(form) >= 6 and len(word) >= 6 and form[:6] == word[:6]:

@@ -9,12 +9,12 @@ from typing import Any
 
 from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step
-from hitl_tui.teams.analysis.arithmetic import question_steps, without, written_steps
+from hitl_tui.teams.analysis.arithmetic import question_steps, written_steps
 from hitl_tui.teams.analysis.changes import find_changes
 from hitl_tui.teams.analysis.combine import Outcome, combine
-from hitl_tui.teams.analysis.limits import Held, find_limits, hold_change, notes_on
+from hitl_tui.teams.analysis.limits import Held, hold_change, notes_on
 from hitl_tui.teams.analysis.quantities import of_passages
-from hitl_tui.teams.analysis.words import Subject, say
+from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import language_of
 
 MAX_TEXT = 200_000
@@ -56,15 +56,14 @@ def compute(
     steps = [step for change in changes for step in change.steps(language)]
     outcome = Outcome()
     held: list[Held] = []
-    if analysis_type != "change" and changes:
-        subject = Subject.of(without(query, amounts))
-        limits = find_limits(_cut(passages))
-        held = [hold_change(change, limits, query, subject, language) for change in changes]
+    stated = of_passages([*_cut(sections), *_cut(passages)]) if analysis_type != "change" else []
+    if changes and stated:
+        held = [hold_change(change, stated, query, language) for change in changes]
         steps += [step for one in held for step in one.steps]
     if not steps:
         steps += written_steps(query, amounts, language)
     if not steps and analysis_type != "change":
-        outcome = combine(query, of_passages(_cut([*sections, *passages])), language)
+        outcome = combine(query, stated, language)
         steps += outcome.steps
     if not steps:
         steps += question_steps(query, amounts, language)
