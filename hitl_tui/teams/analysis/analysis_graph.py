@@ -52,7 +52,9 @@ def tables(workspace: Path) -> tuple[Passage, ...]:
     """Return the small tables of the workspace, whole."""
     small = (file for file in table_files(workspace) if file.path.lower().endswith(_ROWS) and file.size <= _SMALL_TABLE)
     return tuple(
-        one for file in itertools.islice(small, _MOST_TABLES) for one in _sections(file.path, _text(workspace, file.path))
+        one
+        for file in itertools.islice(small, _MOST_TABLES)
+        for one in _sections(file.path, _text(workspace, file.path))
     )
 
 

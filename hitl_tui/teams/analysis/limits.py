@@ -1,4 +1,4 @@
-"""A change of the question held against the limit in percent that documents state for it, and what they say of limits."""
+"""A change held against the limit in percent that documents state for it, and what they say of limits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hitl_tui.teams.analysis.analysis_model import QUERY, Finding, LimitUse, Passage, Source, Step
+from hitl_tui.teams.analysis.asked import Asked
 from hitl_tui.teams.analysis.bounds import is_capped, scope_of
 from hitl_tui.teams.analysis.changes import Change
-from hitl_tui.teams.analysis.combine import VERDICTS, Asked, quoted, verdict_of, whether
+from hitl_tui.teams.analysis.combine import VERDICTS, quoted, verdict_of, whether
 from hitl_tui.teams.analysis.quantities import Quantity
 from hitl_tui.teams.analysis.units import Amount, shown_amount
 from hitl_tui.teams.analysis.words import FALL, RISE, matters, say, sentences
@@ -61,7 +62,8 @@ def hold_change(change: Change, stated: Sequence[Quantity], question: str, langu
     answer = whether(question, figure.value, best.bound, best.value, language)
     finding = Finding(f"**{answer}.** {said}. {quoted(cited[0])}" if answer else f"{said}. {quoted(cited[0])}", cited)
     used = tuple(
-        LimitUse(best.amount.text.strip(), best.bound, exact(best.value), best.amount.unit, one, verdict) for one in cited
+        LimitUse(best.amount.text.strip(), best.bound, exact(best.value), best.amount.unit, one, verdict)
+        for one in cited
     )
     return Held(tuple(steps), (finding,), used, f"{answer}. {summary}" if answer else summary)
 

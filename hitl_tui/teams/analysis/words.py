@@ -44,14 +44,17 @@ USED = re.compile(
     re.IGNORECASE,
 )
 LEFT = re.compile(
-    r"\b(?:left|remain(?:s|ing|der)?|still\s(?:have|available)|unspent)\b|남[은는았아을]|잔액|잔여|모자라|부족", re.IGNORECASE
+    r"\b(?:left|remain(?:s|ing|der)?|still\s(?:have|available)|unspent)\b|남[은는았아을]|잔액|잔여|모자라|부족",
+    re.IGNORECASE,
 )
 TOTAL = re.compile(
-    r"\b(?:total|altogether|in\sall|sum|all\stogether|overall)\b|모두|전부|총(?=\s|합|액|계)|합계|합하|다\s?(?:합|해서)", re.IGNORECASE
+    r"\b(?:total|altogether|in\sall|sum|all\stogether|overall)\b|모두|전부|총(?=\s|합|액|계)|합계|합하|다\s?(?:합|해서)",
+    re.IGNORECASE,
 )
 EACH = re.compile(
     r"\b(?:per|each|a)\s(?:person|head|employee|member|guest|hour|day|night|month|piece|unit|kg|litre|km)\b|\b(?:each|apiece)\b|"
-    r"(?:1인|인|명|시간|개|회|팀|월|하루|박|개월|달|권|장)\s?당|한\s(?:명|사람|팀|개)에|하루에|한\s달에", re.IGNORECASE
+    r"(?:1인|인|명|시간|개|회|팀|월|하루|박|개월|달|권|장)\s?당|한\s(?:명|사람|팀|개)에|하루에|한\s달에",
+    re.IGNORECASE,
 )
 SHARE = re.compile(
     r"%|퍼센트|프로(?=[^가-힣]|$)|백분율|비율|비중|[가-힣][률율](?=[은는이가을를]?(?:\s|\?|$))|\bper\s?cent|\bpercent|\bshare\b|\bproportion|\bfraction",
@@ -59,6 +62,17 @@ SHARE = re.compile(
 )
 HOW_LONG = re.compile(
     r"며칠|몇\s?(?:일|주|달|개월)|기간|\bhow\s(?:long|many\s(?:days|weeks|months|nights))|\bdays\b", re.IGNORECASE
+)
+JOINED = re.compile(r"\b(?:with|including|plus|and|together)\b|포함|더해|합쳐|까지\s", re.IGNORECASE)
+OPERATORS = re.compile(
+    r"\b(?:cheap\w*|chang\w*|adjust\w*|mov(?:e|ed|es)|postpon\w*|delay\w*|shift\w*|differ\w*|share|proportion|fraction|"
+    r"expensive|cost\w*|within|limit\w*|allow\w*|exceed\w*|over|above|below|under|much|many|pay|paid|spend|spent|buy|bought|"
+    r"percent\w*|earlier|later|higher|lower|larger|bigger|smaller|longer|shorter|planned|average|still|already|money|amount|"
+    r"need|needed|take[sn]?|took|last\w*|due|more|less|fewer|most|least|between|with|without|according)\b|"
+    r"넘[었는을어나]\S*|초과\S*|한도\S*|이내\S*|상한\S*|얼마\S*|몇|며칠\S*|차이\S*|미[뤄룬뤘]\S*|연기\S*|퍼센트\S*|비싸\S*|싸\S*|저렴\S*|"
+    r"바[꾸꿨뀌뀐]\S*|변[경동하했화]\S*|늦\S*|앞당\S*|옮\S*|조정\S*|보다|비율\S*|비중\S*|프로|필요\S*|들[어었]\S*|걸[려리렸]\S*|"
+    r"내야\S*|지키\S*|평균\S*|금액\S*",
+    re.IGNORECASE,
 )
 _ABOVE = re.compile(r"초과|넘|웃돌|벗어|너무|\b(?:over|above|beyond|exceed|excess|too\s|more\sthan)", re.IGNORECASE)
 _UNDER = re.compile(
@@ -101,7 +115,10 @@ def _goes_on(text: str, at: int) -> bool:
     line, after = text[text.rfind("\n", 0, at) + 1 : at].rstrip(), text[at + 1 : at + 40]
     if re.match(r"\s*(?:[-*#|\d]|\n|$)", after) or line.endswith((".", "!", "?", ":", "|")):
         return False
-    return len(line) >= (_WRAPPED_KO if re.search("[가-힣]", line) else _WRAPPED) or re.match(r"\s*[a-z]", after) is not None
+    return (
+        len(line) >= (_WRAPPED_KO if re.search("[가-힣]", line) else _WRAPPED)
+        or re.match(r"\s*[a-z]", after) is not None
+    )
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -137,8 +154,3 @@ def beyond(question: str) -> bool:
 def under(question: str) -> bool:
     """Whether a question asks whether something is below something, or within it."""
     return _UNDER.search(question) is not None
-
-
-def asks_how_much(question: str) -> bool:
-    """Whether a question asks for a figure."""
-    return ASKS_HOW_MUCH.search(question) is not None
