@@ -35,7 +35,7 @@ APPROVED, UNREACHABLE, BAD_INPUT, WAITING, REJECTED, EXPIRED = range(6)
 _Look = Callable[[], Checkpoint]
 _CHANNEL = "masc-checkpoint"
 _USAGE = """\
-masc-checkpoint --task-id T --step N --action TEXT --agent NAME [--interrupt MESSAGE] [--wait [SECONDS]]
+masc-checkpoint --task-id T --step N --action TEXT --agent NAME [--interrupt MESSAGE] [--again] [--wait [SECONDS]]
        masc-checkpoint --task-id T [--step N] (--approve [--value JSON] | --reject --reason TEXT)
        masc-checkpoint --task-id T [--step N] (--status | --wait [SECONDS])"""
 
@@ -106,7 +106,11 @@ class _Command:
     def _record(self, masc: Path) -> int:
         given, hide = self._given, self._secrecy.mask
         message = None if given.interrupt is None else hide(given.interrupt)
-        step = at_once(self._tasks.record(given.task_id, given.step, hide(given.action), hide(given.agent), message))
+        which = (given.task_id, given.step, hide(given.action), hide(given.agent), message)
+        before = at_once(self._tasks.recorded_before(*which)) if given.again else None
+        if before is not None:
+            return self._outcome(before)
+        step = at_once(self._tasks.record(*which))
         register(self._data, masc)
         if step.status is not Status.INTERRUPTED:
             return self._say(step, _("Recorded step {step} of {task}: {action}"))
@@ -234,6 +238,8 @@ def _described(step: Checkpoint) -> list[str]:
         rows.append(f"  {translate(step.denied)}")
     said = step.view.decisions if step.view else ()
     rows += ["  " + " · ".join(filter(None, (f"{d.said}: {d.by} {d.at}", d.reason))) for d in said]
+    if step.status is Status.INTERRUPTED and step.value is not None:
+        rows.append(f"  value: {json.dumps(step.value, ensure_ascii=False)}")
     if step.status is Status.INTERRUPTED and step.view is not None and step.view.request.deadline:
         rows.append("  " + _("expires at {time}").format(time=step.view.request.deadline))
     return [safe_text(row, multiline=False) for row in rows]
@@ -289,6 +295,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--action", metavar="TEXT", help=_("what the step does"))
     add("--agent", metavar="NAME", help=_("who does it; never an approver of it"))
     add("--interrupt", metavar="MESSAGE", help=_("ask for approval, with this message"))
+    add("--again", action="store_true", help=_("go on with the step where exactly this was recorded before"))
     add("--approve", action="store_true", help=_("approve the step that waits"))
     add("--value", metavar="JSON", help=_("what the agent gets with the approval"))
     add("--reject", action="store_true", help=_("reject it, and with it the task"))
@@ -339,6 +346,8 @@ def _check_together(given: argparse.Namespace) -> None:
         raise BadInput(Message("--reason goes with --reject."))
     if given.reject and not (given.reason or "").strip():
         raise BadInput(Message("--reject needs --reason: the agent is told why."))
+    if given.again and given.action is None:
+        raise BadInput(Message("--again goes with --action."))
     if does or (given.wait is not None and given.action is None and given.agent is None and given.interrupt is None):
         return
     lacks = [f"--{name}" for name in ("step", "action", "agent") if getattr(given, name) is None]

@@ -38,7 +38,7 @@ async def _decide(
     if context.tasks is None:
         raise BadInput(Message("Tasks can't be decided from here."))
     waiting = await context.tasks.of_task(task, Path(context.snapshot.workspace))
-    if context.began and waiting.step.recorded_at > context.began:
+    if context.began and waiting.view.request.opened_at > context.began:  # an edited call asks anew
         raise Refused(
             Message("{} asks only since you began that line; look at it first.", waiting.step.name), reason="unshown"
         )

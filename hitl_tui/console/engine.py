@@ -6,15 +6,18 @@ import asyncio
 import gc
 import importlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.held_sessions import HeldSession
     from hitl_tui.console.session_handle import SessionHandle, Watcher
+    from hitl_tui.core.identity import Identity
+    from hitl_tui.core.json_types import JsonObject
     from hitl_tui.core.policy import Mode
     from hitl_tui.core.requests import Verdict
     from hitl_tui.ledger.records import RequestView
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.task_checkpoints.checkpoint import Checkpoint
     from hitl_tui.task_checkpoints.task_inbox import WaitingStep
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -162,12 +167,8 @@ class Engine:
 
     async def waiting_steps(self) -> list[WaitingStep]:
         """Return the steps of agents' tasks that wait for a person."""
-        from hitl_tui.ledger.entry_files import at_once
-
         registry = await self.registry()
-        workspace = self._options.workspace
-        async with self._looking:  # the store of a folder is read by one thread at a time
-            return await asyncio.to_thread(at_once, registry.tasks.waiting(workspace))
+        return await self._in_tasks(registry.tasks.waiting(self._options.workspace))
 
     async def decide_step(self, waiting: WaitingStep, verdict: Verdict, reason: str) -> Checkpoint:
         """Say something of a step of an agent's task, as it was shown.
@@ -175,22 +176,41 @@ class Engine:
         Raises:
             Refused: it can't count.
         """
-        from hitl_tui.ledger.entry_files import at_once
+        from hitl_tui.core.requests import Verdict
+
+        tasks, who = (await self.registry()).tasks, await self._who()
+        seen = waiting.view.request.digest
+        value = waiting.step.value if verdict is Verdict.APPROVE else None  # that was shown, too
+        said = tasks.decide(waiting, verdict, who, "console", reason=reason, value=value, seen=seen)
+        return await self._in_tasks(said)
+
+    async def edit_step(self, waiting: WaitingStep, arguments: JsonObject) -> WaitingStep:
+        """Give a call of an agent other arguments than were shown; return it as it is asked about anew.
+
+        Raises:
+            BadInput: nothing would change, or it can't be edited here.
+            Refused: it was decided meanwhile, they may not, or a rule denies it.
+        """
+        tasks, who = (await self.registry()).tasks, await self._who()
+        edited = await self._in_tasks(tasks.edit(waiting, arguments, who, waiting.view.request.digest))
+        return replace(waiting, step=edited)
+
+    async def _who(self) -> Identity:
         from hitl_tui.policy.operator_identity import Operator
 
-        tasks, who = (await self.registry()).tasks, self._options.operator or Operator(self._options.data)
+        return (self._options.operator or Operator(self._options.data))()
+
+    async def _in_tasks(self, doing: Coroutine[Any, Any, T]) -> T:
+        """Do something in the store of a folder: it is used by one thread at a time."""
+        from hitl_tui.ledger.entry_files import at_once
+
         async with self._looking:
-            seen = waiting.view.request.digest
-            said = tasks.decide(waiting, verdict, who(), "console", reason=reason, seen=seen)
-            return await asyncio.to_thread(at_once, said)
+            return await asyncio.to_thread(at_once, doing)
 
     async def step_was_shown(self, waiting: WaitingStep) -> None:
         """Note that a step of an agent's task was shown."""
-        from hitl_tui.ledger.entry_files import at_once
-
         tasks, by = (await self.registry()).tasks.tasks(waiting.masc), self._options.by
-        async with self._looking:
-            await asyncio.to_thread(at_once, tasks.was_shown(waiting.step, by, "console"))
+        await self._in_tasks(tasks.was_shown(waiting.step, by, "console"))
 
     async def begin(
         self,

@@ -381,6 +381,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("reading.last", READING, "end", "edge(True)", "last", "To the last line", "End", line=False),
     KeySpec("reading.close", READING, "escape,q", "close", "close", "Close; nothing is decided", "Esc q"),
     KeySpec("review.first", REVIEW, "2", "first", "keep", "Keep only the risk class to take first", "2"),
+    KeySpec("task.edit", TASK, "2,e", "edit", "edit", "Edit what a call runs with, which asks again", "2 e"),
     KeySpec("task.reject", TASK, "3,r", "reject", "reject", "Reject it, and with it the task", "3 r"),
     KeySpec("always.no", ALWAYS, "2,n,enter", "close", "no", "Cancel", "2 n Enter", True),
     *(

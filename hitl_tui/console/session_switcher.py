@@ -15,7 +15,7 @@ from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, translate
@@ -267,24 +267,42 @@ class SessionSwitcher:
         app.session.go_to_question(request)
 
     async def _decide_step(self, waiting: WaitingStep) -> None:
-        """Show a step of an agent's task, and say of it what the operator says."""
+        """Show a step of an agent's task, and say of it what the operator says; what was edited is shown anew."""
+        from hitl_tui.console.dialogs.task_step_dialog import CallDialog, Said, TaskStepDialog
+
+        app, draft = self._app, None
+        while True:
+            await app.engine.step_was_shown(waiting)
+            said = await app.push_screen_wait(TaskStepDialog(waiting))
+            if said is None:
+                return
+            try:
+                if said is not Said.EDIT:
+                    await self._say_of_step(waiting, Verdict(said.value))
+                    return
+                dialog = CallDialog(waiting)
+                dialog.recall(draft)
+                arguments, draft = await app.push_screen_wait(dialog), dialog.draft
+                if arguments is not None:
+                    waiting = await app.engine.edit_step(waiting, arguments)
+                    app.say(_("Edited; it is asked anew, and votes that were given before don't count."))
+                    self.count_inbox()
+            except HitlError as error:
+                app.say(error_words(error.message, error.help), error=True)
+                if not isinstance(error, BadInput):  # it is decided, or not theirs to decide
+                    return
+
+    async def _say_of_step(self, waiting: WaitingStep, verdict: Verdict) -> None:
         from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
-        from hitl_tui.console.dialogs.task_step_dialog import TaskStepDialog
 
         app, name = self._app, safe_text(waiting.step.name, multiline=False)
-        await app.engine.step_was_shown(waiting)
-        verdict = await app.push_screen_wait(TaskStepDialog(waiting))
         reason: str | None = ""
         if verdict is Verdict.REJECT:
             said = Content(_("Reason (the agent is told)"))
             reason = await app.push_screen_wait(WordsDialog(_("Reject · {name}").format(name=name), said, _("Reject")))
-        if verdict is None or reason is None:
+        if reason is None:
             return
-        try:
-            step = await app.engine.decide_step(waiting, verdict, reason)
-        except HitlError as error:
-            app.say(error_words(error.message, error.help), error=True)
-            return
+        step = await app.engine.decide_step(waiting, verdict, reason)
         app.say(safe_text(translate(step.decision_words(verdict)), multiline=False))
         self.count_inbox()
 

@@ -10,10 +10,10 @@ from typing import cast
 
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity, Proof
-from hitl_tui.core.json_text import short_id
+from hitl_tui.core.json_text import canonical, short_id
 from hitl_tui.core.json_types import About, Json, Stored, Subject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import person, plain_name, step_name
+from hitl_tui.core.names import clip, person, plain_name, step_name
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.supersession import Cause, Supersession, past_word
 
@@ -239,6 +239,15 @@ class Decision:
             return person(self.account)
         return person(self.person or self.by)
 
+    def is_of(self, other: Decision) -> bool:
+        """Return whether the same person said both: by account and by token is one where they are listed with both."""
+        return not self._names.isdisjoint(other._names)
+
+    @property
+    def _names(self) -> frozenset[str]:
+        by_account = self.proof == Proof.ACCOUNT and self.person
+        return frozenset((self.voter, person(self.person))) if by_account else frozenset((self.voter,))
+
     @property
     def identity(self) -> Identity:
         """Who said it."""
@@ -348,9 +357,9 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_nam
     from somebody else than the requester, with enough level, before the deadline. Where the terms ask for several
     people or a level, it comes from a verified person. A person counts once per verdict.
     The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person of any level
-    when the terms give a veto, else the quorum too. Answers add up only where they are the same. Past the deadline an
-    undecided request expires; see `expiry_verdict`. A deadline that ends in an approval begins when the request is
-    first shown.
+    when the terms give a veto, else the quorum too. Answers, and the values of approvals, add up only where they are
+    the same. Past the deadline an undecided request expires; see `expiry_verdict`. A deadline that ends in an approval
+    begins when the request is first shown.
     Supersession holds whatever was decided later.
 
     Args:
@@ -365,9 +374,10 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_nam
     for decision in decisions:
         if _objection(request, decision, by_name=by_name):
             continue
-        answer = short_id(decision.value) if decision.verdict is Verdict.RESPOND else ""
+        answer = short_id(decision.value) if decision.verdict in (Verdict.RESPOND, Verdict.APPROVE) else ""
         given = voters.setdefault((decision.verdict, answer), {})
-        given.setdefault(person(decision.by) if by_name else decision.voter, decision)
+        if by_name or not any(decision.is_of(other) for other in given.values()):
+            given.setdefault(person(decision.by) if by_name else decision.voter, decision)
         if len(given) >= needed(request, decision.verdict):
             outcome = Outcome.REJECTED if decision.verdict in REFUSING else Outcome.APPROVED
             return Resolution(outcome, decision.verdict, tuple(given.values()))
@@ -510,7 +520,7 @@ def check_decision(
         if not resolution.decisions:
             raise Refused(Message("This was already decided."), reason="late")
         last = resolution.decisions[-1]
-        own = last.voter == decision.voter
+        own = last.is_of(decision)
         reason = "repeated" if own and last.verdict == decision.verdict else "late"
         raise Refused(closed_words(request, resolution, now), reason=reason)
     objection = _objection(request, decision)
@@ -518,12 +528,26 @@ def check_decision(
         raise Refused(objection[1], reason=objection[0])
     if not request.first_shown and _needs_eyes(request, decision):
         raise Refused(Message("Nobody was shown this question yet; look at it first, then decide."), reason="unshown")
-    who = decision.voter
-    if any(d.voter == who and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
+    same = [d for d in earlier if d.verdict == decision.verdict and not _objection(request, d)]
+    if any(d.is_of(decision) for d in same):
         raise Refused(
             Message("{} already said {}; this needs another person.", decision.person or decision.by, decision.verdict),
             reason="repeated",
         )
+    if decision.verdict is Verdict.APPROVE:
+        _check_value(same, decision)
+
+
+def _check_value(earlier: Sequence[Decision], decision: Decision) -> None:
+    """Refuse an approval that would change what others approved: the value is a part of it."""
+    other = next((d for d in earlier if short_id(d.value) != short_id(decision.value)), None)
+    if other is None:
+        return
+    said = Message("{} approved this without a value; do the same, or reject it.", plain_name(other.by))
+    if other.value is not None:
+        value = clip(canonical(other.value).decode(errors="replace"))
+        said = Message("{} approved this with the value {}; do the same, or reject it.", plain_name(other.by), value)
+    raise Refused(said, reason="not_allowed")
 
 
 def _needs_eyes(request: Request, decision: Decision) -> bool:
@@ -557,7 +581,7 @@ def check_ending(
         Refused: it takes others, or more people.
     """
     verdict, asked = amounts_to or Verdict.REJECT, replace(terms, veto=terms.veto or amounts_to is None)
-    objection, voters = None, set[str]()
+    objection, voters = None, list[Decision]()
     for identity in who:
         said = Decision(
             "",
@@ -572,7 +596,8 @@ def check_ending(
         )
         found = _barred(asked, requester, said)
         objection = objection or found
-        voters.update(() if found else (said.voter,))
+        if not found and not any(said.is_of(other) for other in voters):
+            voters.append(said)
     if not voters and objection is not None:
         raise Refused(objection[1], reason=objection[0])
     if len(voters) >= (1 if verdict in REFUSING and asked.veto else max(1, terms.quorum)):

@@ -163,6 +163,12 @@ class Checkpoint:
         return f"{self.task_id}.{self.step}"
 
     @property
+    def value(self) -> Json:
+        """What those who approved it so far give the agent along; others approve the same, or nothing."""
+        said = self.view.resolution.decisions if self.view else ()
+        return next((d.value for d in said if d.value is not None), None)
+
+    @property
     def needed(self) -> int:
         """How many more people have to say something until it is decided."""
         return self.view.resolution.needed if self.view else 0
@@ -209,6 +215,8 @@ class Checkpoint:
             "quorum": request.terms.quorum,
             "level": request.terms.level,
         }
+        if self.status is Status.INTERRUPTED and self.value is not None:
+            found["value"] = self.value
         last = resolution.decisions[-1] if resolution.decisions else None
         if self.status is Status.COMPLETED and last is not None:
             found |= {"resume_value": last.value, "resumed_at": last.at, "by": [d.by for d in resolution.decisions]}

@@ -121,6 +121,25 @@ class TaskCheckpoints:
                 continue
         raise HitlError(Message("{} is being written all the time", clip(task_id)))
 
+    async def recorded_before(
+        self, task_id: str, step: int, action: str, agent: str, message: str | None = None
+    ) -> Checkpoint | None:
+        """Return the step that was recorded with exactly this; None where none of that number was.
+
+        Raises:
+            BadInput: a value can't be used, or the step of that number is another one: what was said of that counts for
+                nothing else.
+        """
+        _check(task_id, step, action, agent, message)
+        found = next((one for one in await self.steps(task_id) if one.step == step), None)
+        if found is None:
+            return None
+        asks = found.view is not None or found.denied is not None
+        same = (found.action, found.agent, found.message) == (action, agent, message or "")
+        if found.call is not None or not same or asks != (message is not None):
+            raise BadInput(Message("Step {} of {} was recorded with another action, agent or message.", step, task_id))
+        return found
+
     # ---------------------------------------------------------------------------------------------- calls of agents
 
     async def ask(self, task_id: str, call: Call, message: str) -> Checkpoint:

@@ -45,7 +45,9 @@ def step_rows(step: Checkpoint, folder: str) -> list[Row]:
     if terms.quorum > 1 or terms.level:
         takes = _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level)
         rows.append(labelled(_("takes"), takes))
-    rows += [labelled(d.said, safe_text(f"{d.by} · {d.reason}")) for d in view.decisions]
+    rows += [labelled(d.said, safe_text(" · ".join(filter(None, (d.by, d.reason))))) for d in view.decisions]
+    if step.value is not None:
+        rows.append(labelled(_("value"), value_text(step.value), exact=True))
     rows.append(labelled(_("risk"), _(RISK_WORDS[view.request.risk_class.value])))
     rows.append(labelled(_("waits"), waits_words(view)))
     return rows

@@ -18,6 +18,7 @@ from hitl_tui.channels.mcp_server.server import CheckpointServer
 from hitl_tui.channels.mcp_server.tools import TaskTools
 from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.identity import Identity
+from hitl_tui.task_checkpoints.checkpoint import Call
 from hitl_tui.task_checkpoints.folders import store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
@@ -149,6 +150,23 @@ async def test_a_decision_counts_once(room: Room) -> None:
             assert "was rejected by ann" in await refused(bob, tool, **which, **more)
         assert "clean ended" in await refused(agent, "masc_interrupt", task_id="clean", **(ASKS | {"step": 3}))
         assert room.files() == before
+
+
+async def test_the_id_of_a_call_stands_for_nothing_that_somebody_made_of_it_since(room: Room) -> None:
+    tasks = TaskCheckpoints(store_of(room.masc, {}))
+    async with room.client(ANN) as ann:
+        await tasks.ask("bot:1", Call("bot", "Bash", {"command": "ls"}), "Look?")
+        (shown,) = (await given(ann, "masc_pending"))["pending"]
+        (step,) = await tasks.waiting()
+        await tasks.edit(step, {"command": "rm -r /"}, verified("eve")(), shown["digest"])
+        which = {"checkpoint_id": shown["checkpoint_id"]}
+        before = room.files()
+        assert "was edited since it was asked" in await refused(ann, "masc_approve", **which)
+        assert "changed since it was shown" in await refused(ann, "masc_approve", **which, digest=shown["digest"])
+        assert room.files() == before
+        (shown,) = (await given(ann, "masc_pending"))["pending"]
+        assert shown["arguments"] == {"command": "rm -r /"}
+        assert (await given(ann, "masc_approve", **which, digest=shown["digest"]))["outcome"] == "approved"
 
 
 async def test_a_step_is_shown_to_approvers_alone(room: Room) -> None:

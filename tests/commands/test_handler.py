@@ -17,9 +17,15 @@ from session_support import Place, step
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.spec import SPECS
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.identity import Identity
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
 from hitl_tui.supervisor.state import NODES
+from hitl_tui.task_checkpoints.checkpoint import Call
+from hitl_tui.task_checkpoints.folders import register, store_of
+from hitl_tui.task_checkpoints.service import TaskCheckpoints
+from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.wording.question_rows import term_rows
 
 
@@ -422,6 +428,21 @@ async def test_different_risks_are_never_approved_together(tmp_path: Path, termi
             refused = await handler.handle_command(line, known)
             assert refused.exit_code == 2 and "Steps of different risk" in refused.message, line
         assert set(op.statuses.values()) == {"waiting_approval"}
+
+
+async def test_a_line_about_a_task_answers_nothing_that_it_was_edited_to_meanwhile(place: Place) -> None:
+    async with place.open() as op:
+        masc, ann = place.root / "elsewhere" / ".masc", Identity("ann", "ann", "token")
+        tasks = TaskCheckpoints(store_of(masc, {}))
+        asked = await tasks.ask("bot", Call("bot", "Bash", {"command": "ls"}), "Look?")
+        register(place.root / "data", masc)
+        inbox, began = TaskInbox(place.root / "data", {}), utc_now()
+        handler = CommandHandler(op.session, op.session.setup.planner, by="kim", channel="repl", tasks=inbox)
+        assert asked.view is not None
+        await tasks.edit(asked, {"command": "rm -r /"}, ann, asked.view.request.digest)
+        refused = await handler.handle_command("/approve bot", None, began)
+        assert refused.failed and "asks only since you began that line" in refused.message
+        assert (await handler.handle_command("/approve bot", None, utc_now())).status == "approved"
 
 
 async def test_a_line_typed_at_a_terminal_answers_nothing_that_came_while_it_was_typed(place: Place) -> None:

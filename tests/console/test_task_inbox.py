@@ -8,19 +8,21 @@ from pathlib import Path
 
 import pytest
 from console_support import Console, command_workspace, console
+from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
-from hitl_tui.console.dialogs.task_step_dialog import TaskStepDialog
+from hitl_tui.console.dialogs.task_step_dialog import CallDialog, TaskStepDialog
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.moments import Moment, Told
 from hitl_tui.notifications.outbox import Outbox
 from hitl_tui.notifications.wake import FOLDER, take_lock
-from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
+from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Status
 from hitl_tui.task_checkpoints.folders import register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
@@ -50,7 +52,7 @@ async def open_step(c: Console) -> None:
         lambda: isinstance(c.app.screen, InboxDialog) and c.app.screen.query_one(DataTable).row_count == 1, "the inbox"
     )
     row = c.app.screen.query_one(DataTable).get_row_at(0)
-    assert "cleanup" in str(row[0]) and "10,000 records will be deleted" in str(row[1])
+    assert "cleanup" in str(row[0]) and "10,000 records" in str(row[1])
     await c.press("enter")
     await c.until(lambda: isinstance(c.app.screen, TaskStepDialog) and c.app.screen.read, "the step")
     c.clock.rest()
@@ -81,6 +83,75 @@ async def test_a_rejection_asks_for_its_reason(tmp_path: Path) -> None:
         step = await decided(c, tasks)
         assert step.status is Status.REJECTED
         assert step.to_dict()["reason"] == "no backup"
+
+
+HOSTILE: JsonObject = {
+    "command": "rm -r build",
+    "none": None,
+    "empty": "",
+    "number": 12345678901234567890,
+    "nested": {"a": [1, None, "x"]},
+    "lines": "one\n\ttwo\x1b[2J",
+    "true": True,
+}
+
+
+async def test_a_call_is_edited_and_approved_as_edited(tmp_path: Path) -> None:
+    data, masc = tmp_path / "d", tmp_path / "elsewhere" / ".masc"
+    async with console(data, command_workspace(tmp_path / "w")) as c:
+        masc.mkdir(parents=True)
+        tasks = TaskCheckpoints(store_of(masc, {}))
+        asked = await tasks.ask("cleanup", Call("bot", "Bash", HOSTILE), "10,000 records will be deleted")
+        assert asked.view is not None
+        register(data, masc)
+        await open_step(c)
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, CallDialog), "the fields")
+        c.clock.rest()
+        await c.press("ctrl+s")
+        await c.until(lambda: isinstance(c.app.screen, TaskStepDialog) and c.app.screen.read, "that nothing changed")
+        assert [one.view and one.view.request.id for one in await tasks.steps("cleanup")] == [asked.view.request.id]
+        c.clock.rest()
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, CallDialog), "the fields")
+        await c.press("end", *"-old")
+        c.clock.rest()
+        await c.press("ctrl+s")
+        await c.until(lambda: isinstance(c.app.screen, TaskStepDialog) and c.app.screen.read, "the call as edited")
+        step = await tasks.the_step("cleanup", None)
+        assert step.arguments == {**HOSTILE, "command": "rm -r build-old"}
+        assert step.status is Status.INTERRUPTED, "an edit approves nothing"
+        c.clock.rest()
+        await c.press("1")
+        step = await decided(c, tasks)
+        assert (step.status, step.arguments) == (Status.COMPLETED, {**HOSTILE, "command": "rm -r build-old"})
+
+
+async def test_a_step_in_words_has_nothing_to_edit(tmp_path: Path) -> None:
+    async with step_before_one(tmp_path) as (c, tasks):
+        await c.press("2")
+        assert isinstance(c.app.screen, TaskStepDialog)
+        assert "Edit" not in str(c.app.screen.query_one("#reading-keys", Static).content)
+        assert (await tasks.the_step("cleanup", None)).status is Status.INTERRUPTED
+
+
+async def test_what_was_decided_meanwhile_is_not_edited(tmp_path: Path) -> None:
+    data, masc = tmp_path / "d", tmp_path / "elsewhere" / ".masc"
+    async with console(data, command_workspace(tmp_path / "w")) as c:
+        masc.mkdir(parents=True)
+        tasks = TaskCheckpoints(store_of(masc, {}))
+        asked = await tasks.ask("cleanup", Call("bot", "Bash", {"command": "rm"}), "10,000 records will be deleted")
+        register(data, masc)
+        await open_step(c)
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, CallDialog), "the fields")
+        await tasks.decide(asked, Verdict.APPROVE, Identity("kim", "kim", "token"), "cli")
+        await c.press("end", *"dir")
+        c.clock.rest()
+        await c.press("ctrl+s")
+        await c.until(lambda: not isinstance(c.app.screen, ModalScreen), "that it was too late")
+        step = await tasks.the_step("cleanup", None)
+        assert (step.status, step.arguments) == (Status.COMPLETED, {"command": "rm"})
 
 
 async def test_the_inbox_says_who_approves_too_fast_and_what_could_not_be_told(tmp_path: Path) -> None:

@@ -324,6 +324,32 @@ def test_two_approvers_of_one_account_are_one() -> None:
     assert resolve(request, [owner, token], "").outcome is Outcome.APPROVED, "a token is another person's"
 
 
+def test_an_approver_listed_with_account_and_token_is_one_person() -> None:
+    request = make(terms=Terms(quorum=2))
+    token = replace(decision("ann"), proof="token", account="ops")
+    account = replace(decision("ann"), proof="account", account="kim")
+    for first, second in ((token, account), (account, token)):
+        assert resolve(request, [first, second], "").needed == 1
+        with pytest.raises(Refused, match="ann already said approve"):
+            check_decision(request, [first], second, "")
+    bob = replace(decision("bob"), proof="token", account="kim")
+    assert resolve(request, [account, bob], "").outcome is Outcome.APPROVED
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [({"limit": 500}, {"limit": 5000}), (None, 1), ({"limit": 1}, None), (1, "1")]
+)
+def test_nobody_changes_the_value_that_others_approved(one: Any, other: Any) -> None:
+    request = make(Kind.EXTERNAL, terms=Terms(quorum=2))
+    first, second = replace(decision("ann"), value=one), replace(decision("bob"), value=other)
+    with pytest.raises(Refused, match="ann approved this with") as refused:
+        check_decision(request, [first], second, "")
+    assert refused.value.reason == "not_allowed"
+    assert resolve(request, [first, second], "").outcome is Outcome.PENDING
+    check_decision(request, [first], replace(second, value=one), "")
+    assert resolve(request, [first, replace(second, value=one)], "").outcome is Outcome.APPROVED
+
+
 def test_a_verified_person_of_any_level_may_veto() -> None:
     request = make(terms=Terms(level=3))
     assert resolve(request, [decision("ann", Verdict.REJECT)], "").outcome is Outcome.REJECTED

@@ -24,8 +24,7 @@ BIN = Path(sys.executable).parent
 RULE = '[[policy]]\nagent = "*"\ndecision = "ask"\nquorum = 2\n'
 SCRIPT = """
 # Each step is recorded once; a run that comes after another one asks what became of the step instead.
-step() { n=$1; shift; masc-checkpoint --task-id "$TASK" --step "$n" --agent "$AGENT" "$@" || again "$n" $?; }
-again() { [ "$2" = 2 ] || return "$2"; masc-checkpoint --task-id "$TASK" --step "$1" --wait; }
+step() { n=$1; shift; masc-checkpoint --task-id "$TASK" --step "$n" --agent "$AGENT" --again "$@"; }
 set -e
 step 1 --action "find what it would be"
 step 2 --action "$DEED" --interrupt "$ASKED" --wait
@@ -150,6 +149,19 @@ def test_one_rejection_ends_the_workflow_for_good(payment: Place) -> None:
     again = payment.start()
     again.communicate(timeout=60)
     assert again.returncode == 4
+    assert payment.done == []
+
+
+def test_what_was_approved_under_the_same_number_stands_for_nothing_else(payment: Place) -> None:
+    command = [str(BIN / "masc-checkpoint"), "--task-id", "pay"]
+    planted = ("--step", "2", "--agent", "runner", "--action", "look at the invoice", "--interrupt", "May I look?")
+    subprocess.run([*command, *planted], cwd=payment.folder, env=payment.environ, check=False)
+    payment.say("ann", "--approve")
+    payment.say("bob", "--approve")
+    script = payment.start()
+    _, err = script.communicate(timeout=60)
+    assert script.returncode == 2
+    assert "would go back" in err or "another action" in err
     assert payment.done == []
 
 

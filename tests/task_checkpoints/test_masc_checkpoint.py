@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from people import write_approvers
 
 from hitl_tui.cli.masc_checkpoint import main
 
@@ -123,6 +124,42 @@ def test_rules_of_the_workspace_count_for_the_steps_that_they_match(run: Run) ->
     assert run("--approve")[0] == 2  # the same person again
     run("--step", "1", "--action", "x", "--agent", "other", "--interrupt", "?", task="other")
     assert run("--approve", task="other")[0] == 0
+
+
+def test_a_step_is_gone_on_with_where_exactly_this_was_recorded(run: Run) -> None:
+    asks = ("--step", "1", *STEP, "--interrupt", "Delete?")
+    assert run(*asks, "--again")[0] == 3
+    assert run(*asks, "--again", "--wait", "0")[0] == 3
+    for other in (
+        ("--step", "1", "--action", "DELETE FROM orders", "--agent", "cleaner", "--interrupt", "Delete?"),
+        ("--step", "1", "--action", "DELETE FROM customers", "--agent", "clean", "--interrupt", "Delete?"),
+        ("--step", "1", *STEP, "--interrupt", "Delete all?"),
+        ("--step", "1", *STEP),
+    ):
+        code, _, err = run(*other, "--again")
+        assert code == 2
+        assert err == "masc-checkpoint: Step 1 of clean was recorded with another action, agent or message.\n"
+    assert run(*asks)[0] == 2
+    run("--approve", "--value", "7")
+    code, out, _ = run(*asks, "--again", "--json")
+    assert (code, document(out)["checkpoint"]["resume_value"]) == (0, 7)
+    assert run("--step", "2", *STEP, "--again")[0] == run("--step", "2", *STEP, "--again")[0] == 0
+    assert run("--again", "--status")[0] == 2
+
+
+def test_the_second_of_two_approves_the_same_value_which_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("hitl.toml").write_text('[[policy]]\nagent = "*"\ndecision = "ask"\nquorum = 2\n')
+    write_approvers(Path(os.environ["HITL_DATA_DIR"]), "ann", "bob")
+    run("--step", "1", *STEP, "--interrupt", "Delete?")
+    assert run("--approve", "--value", '{"limit": 500}')[0] == 3
+    assert 'value: {"limit": 500}' in run("--status")[1]
+    tokens = iter(["token of ann"] * 3)
+    monkeypatch.setattr("hitl_tui.policy.token_prompt.ask_token", lambda _words: next(tokens))
+    for value in ((), ("--value", '{"limit": 5000}')):
+        code, _, err = run("--approve", *value, "--approver", "ann")
+        assert code == 2
+        assert 'approved this with the value {"limit":500}' in err
+    assert run("--approve", "--value", '{"limit": 500}', "--approver", "ann")[0] == 0
 
 
 def test_what_a_rule_denies_is_on_record_and_ends_the_task(run: Run) -> None:

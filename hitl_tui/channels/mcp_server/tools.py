@@ -87,6 +87,7 @@ _CHECKPOINT = _object(
         "risk": _TEXT,
         "deadline": {"type": "string", "description": "when it expires; empty for never"},
         "votes": _NUMBER,
+        "value": {"description": "what those who approved so far give along; others approve the same value"},
         "quorum": {"type": "integer", "description": "how many people have to approve"},
         "level": _NUMBER,
         "resume_value": {"description": "what the approver gave along with the approval"},
@@ -331,6 +332,11 @@ class TaskTools:
         if seen and not names_digest(seen, digest):
             raise Refused(
                 Message("The question changed since it was shown; read it again, then decide."), reason="stale"
+            )
+        if step.edited is not None and not seen and verdict is Verdict.APPROVE:  # its checkpoint_id is as old as it
+            raise Refused(
+                Message("{} was edited since it was asked; give the digest of what you were shown.", step.name),
+                reason="digest",
             )
         if seen or "checkpoint_id" in given:  # who has one of them was shown what it names
             await self._note_shown([step], who)

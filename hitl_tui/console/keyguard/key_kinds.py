@@ -18,6 +18,7 @@ _GUARDED = frozenset(
         "confirm.no",
         "always.no",
         "reading.yes",
+        "task.edit",
         "task.reject",
         "review.first",
         "rules.revoke",
