@@ -104,7 +104,7 @@ class AttachedPlanner:
         if feedback:
             raise BadInput(Message("The plan is to run {}; there is nothing else to plan.", self.agent))
         step = await asyncio.to_thread(self._step, query, agents, {})
-        return Planned(Intent("graph", 1.0, language=language_of(query, load_rules().words)), ExecutionPlan((step,)))
+        return Planned(Intent("graph", 1.0, language=language_of(query, load_rules())), ExecutionPlan((step,)))
 
     def _step(self, text: str, agents: Mapping[str, AgentFacts], more: Mapping[str, Any]) -> ExecutionStep:
         facts = agents.get(self.agent)

@@ -37,7 +37,7 @@ async def test_too_few_hits_propose_a_broader_search(hits: int, said: str) -> No
     (change,) = proposal.changes
     todo = change["todo"]
     assert (change["kind"], todo["id"], todo["agent_name"]) == ("add", "todo_003", "search_team")
-    assert todo["arguments"]["query"] == "집주인 전세금 증액"
+    assert todo["arguments"]["query"] == "집주인 전세금"
     assert todo["metadata"]["added_by"] == "planner"
     assert "manual" not in todo["metadata"]
     assert todo["metadata"]["follow_up_of"] == "todo_001"

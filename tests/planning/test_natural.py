@@ -64,25 +64,6 @@ def test_a_plain_question_has_no_remark(query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "sought"),
-    [
-        ("Compare the price of widget and gadget", ["price of widget", "price of gadget"]),
-        (
-            "Compare the average price of the red chair with the sofa",
-            ["average price of the red chair", "average price of the sofa"],
-        ),
-        ("Compare the cost of living in Berlin and Munich", ["cost of living in Berlin", "cost of living in Munich"]),
-        ("Compare prices of shops in town and villages", ["prices of shops in town", "prices of shops in villages"]),
-        ("widget과 gadget의 가격을 비교해줘", ["widget의 가격", "gadget의 가격"]),
-        ("Compare the price of bread and the weight of cake", ["price of bread", "weight of cake"]),
-    ],
-)
-def test_a_measure_named_once_goes_for_all_that_is_compared(query: str, sought: list[str]) -> None:
-    found = [step.input_mapping["query"] for step in planned(query).plan.steps if step.agent == "search_team"]
-    assert found == sought
-
-
-@pytest.mark.parametrize(
     "query", ["clean 실행해줘 folder=.", "run clean folder=.", "clean folder=. 실행해줘", "run clean folder=. please"]
 )
 def test_a_folder_named_by_dots_is_a_value_and_no_end_of_a_sentence(query: str) -> None:

@@ -363,8 +363,8 @@ async def test_feedback_sets_strategy_and_priority() -> None:
 
 
 async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:
-    plan = (await agent().create_execution_plan("A안과 B안 비교해서 보고서 작성해줘", "분석은 빼줘")).plan
-    assert [(s.agent, s.dependencies) for s in plan.steps][-1] == ("document_team", ("search_1", "search_2"))
+    plan = (await agent().create_execution_plan("A안과 B안 시세를 비교해서 보고서 작성해줘", "분석은 빼줘")).plan
+    assert [(s.agent, s.dependencies) for s in plan.steps][-1] == ("document_team", ("search_team",))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.plan_steps import find_step
-from hitl_tui.planning.rule_planner.query_reader import entities_of, language_of, shown, terms_of
+from hitl_tui.planning.rule_planner.query_reader import figure_places, language_of, shown, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import Scene, fed_by
+from hitl_tui.planning.rule_planner.values import given_in
 
 _MEASURE = re.compile(r"(?<![a-z])how\s+[a-z]+|얼마나\s?[가-힣]{1,6}", re.IGNORECASE)
 """What only asks for a measure: a passage that answers "how high" has a figure in its place."""
@@ -28,7 +29,7 @@ def broader_query(query: str, rules: Rules) -> str:
         query: what was searched for.
         rules: what carries no content, and how long the result may be.
     """
-    said = terms_of(_MEASURE.sub(" ", shown(query, rules.limits)), rules.words)
+    said = terms_of(_MEASURE.sub(" ", shown(query, rules.limits)), rules)
     kept = _content(query, rules)[: rules.limits.broader_words]
     # The same words in another order would find the same again.
     return "" if {w.lower() for w in kept} >= {w.lower() for w in said} else " ".join(kept)
@@ -37,7 +38,7 @@ def broader_query(query: str, rules: Rules) -> str:
 def _content(query: str, rules: Rules) -> list[str]:
     """Return the words of a query that a document may have, each once, without its figures."""
     text = _MEASURE.sub(" ", shown(query, rules.limits))
-    terms = terms_of(text, rules.words, entities_of(text, rules)[1])
+    terms = terms_of(text, rules, figure_places(text, given_in(text, rules.units)))
     return [term for term in terms if not any(c.isdigit() for c in term)]
 
 
@@ -108,7 +109,7 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     broader = broader_query(asked, scene.rules)
     if not broader or broader in {str(t.arguments.get("query", "")) for t in scene.todos}:
         return None
-    language = language_of(shown(asked, scene.rules.limits), scene.rules.words)
+    language = language_of(shown(asked, scene.rules.limits), scene.rules)
     addition = AddStep(
         find_step(broader, language, scene.rules),
         feeds=fed_by(Need.FIND, (), scene),

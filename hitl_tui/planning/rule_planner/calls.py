@@ -14,7 +14,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, fill
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, clauses, split, unread
+from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, split, unread
 from hitl_tui.planning.rule_planner.rule_file import CommandRules, Expression, Rules
 from hitl_tui.planning.rule_planner.values import Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import stem
@@ -587,7 +587,7 @@ def asks_for_deed(text: str, rules: Rules) -> bool:
 def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
     """Return the clauses that ask that something be done to something, declared or not."""
     found = []
-    for _, clause in clauses(text, rules):
+    for clause in (part.text for part in split(text, (), rules)):
         nouns = {c for word in WORD.findall(clause) for c in rules.lexicon.concepts(rules.lexicon.plain(word))}
         if nouns & rules.lexicon.nouns.keys() and _requested(clause, rules) - rules.lexicon.looking:
             found.append(clause.strip())

@@ -26,7 +26,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     title_of,
     usable,
 )
-from hitl_tui.planning.rule_planner.query_reader import WORD, bare, cut, read, refers, term_of, terms_of
+from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, step_key
 from hitl_tui.planning.rule_planner.values import Span, given_in
@@ -43,6 +43,7 @@ _OF = re.compile(
     re.IGNORECASE,
 )
 _VERBAL = re.compile("(?:하|되|있|없)[는던]$")
+_PLACE = re.compile("(?<![가-힣])[가-힣]{2,4}(?:시|도|군|구|동|읍|면)(?=$|[^가-힣]|[은는이가을를의에도와과])")
 _PAIRS = (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와"), ("으로", "로"))
 _ALTERNATING = re.compile(r"(?:으로|[은는이가을를과와로])(?![가-힣])")
 _FEW = 2
@@ -69,7 +70,7 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
     asks = "?" in text or led or any(reading.scores[n] >= rules.threshold[n] for n in Need if n in rules.threshold)
     if not asks:
         return None
-    if led or len(terms_of(rest, rules.words)) <= _FEW:
+    if led or len(terms_of(rest, rules)) <= _FEW:
         return _continues(_TAIL.sub("", rest) or rest, last, scene)
     wanted = decide(text, reading, Asked(()), rules)
     needs, _ = usable(wanted.needs, scene.agents, rules)
@@ -132,7 +133,7 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
     """Return the input of a step with what is said now in its place; None where nothing of it takes what is said."""
     facts = scene.facts_of(todo)
     if facts is None:
-        before, words = str(todo.arguments.get("query", "")), terms_of(said, scene.rules.words)
+        before, words = str(todo.arguments.get("query", "")), terms_of(said, scene.rules)
         whole, replaced = merged(before, " ".join(words), scene.rules)
         return {**todo.arguments, "query": whole} if before and replaced else None
     bound, *_ = fill(said, facts, scene.rules)
@@ -163,7 +164,7 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     words = phrase.split()
     if not words:
         return before, False
-    words[-1] = bare(words[-1], rules.words)
+    words[-1] = rules.lexicon.bare(words[-1])
     phrase = " ".join(words)
     places = _places(before, rules)
     kinds = {kind for place, kind in _places(phrase, rules).items() if kind}
@@ -184,10 +185,10 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 def _places(text: str, rules: Rules) -> dict[Span, str]:
     """Return what a text gives, names and says, by place, with the type of what has one; in order."""
     found = {g.place: f"{g.kind} {g.measure}{PurePosixPath(str(g.value)).suffix}" for g in given_in(text, rules.units)}
-    named = {m.span(): kind for kind in ("place", "law") for e in rules.entities[kind] for m in e.finditer(text)}
+    named = {m.span(): "place" for m in _PLACE.finditer(text)}
     for match in WORD.finditer(text):
-        word = bare(match.group(), rules.words)
-        if term_of(word, rules.words) and not _VERBAL.search(match.group()):
+        word = rules.lexicon.bare(match.group())
+        if term_of(word, rules) and not _VERBAL.search(match.group()):
             named.setdefault((match.start(), match.start() + len(word)), "")
     for place, kind in sorted(named.items(), key=lambda n: (not n[1], n[0][0] - n[0][1])):
         if not any(start < place[1] and place[0] < end for start, end in found):
@@ -218,7 +219,7 @@ def _with_modifiers(start: int, text: str, most: int, rules: Rules) -> int:
     """Return where a phrase begins that ends at a place: with as many words before it that say which of its kind."""
     for match in reversed(list(WORD.finditer(text, 0, start))[-most:] if most else []):
         word = match.group()
-        if text[match.end() : start].strip() or not term_of(word, rules.words) or bare(word, rules.words) != word:
+        if text[match.end() : start].strip() or not term_of(word, rules) or rules.lexicon.bare(word) != word:
             break
         start = match.start()
     return start

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from hitl_tui.planning.rule_planner.calls import spoken_name
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.query_reader import bare, terms_of
+from hitl_tui.planning.rule_planner.query_reader import terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.values import blanked
 
@@ -87,7 +87,7 @@ def edits_in(text: str, commands: Mapping[str, CommandFacts], rules: Rules) -> l
     marked = [(s, _targets(s, commands, rules)) for s in sentences]
     found = [_edits(sentence, targets, rules) for sentence, targets in marked if targets]
     named = all(m.target and m.target.need for _, targets in marked for m in targets)
-    rest = [terms_of(s, rules.words, [(m.start, m.end) for m in targets]) for s, targets in marked]
+    rest = [terms_of(s, rules, [(m.start, m.end) for m in targets]) for s, targets in marked]
     if "?" not in text and named and not any(rest) and not any(e.verb for edits in found for e in edits):
         return [[replace(edit, verb=Verb.ASK) for edit in edits] for edits in found]
     return found
@@ -207,15 +207,15 @@ def _subject(sentence: str, mark: _Mark, borders: Sequence[tuple[int, int]], rul
     particle = rules.revise.particle.match(sentence[start : mark.start])
     start += particle.end() if particle and start else 0
     words = [w.strip(",.;:!?\"'") for w in sentence[start : mark.start].split()]
-    kept = [w for w in words if bare(w, rules.words) in rules.words.requests or _says(w, rules)]
-    if not any(not w.isascii() and terms_of(w, rules.words) for w in kept):
+    kept = [w for w in words if rules.lexicon.bare(w) in rules.words.requests or _says(w, rules)]
+    if not any(not w.isascii() and terms_of(w, rules) for w in kept):
         return ""
-    return " ".join([*kept[:-1], bare(kept[-1], rules.words)])[: rules.limits.task]
+    return " ".join([*kept[:-1], rules.lexicon.bare(kept[-1])])[: rules.limits.task]
 
 
 def _says(word: str, rules: Rules) -> bool:
     """Whether a word belongs to what something is about: it has content, or asks for a figure ("얼마나")."""
-    return bool(terms_of(word, rules.words)) or rules.revise.figure.match(word) is not None
+    return bool(terms_of(word, rules)) or rules.revise.figure.match(word) is not None
 
 
 def _object(sentence: str, mark: _Mark, rules: Rules) -> tuple[str, int]:
@@ -238,4 +238,4 @@ def _object(sentence: str, mark: _Mark, rules: Rules) -> tuple[str, int]:
         if any(e.match(subject, joint.end()) for e in (*starts, *revise.targets.values())):
             ends.append(joint.start())
     subject = subject[: min(ends, default=len(subject))].strip()
-    return (subject, mark.end + match.start("subject") + len(subject)) if terms_of(subject, rules.words) else nothing
+    return (subject, mark.end + match.start("subject") + len(subject)) if terms_of(subject, rules) else nothing

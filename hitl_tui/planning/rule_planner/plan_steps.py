@@ -7,25 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.rule_planner.calls import Asked, Call
-from hitl_tui.planning.rule_planner.figures import figures_in
-from hitl_tui.planning.rule_planner.query_reader import (
-    Clause,
-    Reading,
-    cut,
-    entities_of,
-    read,
-    score_of,
-    shown,
-    spans_of,
-    split,
-    terms_of,
-)
+from hitl_tui.planning.rule_planner.query_reader import Clause, Reading, cut, read, score_of, shown, split, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
 ANALYSIS = "analysis_team"
@@ -52,25 +40,17 @@ def subject_of(text: str, rules: Rules) -> str:
     for clause in split(text, (), rules):
         if end and score_of(clause.text, Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
             return title_of(text[: end + (text[end : end + 1] == "?")], rules)
-        end = clause.start + len(clause.text)
+        end = clause.end
     return title_of(text, rules)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a query asks for between two calls.
-
-    Args:
-        text: what it says.
-        start: where it stands.
-        needs: what it needs.
-        reading: what it says, read by itself.
-    """
+    """What a query asks for beside its calls: a question, or what is said between two calls."""
 
     text: str
     start: int
     needs: frozenset[Need]
-    reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,84 +80,60 @@ _QUESTION = re.compile(r"(?<=[?？])\s+")
 
 def decide(query: str, reading: Reading, asked: Asked, rules: Rules) -> Wanted:
     """Decide what a query needs: whatever isn't understood otherwise is looked for in the documents."""
-    if asked.calls:
-        parts = _between(reading, asked, rules)
-        needs = {n for part in parts if isinstance(part, Part) for n in part.needs} | {Need.RUN}
-        if reading.scores[Need.WRITE] >= rules.threshold[Need.WRITE]:
-            needs.add(Need.WRITE)
-        return Wanted(query, reading, frozenset(needs), tuple(parts))
-    said = _questions(query, reading, rules)
-    found = tuple(Part(text, at, frozenset(_needs(one, rules)), one) for at, (text, one) in enumerate(said))
-    needs = {n for part in found for n in part.needs}
-    return Wanted(query, reading, frozenset(needs), found)
+    parts = sorted([*asked.calls, *_beside(reading.text, asked, rules)], key=lambda part: part.start)
+    needs = {Need.RUN, *reading.needs(rules, Need.WRITE)}
+    if not asked.calls:
+        said = _questions(reading.text, rules)
+        readings = [reading] if len(said) < 2 else [read(text, rules) for text in said]
+        texts = said if len(said) > 1 else [query]
+        parts = [Part(text, n, _needs(one, rules)) for n, (text, one) in enumerate(zip(texts, readings, strict=True))]
+        needs = set()
+    return Wanted(
+        query, reading, frozenset(needs.union(*(p.needs for p in parts if isinstance(p, Part)))), tuple(parts)
+    )
 
 
-def _questions(query: str, reading: Reading, rules: Rules) -> list[tuple[str, Reading]]:
-    """Return each question of a query that asks several, with what was said before it; else the query."""
-    said = [part for part in _QUESTION.split(reading.text.strip()) if part.strip()]
-    if len(said) < 2 or any(not terms_of(part, rules.words) for part in said):
-        return [(query, reading)]
-    if "?" not in said[-1] and score_of(said[-1], Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
+def _questions(text: str, rules: Rules) -> list[str]:
+    """Return each question of a text that asks several; nothing where one of them says nothing by itself."""
+    said = _QUESTION.split(text.strip())
+    if said[1:] and not said[-1].endswith(("?", "？")):
+        if score_of(said[-1], Need.WRITE, rules) < rules.threshold[Need.WRITE]:
+            return []
         said[-2:] = [f"{said[-2]} {said[-1]}"]
-    try:
-        found = [(part, read(part, rules)) for part in said]
-    except BadInput:
-        return [(query, reading)]
-    return found if len(found) > 1 else [(query, reading)]
+    return said if all(terms_of(part, rules) for part in said) else []
 
 
-def _needs(reading: Reading, rules: Rules) -> set[Need]:
-    needs = {n for n in (Need.COMPUTE, Need.WRITE) if reading.scores[n] >= rules.threshold[n]}
-    if not (needs == {Need.COMPUTE} and _self_contained(reading, rules)):
-        needs.add(Need.FIND)
-    return needs
+def _needs(reading: Reading, rules: Rules) -> frozenset[Need]:
+    needs = reading.needs(rules, Need.COMPUTE, Need.WRITE)
+    return frozenset(needs if needs == {Need.COMPUTE} and reading.self_contained else {*needs, Need.FIND})
 
 
-def _between(reading: Reading, asked: Asked, rules: Rules) -> list[Call | Part]:
-    """Return the calls, and what is said between them that needs a search or an analysis, in order."""
-    items: list[Call | Part] = list(asked.calls)
-    borders = [0, *(call.start for call in asked.calls), len(reading.text) + 1]
+def _beside(text: str, asked: Asked, rules: Rules) -> list[Call | Part]:
+    """Return what is said between the calls that needs a search or an analysis, in order."""
+    found: list[Call | Part] = []
+    borders = [0, *(call.start for call in asked.calls), len(text) + 1]
     for start, end in pairwise(borders):
         beside = [c for c in asked.beside if start <= c.start < end]
-        text = " ".join(_sentence(c, reading.text, last=c is beside[-1]) for c in beside)
-        if text:
-            needs = _needs_beside(text, rules)
-            if needs & {Need.FIND, Need.COMPUTE}:
-                terms = terms_of(text, rules.words, entities_of(text, rules)[1])
-                items.append(Part(text, beside[0].start, frozenset(needs), replace(reading, terms=terms, subjects=())))
-    return sorted(items, key=lambda item: item.start)
+        said = " ".join(_sentence(c, text, last=c is beside[-1]) for c in beside)
+        needs = {n for n in (Need.COMPUTE,) if score_of(said, n, rules) >= rules.threshold[n]}
+        # Words that merely ask are about the calls themselves.
+        looks = score_of(said, Need.FIND, rules) > rules.threshold[Need.FIND]
+        if looks or (needs and not of_commands(said, rules)):
+            needs.add(Need.FIND)
+        if needs:
+            found.append(Part(said, beside[0].start, frozenset(needs)))
+    return found
 
 
 def _sentence(clause: Clause, text: str, *, last: bool) -> str:
     """Return a clause with the stop after it, or with one where another follows."""
-    end = text[clause.start + len(clause.text) :][:1]
+    end = text[clause.end :][:1]
     return clause.text.strip() + (end if end and end in ".!?" else "" if last else ".")
-
-
-def _needs_beside(text: str, rules: Rules) -> set[Need]:
-    """Return what is needed besides the calls; words that merely ask are about the calls themselves."""
-    needs = {n for n in (Need.COMPUTE,) if score_of(text, n, rules) >= rules.threshold[n]}
-    in_documents = Need.COMPUTE in needs and not of_commands(text, rules)
-    if in_documents or score_of(text, Need.FIND, rules) > rules.threshold[Need.FIND]:
-        needs.add(Need.FIND)
-    return needs
 
 
 def of_commands(text: str, rules: Rules) -> bool:
     """Whether a computation is about what commands change: "how much space was freed"."""
     return rules.revise.measured.search(text) is not None
-
-
-def _self_contained(reading: Reading, rules: Rules) -> bool:
-    """Whether a sum is asked for that holds all its figures, so that no document is needed."""
-    figures = figures_in(reading.text, spans_of("date", reading.text, rules))
-    return (
-        figures > 1
-        and (not reading.leftover or rules.words.sums.search(reading.text) is not None)
-        and reading.scores[Need.FIND] < 2.0
-        and len(reading.leftover) <= 1
-        and not reading.subjects
-    )
 
 
 def intent_of(wanted: Wanted, rules: Rules) -> Intent:
@@ -193,7 +149,7 @@ def intent_of(wanted: Wanted, rules: Rules) -> Intent:
         confidence=round(min(0.95, 0.4 + 0.25 * min(1.0, margin) + evidence * 0.6), 2),
         keywords=tuple(dict.fromkeys([*(c.command for c in wanted.calls), *reading.cues]))
         or reading.terms[: rules.limits.keywords],
-        entities={kind: list(said) for kind, said in reading.entities.items()},
+        entities=dict(reading.entities),
         language=reading.language,
     )
 
@@ -236,7 +192,7 @@ def build_plan(wanted: Wanted, needs: set[Need], rules: Rules) -> ExecutionPlan:
     language, strategy = wanted.reading.language, wanted.reading.strategy
     groups = [_group(part, needs, len(wanted.parts) > 1, language, rules) for part in wanted.parts]
     write = [write_step(wanted.query, language, rules)] if Need.WRITE in needs else []
-    flat = iter(_numbered([*(step for group in groups for step in group), *write]))
+    flat = iter(numbered([*(step for group in groups for step in group), *write]))
     groups = [[next(flat) for _ in group] for group in groups]
     write = [next(flat) for _ in write]
     steps: list[ExecutionStep] = []
@@ -264,17 +220,10 @@ def _group(part: Call | Part, needs: set[Need], several: bool, language: str, ru
     """Return the steps for a call or a question."""
     if isinstance(part, Call):
         return [run_step(part, language, rules)] if Need.RUN in needs else []
-    title = None if several else ""
-    found = []
-    if Need.FIND in needs & part.needs:
-        subjects = part.reading.subjects
-        found = [find_step(s, language, rules) for s in subjects] or [
-            find_step(part.text, language, rules, title=title)
-        ]
-    if Need.COMPUTE in needs & part.needs:
-        titled = title_of(part.text, rules) if several else ""
-        found.append(compute_step(part.text, language, rules, title=titled))
-    return found
+    wanted = needs & part.needs
+    found = [find_step(part.text, language, rules, None if several else "")] if Need.FIND in wanted else []
+    titled = title_of(part.text, rules) if several else ""
+    return [*found, compute_step(part.text, language, rules, titled)] if Need.COMPUTE in wanted else found
 
 
 def _inner(group: Sequence[ExecutionStep]) -> list[ExecutionStep]:
@@ -307,7 +256,7 @@ def _after(step: ExecutionStep, others: Sequence[ExecutionStep]) -> ExecutionSte
     return replace(step, dependencies=(*step.dependencies, *(reference(o) for o in others)))
 
 
-def _numbered(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+def numbered(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
     """Give steps of one agent ids where there are several: `search_1`, `search_2`."""
     agents = [step.agent for step in steps]
     return [

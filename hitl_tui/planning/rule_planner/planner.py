@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep, Strategy
 from hitl_tui.core.todos import Priority, SupervisorTodo
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed, SetArguments, SetPriority
+from hitl_tui.planning.proposals import AddStep, PlanChange, Planned, Proposed, SetArguments, SetPriority
 from hitl_tui.planning.rule_planner.broader_search import follow_up_search
 from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
 from hitl_tui.planning.rule_planner.plan_revision import revise_text
-from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, finished, intent_of, reference, usable
+from hitl_tui.planning.rule_planner.plan_steps import (
+    build_plan,
+    decide,
+    finished,
+    intent_of,
+    numbered,
+    reference,
+    usable,
+)
 from hitl_tui.planning.rule_planner.query_reader import read, shown
 from hitl_tui.planning.rule_planner.remarks import remarks
-from hitl_tui.planning.rule_planner.rule_file import Rules, load_rules
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 from hitl_tui.planning.rule_planner.scene import Scene
 
 
@@ -61,7 +69,8 @@ class RulePlanner:
         needs, missing = usable(wanted.needs, agents, rules)
         plan = build_plan(wanted, needs, rules)
         if feedback:
-            plan = await asyncio.to_thread(apply_feedback, plan, feedback, query, agents, known, rules)
+            scene = Scene(feedback, query, (), agents, known, rules)
+            plan = await asyncio.to_thread(apply_feedback, plan, feedback, scene)
         return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules, self.untrusted)))
 
     async def revise(
@@ -103,128 +112,81 @@ class RulePlanner:
 _NUMBERS = {Priority.CRITICAL: 0, Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A step under a key of its own; dependencies are keys."""
-
-    key: str
-    step: ExecutionStep
-    dependencies: tuple[str, ...]
-
-
-def apply_feedback(
-    plan: ExecutionPlan,
-    feedback: str,
-    query: str,
-    agents: Mapping[str, AgentFacts],
-    commands: Mapping[str, CommandFacts],
-    rules: Rules,
-) -> ExecutionPlan:
+def apply_feedback(plan: ExecutionPlan, feedback: str, scene: Scene) -> ExecutionPlan:
     """Return the plan with every line of feedback worked in, one after the other.
+
+    Args:
+        plan: the plan.
+        feedback: the remarks, one a line.
+        scene: the query, the agents and what can be called.
 
     Raises:
         BadInput: a line asks for no change of the plan.
         PlanError: nothing of the plan is left, or a change isn't possible.
     """
-    lines = [line for line in shown(feedback, rules.limits).splitlines() if line.strip()]
-    if len(lines) > rules.limits.clauses:
-        raise BadInput(Message("The feedback has {} lines; at most {} are used.", len(lines), rules.limits.clauses))
+    lines = [line for line in shown(feedback, scene.rules.limits).splitlines() if line.strip()]
+    if len(lines) > scene.rules.limits.clauses:
+        most = scene.rules.limits.clauses
+        raise BadInput(Message("The feedback has {} lines; at most {} are used.", len(lines), most))
     for line in lines:
-        plan = _apply_line(plan, line, query, agents, commands, rules)
+        plan = _apply_line(plan, line, scene)
     return plan
 
 
-def _apply_line(
-    plan: ExecutionPlan,
-    line: str,
-    query: str,
-    agents: Mapping[str, AgentFacts],
-    commands: Mapping[str, CommandFacts],
-    rules: Rules,
-) -> ExecutionPlan:
+def _apply_line(plan: ExecutionPlan, line: str, scene: Scene) -> ExecutionPlan:
+    rules = scene.rules
     ordered = next((s for s, e in rules.strategy.items() if e.search(line)), "")
     if ordered:
         line = rules.strategy[ordered].sub(" ", line)
-        plan = finished(plan.steps, type(plan.strategy)(ordered), rules)
+        plan = finished(plan.steps, Strategy(ordered), rules)
     # Plain dependencies are what the steps say; one at a time is the strategy's business.
-    todos = ExecutionPlanConverter(agents).convert_with_strategy(replace(plan, strategy=type(plan.strategy).PIPELINE))
+    todos = ExecutionPlanConverter(scene.agents).convert_with_strategy(replace(plan, strategy=Strategy.PIPELINE))
     try:
-        proposed = revise_text(Scene(line, query, todos, agents, commands, rules))
+        proposed = revise_text(replace(scene, text=line, todos=todos))
     except PlanError:
         raise
     except BadInput:
         if ordered:
             return plan
         raise
-    entries = [_Entry(todo.id, step, todo.dependencies) for todo, step in zip(todos, plan.steps, strict=True)]
-    entries = _changed(entries, proposed)
-    if not entries:
+    steps = [replace(s, id=t.id, dependencies=t.dependencies) for t, s in zip(todos, plan.steps, strict=True)]
+    for change in proposed.changes:
+        steps = _changed(steps, change)
+    if not steps:
         raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
-    return finished(_steps(_sorted(entries)), plan.strategy, rules)
+    return finished(_renamed(_sorted(steps)), plan.strategy, rules)
 
 
-def _changed(entries: list[_Entry], proposed: Proposed) -> list[_Entry]:
-    keys = {entry.key: entry.key for entry in entries}
-    for number, change in enumerate(proposed.changes):
-        if isinstance(change, AddStep):
-            key = f"new_{number}"
-            known = tuple(keys[d] for d in change.step.dependencies if d in keys)
-            keys[reference(change.step)] = key
-            entries = [replace(e, dependencies=(*e.dependencies, key)) if e.key in change.feeds else e for e in entries]
-            entries.append(_Entry(key, replace(change.step, id=""), known))
-        elif isinstance(change, SetPriority):
-            priority = _NUMBERS[change.priority]
-            entries = [
-                replace(e, step=replace(e.step, priority=priority)) if e.key == change.todo_id else e for e in entries
-            ]
-        elif isinstance(change, SetArguments):
-            entries = [
-                replace(e, step=replace(e.step, input_mapping=change.inputs)) if e.key == change.todo_id else e
-                for e in entries
-            ]
-        else:
-            entries = _without(entries, change.todo_id)
-    return entries
+def _changed(steps: Sequence[ExecutionStep], change: PlanChange) -> list[ExecutionStep]:
+    """Return the steps with one change; what depended on one that goes depends on what that depended on."""
+    if isinstance(change, AddStep):
+        fed = [replace(s, dependencies=(*s.dependencies, change.step.id)) if s.id in change.feeds else s for s in steps]
+        return [*fed, change.step]
+    one = next(step for step in steps if step.id == change.todo_id)
+    if isinstance(change, SetPriority):
+        return [replace(s, priority=_NUMBERS[change.priority]) if s is one else s for s in steps]
+    if isinstance(change, SetArguments):
+        return [replace(s, input_mapping=change.inputs) if s is one else s for s in steps]
+    heirs = {one.id: one.dependencies}
+    return [
+        replace(s, dependencies=tuple(dict.fromkeys(i for d in s.dependencies for i in heirs.get(d, (d,)))))
+        for s in steps
+        if s is not one
+    ]
 
 
-def _without(entries: Sequence[_Entry], key: str) -> list[_Entry]:
-    """Take a step out; what depended on it depends on what it depended on."""
-    inherited = next((e.dependencies for e in entries if e.key == key), ())
-    kept = []
-    for entry in entries:
-        if entry.key != key:
-            dependencies = [i for d in entry.dependencies for i in (inherited if d == key else (d,))]
-            kept.append(replace(entry, dependencies=tuple(dict.fromkeys(dependencies))))
-    return kept
-
-
-def _sorted(entries: Iterable[_Entry]) -> list[_Entry]:
-    """Return the entries so that each stands after what it depends on, otherwise in the order they have."""
-    waiting = list(entries)
-    done: list[_Entry] = []
+def _sorted(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+    """Return the steps so that each stands after what it depends on, otherwise in the order they have."""
+    waiting, done = list(steps), list[ExecutionStep]()
     while waiting:
-        names = {e.key for e in done}
-        ready = next((e for e in waiting if names.issuperset(e.dependencies)), waiting[0])
-        done.append(ready)
-        waiting.remove(ready)
+        names = {step.id for step in done}
+        done.append(next((s for s in waiting if names.issuperset(s.dependencies)), waiting[0]))
+        waiting.remove(done[-1])
     return done
 
 
-def _steps(entries: Sequence[_Entry]) -> list[ExecutionStep]:
-    agents = [e.step.agent for e in entries]
-    names: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    for entry in entries:
-        agent = entry.step.agent
-        counts[agent] = counts.get(agent, 0) + 1
-        several = agents.count(agent) > 1
-        names[entry.key] = f"{agent.removesuffix('_team')}_{counts[agent]}" if several else ""
-    agent_of = {e.key: e.step.agent for e in entries}
-    return [
-        replace(
-            e.step,
-            id=names[e.key],
-            dependencies=tuple(names[d] or agent_of[d] for d in e.dependencies),
-        )
-        for e in entries
-    ]
+def _renamed(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+    """Return the steps with the names that a new plan gives them."""
+    named = numbered([replace(step, id="") for step in steps])
+    names = {old.id: reference(new) for old, new in zip(steps, named, strict=True)}
+    return [replace(s, dependencies=tuple(names[d] for d in s.dependencies if d in names)) for s in named]

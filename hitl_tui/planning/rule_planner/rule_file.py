@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.messages import Message
@@ -27,6 +27,7 @@ class Need(StrEnum):
 
 _Table = Mapping[str, Any]
 """A table of rules.toml, which is packaged with the program."""
+_Built = TypeVar("_Built")
 
 LANGUAGES = ("ko", "en")
 
@@ -52,7 +53,6 @@ class Limits:
     clauses: int
     task: int
     title: int
-    subjects: int
     entities: int
     keywords: int
     few_hits: int
@@ -60,76 +60,16 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeRule:
-    """When two amounts are a change: what stands between them."""
-
-    between: Expression
-    marks: Expression
-    weight: float
-    amounts: float
-
-
-@dataclass(frozen=True, slots=True)
-class FigureRules:
-    """How a question asks for something that has to be computed.
-
-    Args:
-        how_much: asks for an amount.
-        whether: asks a question that yes or no answers.
-        what: asks for something else.
-        compared: sets one thing against another.
-        moved: names a change of an amount.
-        share: asks what part of a whole something is.
-    """
-
-    how_much: Expression
-    whether: Expression
-    what: Expression
-    compared: Expression
-    moved: Expression
-    share: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A verb that a title says as a noun."""
-
-    expression: Expression
-    noun: str
-
-
-@dataclass(frozen=True, slots=True)
 class Words:
-    """Words that carry no content, and how Korean words end."""
+    """Words that carry no content, and words that ask."""
 
     english: frozenset[str]
-    stop: frozenset[str]
     requests: frozenset[str]
-    particles: tuple[str, ...]
-    whole: frozenset[str]
     verbs: Expression
     chatter: frozenset[str]
     howto: Expression
     sums: Expression
     order_cue: Expression
-    topics: tuple[Topic, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """How things compared are named, and which differences are amounts."""
-
-    ko: Expression
-    ko_joint: Expression
-    en: Expression
-    en_versus: Expression
-    en_joint: Expression
-    en_list: Expression
-    difference: Expression
-    measures: Expression
-    measure_of: Expression
-    of_measure: Expression
-    en_end: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +181,9 @@ class Rules:
     limits: Limits
     needs: Mapping[Need, tuple[Cue, ...]]
     threshold: Mapping[Need, float]
-    change: ChangeRule
-    figures: FigureRules
-    entities: Mapping[str, tuple[Expression, ...]]
+    figures: Mapping[str, Expression]
     words: Words
     strategy: Mapping[str, Expression]
-    compare: Compare
     lexicon: Lexicon
     units: Units
     commands: CommandRules
@@ -286,42 +223,29 @@ def parse_rules(text: str, name: str = "rules.toml") -> Rules:
 
 
 def _rules(data: _Table) -> Rules:
-    lexicon = _lexicon(data)
+    commands, lexicon = data["commands"], _lexicon(data)
     verbs = [word for words in lexicon.verbs.values() for word in words]
-    english = "|".join([*(v for v in verbs if v.isascii()), *data["commands"].pop("asked").split()]).replace("_", " ?")
+    english = "|".join([*(v for v in verbs if v.isascii()), *commands.pop("asked").split()]).replace("_", " ?")
     korean = "".join(f"|(?<={v})" for v in verbs if not v.isascii() and v[-1] != "$")
-    data["commands"]["clause"] = data["commands"]["clause"].replace("{verbs}", english).replace("{korean}", korean)
-    data["commands"]["unknown"] = [data["commands"]["unknown"], data["commands"].pop("unknown_ko")]
-    data["commands"]["paths"] = list(data["commands"]["paths"].values())
-    revise = {**data["revise"], "actions": [_action(a) for a in data["revise"]["actions"]]}
-    return Rules(
-        limits=_built(Limits, data["limits"]),
-        needs={
-            Need(k): tuple(Cue(_value(Expression, c), float(c["weight"])) for c in cues)
-            for k, cues in data["needs"].items()
-        },
-        threshold={Need(k): float(v) for k, v in data["threshold"].items()},
-        change=_built(ChangeRule, data["change"]),
-        figures=_built(FigureRules, data["figures"]),
-        entities=_value(Mapping[str, tuple[Expression, ...]], data["entities"]),
-        words=_built(Words, data["words"]),
-        strategy=_value(Mapping[str, Expression], data["strategy"]),
-        compare=_built(Compare, data["compare"]),
-        lexicon=lexicon,
-        units=_units(data["units"], data["numerals"]),
-        commands=_built(CommandRules, data["commands"]),
-        revise=_built(ReviseRules, revise),
-        steps={Need(k): _step(v) for k, v in data["steps"].items()},
-        sentences={k: dict(data["sentences"][k]) for k in LANGUAGES},
-    )
+    commands["clause"] = commands["clause"].replace("{verbs}", english).replace("{korean}", korean)
+    commands["unknown"] = [commands["unknown"], commands.pop("unknown_ko")]
+    commands["paths"] = list(commands["paths"].values())
+    needs = {
+        need: [{"expression": cue, "weight": cue["weight"]} for cue in cues] for need, cues in data["needs"].items()
+    }
+    units = _units(data["units"], data["numerals"])
+    revise = {**data["revise"], "actions": [_action(action) for action in data["revise"]["actions"]]}
+    kept = {name: value for name, value in data.items() if name != "numerals"}
+    return _built(Rules, {**kept, "needs": needs, "lexicon": lexicon, "units": units, "revise": revise})
 
 
-def _built(kind: type[Any], data: _Table) -> Any:
+def _built(kind: type[_Built], data: _Table) -> _Built:
     """Return a table as a dataclass, each of its values as the field's type says."""
     types = get_type_hints(kind)
+    values = {name: _value(hint, data[name]) for name, hint in types.items()}
     if strange := data.keys() - types.keys():
         raise TypeError(f"{kind.__name__} has no {min(strange)}")
-    return kind(**{name: _value(hint, data[name]) for name, hint in types.items()})
+    return kind(**values)
 
 
 def _value(hint: Any, raw: Any) -> Any:
@@ -329,6 +253,8 @@ def _value(hint: Any, raw: Any) -> Any:
     of, inner = get_origin(hint), get_args(hint)
     if hint == Expression:
         return _both(raw) if isinstance(raw, Mapping) else re.compile(raw, re.IGNORECASE)
+    if hint == Expression | None:
+        return _both(raw) if raw else None
     if of is Mapping:
         return {inner[0](key): _value(inner[1], value) for key, value in raw.items()}
     if of is frozenset:
@@ -361,8 +287,9 @@ def _lexicon(data: _Table) -> Lexicon:
         verbs={k: tuple(v.split()) for k, v in lexicon["verbs"].items()},
         nouns={k: tuple(v.split()) for k, v in lexicon["nouns"].items()},
         looking=frozenset(lexicon["looking"].split()),
-        empty=frozenset(words["stop"]),
-        particles=tuple(sorted(words["particles"], key=len, reverse=True)),
+        empty=frozenset(words.pop("stop")),
+        particles=tuple(sorted(words.pop("particles"), key=len, reverse=True)),
+        whole=frozenset(words.pop("whole")),
     )
 
 
@@ -378,18 +305,11 @@ def _units(data: _Table, numerals: _Table) -> Units:
     )
 
 
-def _action(data: _Table) -> Action:
-    after = [f"(?:{data['ko']})"] if "ko" in data else []
-    if "after" in data:
-        after.append(_bounded(data["after"]))
-    return Action(
-        kind=str(data["kind"]),
-        level=str(data.get("level", "")),
-        before=re.compile(_bounded(data["before"]), re.IGNORECASE) if "before" in data else None,
-        after=re.compile("|".join(after), re.IGNORECASE) if after else None,
-    )
-
-
-def _step(data: _Table) -> StepRule:
-    wording = {language: _built(Wording, data[language]) for language in LANGUAGES}
-    return StepRule(str(data["agent"]), int(data["priority"]), float(data["timeout"]), float(data["seconds"]), wording)
+def _action(data: _Table) -> _Table:
+    after = {"ko": data.get("ko"), "en": data.get("after")}
+    return {
+        "kind": data["kind"],
+        "level": data.get("level", ""),
+        "before": {"en": data["before"]} if "before" in data else None,
+        "after": {language: said for language, said in after.items() if said},
+    }

@@ -39,7 +39,7 @@ class Scene:
     @property
     def language(self) -> str:
         """`ko` or `en`: what the text is written in."""
-        return language_of(shown(self.text, self.rules.limits), self.rules.words)
+        return language_of(shown(self.text, self.rules.limits), self.rules)
 
     def of(self, need: Need) -> list[SupervisorTodo]:
         """Return the TODOs of one kind."""

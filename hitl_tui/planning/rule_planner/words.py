@@ -165,6 +165,7 @@ class Lexicon:
         looking: verbs that change nothing, or not much.
         empty: words that say nothing about what is meant.
         particles: that Korean words end with, longest first.
+        whole: words that end like that by themselves.
     """
 
     verbs: Mapping[str, tuple[str, ...]]
@@ -172,6 +173,7 @@ class Lexicon:
     looking: frozenset[str]
     empty: frozenset[str]
     particles: tuple[str, ...]
+    whole: frozenset[str]
 
     def concepts(self, word: str) -> frozenset[str]:
         """Return what a word means: its groups, or itself."""
@@ -185,13 +187,17 @@ class Lexicon:
 
     def plain(self, word: str) -> str:
         """Return a word without a Korean particle; empty where it says nothing."""
-        if word.lower() in self.empty:
-            return ""
-        if _HANGUL.search(word[-1:]):
-            for particle in filter(word.endswith, self.particles):
-                rest = word[: -len(particle)]
-                if (len(rest) >= 2 or (rest and rest.isascii())) and _goes_on(rest, particle):
-                    return "" if rest.lower() in self.empty else rest
+        rest = self.bare(word)
+        return "" if {word.lower(), rest.lower()} & self.empty else rest
+
+    def bare(self, word: str) -> str:
+        """Return a word without a Korean particle."""
+        if not _HANGUL.search(word[-1:]) or word in self.whole:
+            return word
+        for particle in filter(word.endswith, self.particles):
+            rest = word[: -len(particle)]
+            if (len(rest) >= 2 or (rest and rest.isascii())) and _goes_on(rest, particle):
+                return rest
         return word
 
     def vocabulary(self, facts: CommandFacts) -> frozenset[str]:
