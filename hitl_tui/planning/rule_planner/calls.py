@@ -193,7 +193,7 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
 
 def _verb_places(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
     """Return where the verb stands that asks for it: it is part of no value."""
-    verbs = rules.lexicon.meant(f"{facts.name} {facts.description}") & rules.lexicon.verbs.keys()
+    verbs = rules.lexicon.meant(f"{facts.name} {facts.description}") & rules.lexicon.verbs
     words = [m for m in WORD.finditer(clause) if rules.lexicon.concepts(m.group()) & verbs]
     return [words[0 if words[-1].group().isascii() else -1].span()] if words else []
 
@@ -417,7 +417,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
     only = matched == most and requested <= _ADDED
-    filled = bool(bound.used) and not (requested and own & rules.lexicon.verbs.keys())
+    filled = bool(bound.used) and not (requested and own & rules.lexicon.verbs)
     told = not asking and (only or filled) and _tells(clause, facts, rules)
     return matched if told or _complete(clause, facts, rules) else 0.0
 
@@ -441,7 +441,7 @@ def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
     text = blanked(text, [m.span() for m in rules.commands.modifiers.finditer(text)])
     for match in re.finditer(r"[A-Za-z가-힣]+", text):
         word = rules.lexicon.plain(match.group())
-        spoken = rules.lexicon.concepts(word) & (rules.lexicon.verbs.keys() | rules.lexicon.nouns.keys())
+        spoken = rules.lexicon.concepts(word) & (rules.lexicon.verbs | rules.lexicon.nouns)
         asks = rules.words.verbs.search(word) or rules.commands.request.search(word)
         empty = not spoken and (asks or rules.commands.told.fullmatch(word))
         if len(word) > 1 and not empty:
@@ -454,7 +454,7 @@ _DO = re.compile(r"(?:do|make|give|have|get|take)\s+(?:me\s+|us\s+)?(?:the|an?)\
 
 def _requested(clause: str, rules: Rules) -> frozenset[str]:
     """Return what a clause asks to be done ("지워줘", "로그 삭제", "delete …"); a way to do it is none."""
-    verbs = rules.lexicon.verbs.keys()
+    verbs = rules.lexicon.verbs
     plain = rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
     first, korean = re.match(r"([a-z]+)([- ]up)?", plain), _KOREAN.search(clause)
     if first and not (korean and rules.commands.request.search(clause)):
@@ -497,6 +497,6 @@ def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
     found = []
     for clause in (part.text for part in split(text, (), rules)):
         nouns = {c for word in WORD.findall(clause) for c in rules.lexicon.concepts(rules.lexicon.plain(word))}
-        if nouns & rules.lexicon.nouns.keys() and _requested(clause, rules) - rules.lexicon.looking:
+        if nouns & rules.lexicon.nouns and _requested(clause, rules) - rules.lexicon.looking:
             found.append(clause.strip())
     return tuple(found)

@@ -18,18 +18,16 @@ from hitl_tui.planning.rule_planner.calls import Asked, Call
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.plan_steps import (
     build_plan,
-    compute_step,
     decide,
-    find_step,
     reference,
     run_step,
-    title_of,
     usable,
 )
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, step_key
 from hitl_tui.planning.rule_planner.values import Span, given_in
+from hitl_tui.planning.rule_planner.words import goes_on as particle_fits
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
@@ -44,7 +42,18 @@ _OF = re.compile(
 )
 _VERBAL = re.compile("(?:하|되|있|없)[는던]$")
 _PLACE = re.compile("(?<![가-힣])[가-힣]{2,4}(?:시|도|군|구|동|읍|면)(?=$|[^가-힣]|[은는이가을를의에도와과])")
-_PAIRS = (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와"), ("으로", "로"))
+_OTHER = {
+    "은": "는",
+    "는": "은",
+    "이": "가",
+    "가": "이",
+    "을": "를",
+    "를": "을",
+    "과": "와",
+    "와": "과",
+    "으로": "로",
+    "로": "으로",
+}
 _ALTERNATING = re.compile(r"(?:으로|[은는이가을를과와로])(?![가-힣])")
 _FEW = 2
 
@@ -67,16 +76,22 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         reading = read(text, rules)
     except BadInput:
         return None
-    asks = "?" in text or led or any(reading.scores[n] >= rules.threshold[n] for n in Need if n in rules.threshold)
+    terms = terms_of(rest, rules)
+    # What says enough is a question, however it is put.
+    asks = "?" in text or led or len(terms) > _FEW or reading.needs(rules, *rules.threshold)
     if not asks:
         return None
-    if led or len(terms_of(rest, rules)) <= _FEW:
-        return _continues(_TAIL.sub("", rest) or rest, last, scene)
-    wanted = decide(text, reading, Asked(()), rules)
+    goes_on = led or len(terms) <= _FEW
+    if goes_on:
+        said = _TAIL.sub("", rest) or rest
+        if (facts := scene.facts_of(last)) is not None:
+            return _called_again(said, facts, last, scene)
+        text = merged(str(last.arguments.get("query") or scene.query), said, rules)[0]
+    wanted = decide(text, read(text, rules), Asked(()), rules)
     needs, _ = usable(wanted.needs, scene.agents, rules)
-    steps = build_plan(wanted, needs, rules).steps
-    first = (last.id,) if refers(text) else ()
-    return _proposed([replace(s, dependencies=(*first, *s.dependencies)) for s in steps], text, last, scene)
+    first = (last.id,) if goes_on or refers(text) else ()
+    steps = build_plan(wanted, needs, rules, titled=True).steps
+    return _proposed([replace(s, dependencies=(*first, *s.dependencies)) for s in steps], last, scene)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
@@ -88,25 +103,6 @@ def _last(scene: Scene) -> SupervisorTodo | None:
     return max(named or called, key=lambda t: (t.completed_at, t.rank), default=None)
 
 
-def _continues(said: str, last: SupervisorTodo, scene: Scene) -> Proposed | None:
-    facts = scene.facts_of(last)
-    if facts is not None:
-        return _called_again(said, facts, last, scene)
-    rules, language = scene.rules, scene.language
-    before = str(last.arguments.get("query") or scene.query)
-    whole, replaced = merged(before, said, rules)
-    same = [t for t in scene.todos if t.arguments.get("query") == last.arguments.get("query")]
-    agents = {t.agent_name for t in same if t.status is not Status.FAILED}
-    steps: list[ExecutionStep] = []
-    if rules.steps[Need.FIND].agent in agents:
-        steps.append(find_step(whole, language, rules, title=title_of(said, rules)))
-    if rules.steps[Need.COMPUTE].agent in agents:
-        step = compute_step(whole if replaced else scene.text.strip(), language, rules, title=title_of(said, rules))
-        steps.append(replace(step, dependencies=tuple(reference(s) for s in steps)))
-    steps = [replace(s, dependencies=(last.id, *s.dependencies)) for s in steps]
-    return _proposed(steps, scene.text, last, scene)
-
-
 def _called_again(said: str, facts: CommandFacts, last: SupervisorTodo, scene: Scene) -> Proposed | None:
     """Propose the last call once more, with what is said now instead."""
     inputs = changed_inputs(said, last, scene)
@@ -116,17 +112,17 @@ def _called_again(said: str, facts: CommandFacts, last: SupervisorTodo, scene: S
     call = Call(facts, given, 0, len(said), words=said)
     after = (last.id,) if last.status is Status.COMPLETED else ()
     step = replace(run_step(call, scene.language, scene.rules), dependencies=after)
-    return _proposed([step], scene.text, last, scene)
+    return _proposed([step], last, scene)
 
 
-def _proposed(steps: Sequence[ExecutionStep], text: str, last: SupervisorTodo, scene: Scene) -> Proposed:
+def _proposed(steps: Sequence[ExecutionStep], last: SupervisorTodo, scene: Scene) -> Proposed:
     names: dict[str, str] = {}
     changes: list[AddStep] = []
     for step in steps:
         key = names[reference(step)] = step_key(step, scene, changes)
         changes.append(AddStep(replace(step, id=key, dependencies=tuple(names.get(d, d) for d in step.dependencies))))
     words = scene.rules.sentences[scene.language]["continues"]
-    return Proposed(words.format(id=step_name(last.id), text=cut(text, 100)), tuple(changes))
+    return Proposed(words.format(id=step_name(last.id), text=cut(scene.text.strip(), 100)), tuple(changes))
 
 
 def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject | None:
@@ -228,9 +224,6 @@ def _with_modifiers(start: int, text: str, most: int, rules: Rules) -> int:
 def _agreeing(word: str, rest: str) -> str:
     """Return what follows a word with the Korean particle that goes with its end."""
     match = _ALTERNATING.match(rest)
-    last = ord(word[-1]) - ord("가")
-    if match is None or not 0 <= last < 11172:
+    if match is None or particle_fits(word, match.group()):
         return rest
-    closed, open_ = next(pair for pair in _PAIRS if match.group() in pair)
-    consonant = last % 28
-    return (closed if consonant and not (closed == "으로" and consonant == 8) else open_) + rest[match.end() :]
+    return _OTHER[match.group()] + rest[match.end() :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
+from itertools import chain
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
@@ -83,18 +84,17 @@ def revise_text(scene: Scene) -> Proposed:
         BadInput: it asks for one that isn't possible.
         PlanError: it needs an agent that is disabled, or a command lacks a parameter.
     """
-    text = shown(scene.text[: scene.rules.limits.revise], scene.rules.limits)
+    rules, draft, asked = scene.rules, _Draft(), Asked(())
+    text = shown(scene.text[: rules.limits.revise], rules.limits)
     if not text.strip():
         raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
-    draft = _Draft()
-    for edit in (edit for edits in edits_in(text, scene.commands, scene.rules) for edit in edits):
+    for edit in chain.from_iterable(edits_in(text, scene.commands, rules)):
         if edit.verb is Verb.CHANGE:
             _change(edit, scene, draft)
-    asked = Asked(())
     if not draft.inputs:
-        asked = asked_in(text, scene.commands, scene.rules, lambda clause: names_step(clause, scene.rules))
-        sentences = edits_in(_without(text, asked.calls, scene.rules), scene.commands, scene.rules)
-        for edit in (edit for edits in sentences for edit in edits):
+        asked = asked_in(text, scene.commands, rules, lambda clause: names_step(clause, rules))
+        sentences = edits_in(_without(text, asked.calls, rules), scene.commands, rules)
+        for edit in chain.from_iterable(sentences):
             if edit.verb in (Verb.REMOVE, Verb.SKIP):
                 _take_out(edit, scene, draft)
             elif edit.verb is Verb.ORDER or (edit.verb is Verb.ASK and edit.level):
@@ -107,11 +107,11 @@ def revise_text(scene: Scene) -> Proposed:
         if (further := continued(scene, asked)) is not None:
             return further
         raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
-    said = left_out(_only_of_commands(asked, scene.rules), scene.language, scene.rules)
+    said = left_out(_of_commands(asked, rules), scene.language, rules)
     return Proposed(" ".join([_reason(changes, draft, scene), *said]), tuple(changes))
 
 
-def _only_of_commands(asked: Asked, rules: Rules) -> Asked:
+def _of_commands(asked: Asked, rules: Rules) -> Asked:
     """Return what was asked of commands without the words that say what is to be done with steps."""
     verbs = [e for action in rules.revise.actions for e in (action.before, action.after) if e is not None]
 
@@ -209,33 +209,32 @@ def _add_all(sentences: Sequence[Sequence[Edit]], calls: Sequence[Call], scene: 
         BadInput: something that was plainly to be added can't be.
         PlanError: its agent is disabled.
     """
-    gone = draft.gone
-    stays = [t.id for t in scene.todos if t.status not in _LOST and t.id not in gone]
+    stays = [t for t in scene.todos if t.status not in _LOST and t.id not in draft.gone]
+    ids = {t.id for t in stays}
     anchored = []
     for edits in sentences:
-        after = [t.id for e in edits if e.verb is Verb.AFTER for t in _named(e, scene) if t.id in stays]
+        after = [t.id for e in edits if e.verb is Verb.AFTER for t in _named(e, scene) if t.id in ids]
         anchored += [(edit, after) for edit in edits]
-    everywhere = list(dict.fromkeys(a for _, after in anchored for a in after))
     if any(not call.facts.own for call in calls):
         _check_agent(Need.RUN, scene)
     for call in calls:
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
-        sources = everywhere or (stays[-1:] if drawn else [])
+        sources = [a for _, after in anchored for a in after] or ([t.id for t in stays[-1:]] if drawn else [])
         _append(run_step(call, scene.language, scene.rules), Need.RUN, sources, scene, draft)
     for need in _ORDER:
         for edit, after in anchored:
             if edit.need is need and edit.verb in (Verb.ADD, Verb.ASK):
                 try:
                     _add(edit, need, after, stays, scene, draft)
-                except PlanError:
-                    raise
                 except BadInput as refusal:
-                    if edit.verb is Verb.ADD:
+                    if edit.verb is Verb.ADD or isinstance(refusal, PlanError):
                         raise
                     draft.refusals.append(refusal)
 
 
-def _add(edit: Edit, need: Need, after: Sequence[str], stays: Sequence[str], scene: Scene, draft: _Draft) -> None:
+def _add(
+    edit: Edit, need: Need, after: Sequence[str], stays: Sequence[SupervisorTodo], scene: Scene, draft: _Draft
+) -> None:
     plain = not edit.subject and not edit.again
     if edit.verb is Verb.ASK and any(t.id in draft.priorities for t in _named(edit, scene)):
         return
@@ -248,15 +247,13 @@ def _add(edit: Edit, need: Need, after: Sequence[str], stays: Sequence[str], sce
     _check_agent(need, scene)
     sources = list(after)
     if need in (Need.COMPUTE, Need.WRITE):
-        sources = [*(sources or _drawn(edit, need, stays, scene)), *_drawn_of_new(edit, need, scene, draft)]
+        sources = _drawn(edit, need, after, stays, scene, draft)
         for todo in scene.of(need) if plain else ():
             waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in draft.gone
             if waiting and set(sources) <= set(todo.dependencies):
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
     step = _step(edit, need, scene, draft)
-    if edit.level:
-        step = replace(step, priority=_LEVELS.get(edit.level, 0))
-    _append(step, need, sources, scene, draft)
+    _append(replace(step, priority=_LEVELS.get(edit.level, 0)) if edit.level else step, need, sources, scene, draft)
 
 
 def _check_agent(need: Need, scene: Scene) -> None:
@@ -265,26 +262,23 @@ def _check_agent(need: Need, scene: Scene) -> None:
         raise PlanError(Message("No {} can be added, because {} is disabled.", _NAMES[need], agent))
 
 
-def _drawn(edit: Edit, need: Need, stays: Sequence[str], scene: Scene) -> list[str]:
-    """Return the TODOs a new one draws on: a report on everything but reports, an analysis on the searches.
+def _drawn(
+    edit: Edit, need: Need, after: Sequence[str], stays: Sequence[SupervisorTodo], scene: Scene, draft: _Draft
+) -> list[str]:
+    """Return the steps that a new one draws on: a report on everything but reports, an analysis on the searches.
 
     An analysis draws on commands, too, that ran already; on those that wait only where it is about what they do, for
     a rejected command would block it.
     """
-    if need is Need.COMPUTE:
-        about = of_commands(edit.subject, scene.rules)
-        drawn = {t.id for t in scene.of(Need.FIND)}
-        drawn |= {t.id for t in scene.of(Need.RUN) if about or t.status is Status.COMPLETED}
-    else:
-        drawn = {t.id for t in scene.todos} - {t.id for t in scene.of(Need.WRITE)}
-    return [todo_id for todo_id in stays if todo_id in drawn]
+    about = need is Need.WRITE or of_commands(edit.subject, scene.rules)
+    kinds = (Need.FIND, Need.COMPUTE, Need.RUN) if need is Need.WRITE else (Need.FIND, *([Need.RUN] if about else []))
+    kind_of = {t.id: kind for kind in Need for t in scene.of(kind)}
+    old = [t.id for t in stays if kind_of.get(t.id, Need.RUN) in kinds or _ran(t, kind_of.get(t.id))]
+    return [*(after or old), *(added.step.id for kind, added in draft.added if kind in kinds)]
 
 
-def _drawn_of_new(edit: Edit, need: Need, scene: Scene, draft: _Draft) -> list[str]:
-    drawn = {Need.FIND, Need.COMPUTE, Need.RUN}
-    if need is Need.COMPUTE:
-        drawn = {Need.FIND, Need.RUN} if of_commands(edit.subject, scene.rules) else {Need.FIND}
-    return [added.step.id for kind, added in draft.added if kind in drawn]
+def _ran(todo: SupervisorTodo, kind: Need | None) -> bool:
+    return kind is Need.RUN and todo.status is Status.COMPLETED
 
 
 def _step(edit: Edit, need: Need, scene: Scene, draft: _Draft) -> ExecutionStep:
@@ -292,21 +286,18 @@ def _step(edit: Edit, need: Need, scene: Scene, draft: _Draft) -> ExecutionStep:
     if need is Need.WRITE:
         return write_step(scene.query, language, rules)
     if need is Need.RUN:
-        return run_step(
-            call_named(scene.commands[edit.command], scene.text[: rules.limits.revise], rules), language, rules
-        )
+        called = call_named(scene.commands[edit.command], scene.text[: rules.limits.revise], rules)
+        return run_step(called, language, rules)
     if need is Need.COMPUTE:
         query = f"{scene.query.strip()[: rules.limits.query]}\n{edit.subject}" if edit.subject else scene.query
         return compute_step(query, language, rules, title=title_of(edit.subject, rules) if edit.subject else "")
-    step = find_step(edit.subject or scene.query, language, rules)
-    asked = {str(t.arguments.get("query", "")) for t in scene.of(Need.FIND)}
+    query = edit.subject or scene.query
+    asked = {str(t.arguments.get("query", "")).strip() for t in scene.of(Need.FIND)}
     asked |= {str(a.step.input_mapping["query"]) for kind, a in draft.added if kind is Need.FIND}
-    if step.input_mapping["query"] not in asked:
-        return step
-    broader = broader_query(edit.subject or scene.query, rules)
-    if not broader or broader in asked:
+    unasked = [q for q in (query.strip()[: rules.limits.query], broader_query(query, rules)) if q and q not in asked]
+    if not unasked:
         raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-    return find_step(broader, language, rules)
+    return find_step(unasked[0], language, rules)
 
 
 def _append(step: ExecutionStep, need: Need, sources: Sequence[str], scene: Scene, draft: _Draft) -> None:

@@ -187,10 +187,17 @@ def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rule
     return met, missing
 
 
-def build_plan(wanted: Wanted, needs: set[Need], rules: Rules) -> ExecutionPlan:
-    """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last."""
+def build_plan(wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool = False) -> ExecutionPlan:
+    """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last.
+
+    Args:
+        wanted: what is asked.
+        needs: those of its needs that can be met.
+        rules: what becomes of a need.
+        titled: steps are named by what they are about, even where each is about the whole question.
+    """
     language, strategy = wanted.reading.language, wanted.reading.strategy
-    groups = [_group(part, needs, len(wanted.parts) > 1, language, rules) for part in wanted.parts]
+    groups = [_group(part, needs, titled or len(wanted.parts) > 1, language, rules) for part in wanted.parts]
     write = [write_step(wanted.query, language, rules)] if Need.WRITE in needs else []
     flat = iter(numbered([*(step for group in groups for step in group), *write]))
     groups = [[next(flat) for _ in group] for group in groups]

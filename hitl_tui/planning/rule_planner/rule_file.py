@@ -224,7 +224,7 @@ def parse_rules(text: str, name: str = "rules.toml") -> Rules:
 
 def _rules(data: _Table) -> Rules:
     commands, lexicon = data["commands"], _lexicon(data)
-    verbs = [word for words in lexicon.verbs.values() for word in words]
+    verbs = [word for words in data["lexicon"]["verbs"].values() for word in words.split()]
     english = "|".join([*(v for v in verbs if v.isascii()), *commands.pop("asked").split()]).replace("_", " ?")
     korean = "".join(f"|(?<={v})" for v in verbs if not v.isascii() and v[-1] != "$")
     commands["clause"] = commands["clause"].replace("{verbs}", english).replace("{korean}", korean)
@@ -284,11 +284,11 @@ def _both(data: _Table) -> Expression:
 def _lexicon(data: _Table) -> Lexicon:
     lexicon, words = data["lexicon"], data["words"]
     return Lexicon(
-        verbs={k: tuple(v.split()) for k, v in lexicon["verbs"].items()},
-        nouns={k: tuple(v.split()) for k, v in lexicon["nouns"].items()},
+        verbs={k: v.split() for k, v in lexicon["verbs"].items()},
+        nouns={k: v.split() for k, v in lexicon["nouns"].items()},
         looking=frozenset(lexicon["looking"].split()),
         empty=frozenset(words.pop("stop")),
-        particles=tuple(sorted(words.pop("particles"), key=len, reverse=True)),
+        particles=words.pop("particles"),
         whole=frozenset(words.pop("whole")),
     )
 

@@ -116,7 +116,7 @@ class Units:
             return None
         word = match["unit"].lower()
         rest = text[match.end() :]
-        if _HANGUL.search(word) and len(word) == 1 and re.match("[가-힣]", rest) and not _tail(rest):
+        if _HANGUL.search(word) and len(word) == 1 and re.match("[가-힣]", rest) and not _TAIL.match(rest):
             return None
         found = self._named[word]
         return Unit(found.name, found.measure, match.end() - at)
@@ -138,25 +138,22 @@ class Units:
         return frozenset(by_unit | {kind for kind in measures if lower & self.kinds.get(kind, frozenset())})
 
 
-def _tail(text: str) -> bool:
-    return (
-        re.match(
-            r"(?:으로|에서|까지|부터|짜리|정도|이하|이상|미만|초과|이내|동안|마다|씩|차(?!이)|어치|지난|넘는|보다|을|를|은|는|이|가|의|에|로|와|과|도|만|간|전|후)",
-            text,
-        )
-        is not None
-    )
+_TAIL = re.compile(
+    "으로|에서|까지|부터|짜리|정도|이하|이상|미만|초과|이내|동안|마다|씩|차(?!이)|어치|지난|넘는|보다|을|를|은|는|이|가|의|에|로|와|과|도|만|간|전|후"
+)
 
 
-def _goes_on(word: str, particle: str) -> bool:
+def goes_on(word: str, particle: str) -> bool:
     """Whether a particle can stand after a word: `은` only after a consonant, `는` only after a vowel."""
     last = ord(word[-1]) - ord("가")
     if not 0 <= last < 11172:
         return True
-    return particle not in ("는가를와" if last % 28 else "은이을과")
+    consonant = last % 28
+    if particle in ("으로", "로"):
+        return (particle == "으로") == (consonant not in (0, 8))
+    return particle not in ("는가를와" if consonant else "은이을과")
 
 
-@dataclass(frozen=True, slots=True)
 class Lexicon:
     """Groups of words that mean the same.
 
@@ -164,22 +161,40 @@ class Lexicon:
         verbs, nouns: group → its words; English ones are compared by stem, Korean ones by how a word begins.
         looking: verbs that change nothing, or not much.
         empty: words that say nothing about what is meant.
-        particles: that Korean words end with, longest first.
+        particles: that Korean words end with.
         whole: words that end like that by themselves.
     """
 
-    verbs: Mapping[str, tuple[str, ...]]
-    nouns: Mapping[str, tuple[str, ...]]
-    looking: frozenset[str]
-    empty: frozenset[str]
-    particles: tuple[str, ...]
-    whole: frozenset[str]
+    def __init__(
+        self,
+        verbs: Mapping[str, Sequence[str]],
+        nouns: Mapping[str, Sequence[str]],
+        *,
+        looking: frozenset[str],
+        empty: frozenset[str],
+        particles: Iterable[str],
+        whole: frozenset[str],
+    ) -> None:
+        self.verbs, self.nouns = frozenset(verbs), frozenset(nouns)
+        self.looking, self.empty, self.whole = looking, empty, whole
+        self._particles = sorted(particles, key=len, reverse=True)
+        groups = [(word, name) for table in (verbs, nouns) for name, words in table.items() for word in words]
+        self._korean = [(word, name) for word, name in groups if not word.isascii()]
+        self._english: dict[str, set[str]] = {}
+        for word, name in groups:
+            self._english.setdefault(stem(word), set()).add(name)
+        self._known: dict[str, frozenset[str]] = {}
 
     def concepts(self, word: str) -> frozenset[str]:
         """Return what a word means: its groups, or itself."""
-        if not word:
-            return frozenset()
-        return _concepts(self._key(), word.lower())
+        word = word.lower()
+        if word and word not in self._known:
+            if word.isascii():
+                named = frozenset(self._english.get(stem(word), ()))
+            else:
+                named = frozenset(n for said, n in self._korean if word.startswith(said) or f"{word}$" == said)
+            self._known[word] = named or frozenset([f"={stem(word)}"])
+        return self._known.get(word, frozenset())
 
     def is_verb(self, word: str) -> bool:
         """Whether a word asks for something to be done."""
@@ -194,9 +209,9 @@ class Lexicon:
         """Return a word without a Korean particle."""
         if not _HANGUL.search(word[-1:]) or word in self.whole:
             return word
-        for particle in filter(word.endswith, self.particles):
+        for particle in filter(word.endswith, self._particles):
             rest = word[: -len(particle)]
-            if (len(rest) >= 2 or (rest and rest.isascii())) and _goes_on(rest, particle):
+            if (len(rest) >= 2 or (rest and rest.isascii())) and goes_on(rest, particle):
                 return rest
         return word
 
@@ -204,7 +219,7 @@ class Lexicon:
         """Return what the words mean by which something that can be called describes itself."""
         parts = [facts.name, facts.description, *facts.parameters]
         parts += [p.description for p in facts.parameters.values()]
-        return self.meant(" ".join(parts)) | (self.meant(" ".join(facts.runs)) - self.verbs.keys())
+        return self.meant(" ".join(parts)) | (self.meant(" ".join(facts.runs)) - self.verbs)
 
     def found(self, word: str, vocabulary: frozenset[str]) -> frozenset[str]:
         """Return what of a vocabulary a word means, or is written like."""
@@ -217,32 +232,3 @@ class Lexicon:
         """Return what the words of a text mean."""
         plain = (self.plain(word) for word in name_words(text))
         return frozenset(concept for word in plain for concept in self.concepts(word))
-
-    def _key(self) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], ...]:
-        return tuple(self.verbs.items()), tuple(self.nouns.items())
-
-
-@cache
-def _stemmed(
-    groups: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...],
-) -> tuple[dict[str, set[str]], list[tuple[str, str]]]:
-    english: dict[str, set[str]] = {}
-    korean: list[tuple[str, str]] = []
-    for table in groups:
-        for name, words in table:
-            for word in words:
-                if word.isascii():
-                    english.setdefault(stem(word), set()).add(name)
-                else:
-                    korean.append((word, name))
-    return english, korean
-
-
-@cache
-def _concepts(groups: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...], word: str) -> frozenset[str]:
-    english, korean = _stemmed(groups)
-    if word.isascii():
-        found = english.get(stem(word), set())
-        return frozenset(found) or frozenset([f"={stem(word)}"])
-    named = frozenset(name for said, name in korean if word.startswith(said) or f"{word}$" == said)
-    return named or frozenset([f"={word}"])
