@@ -97,6 +97,18 @@ TEAMS = {
             },
             "service version env",
         ),
+        own(
+            "sms",
+            "Sends a text message to phones (문자 메시지).",
+            {"numbers": {"type": "array", "items": TEXT}, "message": TEXT},
+            "numbers message",
+        ),
+        own(
+            "distance",
+            "Distance between two places (거리).",
+            {"origin": TEXT, "destination": TEXT, "by": {"type": "string", "enum": ["car", "train"], "default": "car"}},
+            "origin destination",
+        ),
         own("weather", "Weather forecast for a city.", {"city": TEXT, "days": {**INTEGER, "default": 1}}, "city"),
     )
 }

@@ -59,6 +59,26 @@ def said(todo: SupervisorTodo) -> tuple[str, Any]:
         ),
         ("shipping cost for 800 g to France", "shipping_cost", {"weight_kg": 0.8, "country": "France"}),
         ("weather in Seoul for 3 days", "weather", {"city": "Seoul", "days": 3}),
+        (
+            'Text "The office is closed" to 010-2222-3333 and 010-4444-5555',
+            "sms",
+            {"numbers": ["010-2222-3333", "010-4444-5555"], "message": "The office is closed"},
+        ),
+        (
+            "010-1234-5678로 '회의가 10분 늦어집니다'라고 문자 보내줘",
+            "sms",
+            {"numbers": ["010-1234-5678"], "message": "회의가 10분 늦어집니다"},
+        ),
+        (
+            "How long is the distance from Berlin to Munich by train?",
+            "distance",
+            {"origin": "Berlin", "destination": "Munich", "by": "train"},
+        ),
+        (
+            "distance 팀으로 대전에서 광주까지 거리를 구해줘",
+            "distance",
+            {"origin": "대전", "destination": "광주", "by": "car"},
+        ),
     ],
 )
 def test_a_team_is_chosen_and_its_arguments_filled_from_the_query(query: str, team: str, given: Any) -> None:

@@ -71,6 +71,12 @@ def test_a_whole_question_stands_for_itself() -> None:
     assert todo["arguments"]["query"] == "Who has to sign the contract of the lease?"
 
 
+@pytest.mark.parametrize("text", ["minimum memory of a host", "가상계좌 환불하면 수수료 건당 얼마야"])
+def test_a_question_needs_no_question_mark(text: str) -> None:
+    [todo] = further("What is the cap on rent increases?", text)
+    assert (todo["agent_name"], todo["arguments"]["query"]) == ("search_team", text)
+
+
 @pytest.mark.parametrize("text", ["looks good", "asdf", "hello"])
 def test_what_asks_for_nothing_changes_nothing(text: str) -> None:
     with pytest.raises(NoChange):

@@ -7,7 +7,7 @@ Nothing is guessed: an amount that no parameter takes is left over, and so is a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -89,8 +89,10 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     _take_pairs(filling)
     text = blanked(clause, [*named, *filling.used])
     given = given_in(text, rules.units)
-    _take_roles(filling, text, given)
-    _take_choices(filling, text, given)
+    roles = _roles(facts, rules)
+    _take_choices(filling, text, given, filling.free().keys() - roles.keys())
+    _take_roles(filling, text, given, roles)
+    _take_choices(filling, text, given, filling.free().keys())
     _take_labelled(filling, given, text)
     _take_lists(filling, given)
     _take_only(filling, [g for g in given if g.kind == "number"], _NUMBERS)
@@ -142,11 +144,13 @@ def _typed(value: str, parameter: ParameterFacts) -> Json:
     return value
 
 
-def _take_choices(filling: _Filling, text: str, given: Sequence[Given]) -> None:
+def _take_choices(filling: _Filling, text: str, given: Sequence[Given], names: Collection[str]) -> None:
     """Take the choice that the text names, as it is or as a word that means the same; of a list all of them."""
     text = blanked(text, [g.place for g in given if g.kind in ("text", "path", "url", "email", "date")])
     for name, parameter in filling.free().items():
         found: dict[str, Span] = {}
+        if name not in names:
+            continue
         for choice in sorted(parameter.choices, key=len, reverse=True):
             place = _spoken_choice(choice, parameter, text, filling.rules.lexicon)
             if place is not None and not overlaps(place, list(found.values())):
@@ -264,6 +268,12 @@ def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> J
         return int(str(one.value).partition(":")[0]) if hours else None
     if parameter.type == "date":
         return one.value if one.kind == "date" else None
+    if one.kind == "period":
+        called = {word.lower() for word in words}
+        if parameter.type in ("integer", "number"):
+            year = re.match(r"(?:19|20)\d\d", str(one.value))
+            return int(year.group()) if year and called & {"year", "연도", "년도"} else None
+        return one.value if called & rules.units.kinds["date"] and parameter.type in _TEXTS else None
     if parameter.type == "path":
         return one.value if one.kind in ("path", "text") else None
     return one.value if parameter.type in _TEXTS else None
@@ -321,25 +331,35 @@ _FROM = re.compile(
     r"(?<![a-z])from\s+(?:the\s+)?(?P<value>[A-Za-z가-힣][\w-]*)|(?P<ko>[\w-]+?)에서(?![가-힣])", re.IGNORECASE
 )
 _TO = re.compile(
-    r"(?<![a-z])(?:to|into|in)\s+(?P<value>[A-Za-z가-힣][\w-]*)|(?P<ko>[\w-]+?)(?:으로|로)(?![가-힣])", re.IGNORECASE
+    r"(?<![a-z])(?:to|into|in)\s+(?P<value>[A-Za-z가-힣][\w-]*)|(?P<ko>[\w-]+?)(?:으로|로|까지)(?![가-힣])",
+    re.IGNORECASE,
 )
 
 
-def _take_roles(filling: _Filling, text: str, given: Sequence[Given]) -> None:
+def _roles(facts: CommandFacts, rules: Rules) -> dict[str, str]:
+    """Return the parameters that say what something is changed from, into, or counted in, with what they say."""
+    kinds = rules.units.kinds
+    return {
+        name: role
+        for name, parameter in facts.parameters.items()
+        if parameter.type in ("string", "choice")
+        for role in ("unit", "to", "from")
+        if _of_kind(name_words(name), kinds[role])
+    }
+
+
+def _take_roles(filling: _Filling, text: str, given: Sequence[Given], roles: Mapping[str, str]) -> None:
     """Fill what something is changed from and into: "100 USD to EUR", "달러를 원으로"."""
     units = filling.rules.units
     counted = next(((g.unit, (0, 0)) for g in given if g.unit), ("", (0, 0)))
-    for name, parameter in filling.free(frozenset({"string", "choice"})).items():
-        words = {w.lower() for w in name_words(name)}
-        if words & units.kinds["from"]:
-            found, place = _role(_FROM, text, given, filling)
-            found, place = (found, place) if found else counted
-        elif words & units.kinds["to"]:
-            found, place = _role(_TO, text, given, filling)
-        elif words & units.kinds["unit"]:
-            found, place = counted
-        else:
+    for name, parameter in filling.free().items():
+        if name not in roles:
             continue
+        found, place = "", (0, 0)
+        if roles[name] != "unit":
+            found, place = _role(_FROM if roles[name] == "from" else _TO, text, given, filling)
+        if not found and roles[name] != "to":
+            found, place = counted
         known = units.named(found)
         value = known.name if known and known.measure == "currency" else found
         if parameter.choices:
@@ -440,7 +460,7 @@ def _take_leftover(filling: _Filling, text: str) -> None:
     special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
     free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
     free = [n for n in free if not _of_kind(name_words(n), special)]
-    proper = [run for run in runs if run[1][0].isupper() and text[: run[0][0]].strip()]
+    proper = [run for run in runs if run[1][0].isupper() and filling.clause[: run[0][0]].strip()]
     runs = proper or [run for run in runs if not run[1].isascii() or _led(filling.clause, run[0][0], filling.rules)]
     if len(free) == 1 and len({said for _, said in runs}) == 1:
         filling.take(free[0], runs[0][1], *(place for place, _ in runs))
@@ -463,7 +483,7 @@ def _runs(filling: _Filling, text: str) -> Iterator[tuple[Span, str]]:
         word = re.sub(r"['’]s$", "", match.group())
         plain = known.plain(word)
         before = text[: match.start()]
-        opens = not before.strip() and word.isascii() and _NAME_OF.match(text, match.end())
+        opens = not filling.clause[: match.start()].strip() and word.isascii() and _NAME_OF.match(text, match.end())
         tail = filling.clause[: match.start()][-1:].isalnum()
         asks = commands.request.search(word) or any(map(commands.told.fullmatch, (word, plain)))
         means = not plain or known.found(plain, said) or known.is_verb(plain)

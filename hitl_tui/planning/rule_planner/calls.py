@@ -155,7 +155,8 @@ def asked_in(
 
 def _calls_of(clause: Clause, facts: CommandFacts, place: Span, rules: Rules) -> Iterator[Call]:
     """Yield the calls of one command or team that a clause asks for."""
-    named = [place] if place[1] else []
+    team = _TEAM.match(clause.text, place[1]) if place[1] else None
+    named = [(place[0], team.end() if team else place[1])] if place[1] else []
     for bound in fill(clause.text, facts, rules, [*named, *_verb_places(clause.text, facts, rules)]):
         left = _left(clause.text, bound, facts, rules, named)
         yield Call(facts, bound.parameters, clause.start, clause.end, left, bound.unplaced, clause.text.strip())
@@ -291,7 +292,7 @@ def _hear(
 
 
 _TEAM = re.compile(
-    r"[\"`]?\s?(?:team(?:s|'s)?(?![a-z])|tool(?![a-z])|function(?![a-z])|agent(?![a-z])|팀|도구|함수|에이전트)",
+    r"[\"`]?\s?(?:team(?:s|'s)?(?![a-z])|tool(?![a-z])|function(?![a-z])|agent(?![a-z])|(?:팀|도구|함수|에이전트)(?:으로|로|에게|한테|이|가)?)",
     re.IGNORECASE,
 )
 _HOW = re.compile(r"(?<![a-z])how (?:do|does|can|could|should|would|to)(?![a-z])|어떻게", re.IGNORECASE)
