@@ -240,12 +240,13 @@ def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> 
     if one.kind == "code" and _shape(str(one.value)) in map(_shape, parameter.description.split()):
         return 3
     kinds = rules.units.kinds.get(one.measure or one.kind, frozenset())
-    if _of_kind(called, kinds):
+    if of_kind(called, kinds):
         return 3
-    return 2 if one.kind in _SPECIAL and _of_kind(described, kinds) else 0
+    return 2 if one.kind in _SPECIAL and of_kind(described, kinds) else 0
 
 
-def _of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
+def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
+    """Whether one of the words, in the singular or plural, names such a kind."""
     return any(word.lower() in kinds or word.lower().removesuffix("s") in kinds for word in words)
 
 
@@ -344,7 +345,7 @@ def _roles(facts: CommandFacts, rules: Rules) -> dict[str, str]:
         for name, parameter in facts.parameters.items()
         if parameter.type in ("string", "choice")
         for role in ("unit", "to", "from")
-        if _of_kind(name_words(name), kinds[role])
+        if of_kind(name_words(name), kinds[role])
     }
 
 
@@ -459,7 +460,7 @@ def _take_leftover(filling: _Filling, text: str) -> None:
         runs.remove(within[0])
     special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
     free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
-    free = [n for n in free if not _of_kind(name_words(n), special)]
+    free = [n for n in free if not of_kind(name_words(n), special)]
     proper = [run for run in runs if run[1][0].isupper() and filling.clause[: run[0][0]].strip()]
     runs = proper or [run for run in runs if not run[1].isascii() or _led(filling.clause, run[0][0], filling.rules)]
     if len(free) == 1 and len({said for _, said in runs}) == 1:

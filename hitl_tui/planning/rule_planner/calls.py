@@ -11,12 +11,12 @@ from enum import StrEnum
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, fill, in_declared_order
+from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, split, unread
 from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
 from hitl_tui.planning.rule_planner.values import Span, blanked, given_in, overlaps
-from hitl_tui.planning.rule_planner.words import stem
+from hitl_tui.planning.rule_planner.words import name_words, stem
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _STOP = re.compile(r"[.!?;\n]")
@@ -395,7 +395,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     deeds = requested & own
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
-    if strange or ((asking or not deeds) and not takes):
+    if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
     bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
     given = [g.place for g in given_in(clause, rules.units)]
@@ -424,9 +424,23 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
 
 
 def _complete(clause: str, facts: CommandFacts, rules: Rules) -> bool:
-    """Whether a clause gives all that a call needs, and more than nothing."""
+    """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
     bound, *_ = fill(clause, facts, rules)
-    return bool(bound.used) and not bound.lacks(facts) and not bound.unplaced
+    given = given_in(clause, rules.units)
+    files = [g.value for g in given if g.kind == "path"]
+    taken = {name: facts.parameters[name] for name in bound.parameters}
+    for name, parameter in taken.items():
+        words = name_words(f"{name} {parameter.description}")
+        if (
+            bound.parameters[name] in files
+            and parameter.type != "path"
+            and not of_kind(words, rules.units.kinds["path"])
+        ):
+            return False
+    used = [overlaps(g.place, bound.used) for g in given]
+    named = any(parameter.choices for parameter in taken.values())
+    said = any(used) or named or any(clause[start].isupper() for start, _ in bound.used)
+    return said and all(used) and not bound.lacks(facts) and not bound.unplaced
 
 
 def _tells(clause: str, facts: CommandFacts, rules: Rules) -> bool:

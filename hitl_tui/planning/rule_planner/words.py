@@ -192,7 +192,7 @@ class Lexicon:
             if word.isascii():
                 named = frozenset(self._english.get(stem(word), ()))
             else:
-                named = frozenset(n for said, n in self._korean if word.startswith(said) or f"{word}$" == said)
+                named = frozenset(n for said, n in self._korean if word == said or (said[1:] and word.startswith(said)))
             self._known[word] = named or frozenset([f"={stem(word)}"])
         return self._known.get(word, frozenset())
 
