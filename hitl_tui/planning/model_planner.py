@@ -120,7 +120,7 @@ class ModelPlanner:
         if feedback:
             request += f"\n\nWhat the person says of the plan so far, all of it counts:\n{feedback}"
         told = await self._told("plan", offered, request)
-        language = language_of(query, load_rules().words)
+        language = language_of(query, load_rules())
 
         def check(filled: dict[str, Any]) -> Planned:
             return self._planned(filled, offered, language)
