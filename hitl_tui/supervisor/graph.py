@@ -41,7 +41,7 @@ from hitl_tui.ledger.records import Effect
 from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.bound_files import BoundFiles, bind_again
-from hitl_tui.supervisor.final_answer import ResultData, compose
+from hitl_tui.supervisor.final_answer import Response, ResultData, compose
 from hitl_tui.supervisor.lasting_effects import lasting_effects
 from hitl_tui.supervisor.ports import Artifacts
 from hitl_tui.supervisor.state import GateState, MainSupervisorState, PlanningData
@@ -72,6 +72,10 @@ class PlanMaker(Protocol):
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]: ...
 
 
+WriteUp = Callable[[str, str, Response], Awaitable[Response]]
+"""Takes a question, its language and what was found, and returns that in other words."""
+
+
 def config_of(session_id: str) -> RunnableConfig:
     """Return the config of a session's thread: resumes are by id and strict."""
     return {"configurable": {"thread_id": thread_of(session_id), STRICT_RESUME: True}, "recursion_limit": 10_000}
@@ -88,6 +92,7 @@ class TeamSupervisor:
         now: the clock, ISO 8601 in UTC.
         policy: says whether a TODO may begin now; None where none ever does.
         effects: gives what the session did to the world; None where nothing is concluded.
+        write: puts what was found into other words; see `model_answer.written_up`. None for nobody.
     """
 
     def __init__(
@@ -99,7 +104,9 @@ class TeamSupervisor:
         now: Callable[[], str],
         policy: PolicySource | None = None,
         effects: Callable[[], Awaitable[Sequence[Effect]]] | None = None,
+        write: WriteUp | None = None,
     ) -> None:
+        self._write = write
         self._planner = planner
         self._rules = rules
         self._artifacts = artifacts
@@ -339,6 +346,8 @@ class TeamSupervisor:
         lasting = await lasting_effects(done, board, self._artifacts)
         branch = board.control.branch
         response = compose(state["query"], intent.language, todos, results, errors, intent.notes, lasting, branch)
+        if self._write is not None:
+            response = await self._write(state["query"], intent.language, response)
         digest = await self._artifacts.put(response.to_dict())
         update = {
             "response": {

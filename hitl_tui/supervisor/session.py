@@ -30,6 +30,7 @@ from hitl_tui.ledger.records import Branch, Posted
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.checkpoint_copy import head_before_restore, restore_checkpoint
+from hitl_tui.supervisor.final_answer import Response
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import LedgerWriter, event_of
 from hitl_tui.supervisor.open_questions import OpenQuestions
@@ -76,6 +77,7 @@ class Session(SessionView):
             setup.now,
             setup.policy,
             partial(setup.ledger.effects, setup.info.id),
+            self._written_up if setup.model is not None else None,
         )
         self._state: MainSupervisorState = {}
         self._interrupt = ""
@@ -349,6 +351,14 @@ class Session(SessionView):
 
     async def _post_own(self, event_id: str, kind: EventKind, data: EventData) -> None:
         await self.writer.post(kind, data, by="supervisor", event_id=event_id)
+
+    async def _written_up(self, query: str, language: str, response: Response) -> Response:
+        model = self.setup.model
+        if model is None or not model.name:
+            return response
+        from hitl_tui.supervisor.model_answer import written_up
+
+        return await written_up(model, query, language, response)
 
     async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> Proposal | None:
         board = self._board()
