@@ -21,7 +21,8 @@ from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.command.team import report
 from hitl_tui.teams.contract import BRIEF, TeamResult
 from hitl_tui.teams.printed_figures import run_of
-from hitl_tui.teams.search.search_report import Found, make_report
+from hitl_tui.teams.search.passage_search import Passage, SearchHits
+from hitl_tui.teams.search.search_report import NOTHING, make_report
 
 
 def todo(number: int, *after: int, status: Status = Status.COMPLETED, **more: Any) -> SupervisorTodo:
@@ -40,8 +41,8 @@ def passage(line: int, text: str, path: str = "rules.md") -> dict[str, Any]:
 
 
 def searched(query: str, *passages: dict[str, Any], missing: tuple[str, ...] = ()) -> dict[str, Any]:
-    standing_out = [{**one, "score": 0.5 if number else 1.0} for number, one in enumerate(passages)]
-    return make_report(Found(query, standing_out, list(missing), 4, [], 0, [])).to_dict()
+    found = tuple(Passage(**{**one, "score": 0.5 if number else 1.0}) for number, one in enumerate(passages))
+    return make_report(query, SearchHits(found, (), missing, 4), {**NOTHING, "searched": 4}).to_dict()
 
 
 def analysed(query: str, *passages: dict[str, Any]) -> dict[str, Any]:

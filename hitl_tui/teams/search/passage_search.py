@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from hitl_tui.meaning.encoder import kinships, likenesses
 from hitl_tui.meaning.frequencies import frequencies
@@ -102,6 +103,13 @@ class SearchHits:
     nearly: tuple[tuple[str, str], ...] = ()
     counted: Listed | None = None
     far: tuple[Passage, ...] = ()
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
+        """Return what `asdict` made JSON of."""
+        some = {key: tuple(Passage(**passage) for passage in kept[key]) for key in ("passages", "far")}
+        counted = Listed(**kept["counted"]) if kept["counted"] else None
+        return cls(**{**kept, **some, "counted": counted})
 
 
 @dataclass(frozen=True, slots=True)

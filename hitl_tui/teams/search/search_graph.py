@@ -20,7 +20,7 @@ from hitl_tui.teams.search.index import SearchIndex, is_named, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Refreshed, TooMuch
 from hitl_tui.teams.search.passage_search import SearchHits
-from hitl_tui.teams.search.search_report import Found, indexed, make_report, words_for
+from hitl_tui.teams.search.search_report import NOTHING, Looked, indexed, make_report, words_for
 
 _T = TypeVar("_T")
 _KEPT_SKIPPED, _KEPT_NAMED = 50, 5
@@ -31,18 +31,8 @@ class SearchState(TypedDict, total=False):
     """What the search graph keeps, plain JSON."""
 
     task: str
-    searched: int
-    skipped: list[dict[str, str]]
-    skipped_count: int
-    left_out: dict[str, int]
-    unread: list[dict[str, str]]
-    notes: list[dict[str, str]]
-    passages: list[dict[str, Any]]
-    missing: list[str]
-    weak: bool
-    nearly: list[list[str]]
-    listed: dict[str, Any]
-    far: list[dict[str, Any]]
+    looked: Looked
+    hits: dict[str, Any]
     result: dict[str, Any]
 
 
@@ -90,7 +80,7 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
         done = await _in_thread(partial(work, allowed=ANY))
     context.progress(indexed(words, done.indexed + built, done.unchanged - built, done.removed))
     met = [item for item in done.skipped if item.kind is not LeftOut.IGNORED]
-    return {
+    looked: Looked = {
         "searched": done.searched,
         "skipped": [item.to_dict() for item in met[:_KEPT_SKIPPED]],
         "skipped_count": len(met),
@@ -98,6 +88,7 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
         "unread": [item.to_dict() for item in done.skipped if is_named(query, item.path)][:_KEPT_NAMED],
         "notes": [item.to_dict() for item in done.notes[:_KEPT_SKIPPED]],
     }
+    return {"looked": looked}
 
 
 async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
@@ -105,7 +96,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     context = runtime.context
     query, limit, documents = _arguments(context)
     asked = query
-    for item in state.get("unread", []):
+    for item in state.get("looked", NOTHING)["unread"]:
         asked = without_named(asked, item["path"])
 
     def work(stop: Callable[[], bool]) -> SearchHits:
@@ -115,40 +106,14 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
                 index.refresh(context.workspace, documents, stop=stop)
             return index.query(asked if asked.strip() else query, limit)
 
-    hits = await _in_thread(work)
-    passages = [asdict(passage) for passage in hits.passages]
-    return {
-        "passages": passages,
-        "missing": list(hits.missing),
-        "weak": hits.weak,
-        "nearly": [list(pair) for pair in hits.nearly],
-        "listed": asdict(hits.counted) if hits.counted else {},
-        "far": [asdict(passage) for passage in hits.far],
-    }
+    return {"hits": asdict(await _in_thread(work))}
 
 
 async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
     """Say what was found, where it stands, and what wasn't searched."""
     query, _, _ = _arguments(runtime.context)
-    result = make_report(
-        Found(
-            query=query,
-            passages=state["passages"],
-            missing=state["missing"],
-            searched=state["searched"],
-            skipped=state["skipped"],
-            skipped_count=state["skipped_count"],
-            left_out=state.get("left_out", {}),
-            unread=state.get("unread", []),
-            notes=state["notes"],
-            asked=runtime.context.task.query,
-            weak=state.get("weak", False),
-            nearly=state.get("nearly", []),
-            listed=state.get("listed", {}),
-            far=state.get("far", []),
-        )
-    )
-    return {"result": result.to_dict()}
+    hits = SearchHits.from_dict(state["hits"])
+    return {"result": make_report(query, hits, state.get("looked", NOTHING), runtime.context.task.query).to_dict()}
 
 
 def _place(context: TeamContext, documents: Sequence[str]) -> IndexPlace:

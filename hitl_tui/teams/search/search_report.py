@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TypedDict
 
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import literal
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
 from hitl_tui.teams.search.blocks import LeftOut
+from hitl_tui.teams.search.listing import Listed
+from hitl_tui.teams.search.passage_search import Passage, SearchHits
 
-_NAMED = 5
+_NAMED, _SHORT = 5, 160
 _ANSWER = 600
 _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
@@ -96,84 +98,83 @@ NEARBY = (_ENGLISH["nearest"], _KOREAN["nearest"])
 """With what an answer begins that isn't sure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search gave, as it is kept in state.
+class Looked(TypedDict):
+    """What was searched, as it is kept in state.
 
-    Args:
-        query: the question.
-        passages: path, line, end_line, page, heading, text and score of each, best first.
-        missing: words of the question that stand nowhere in the documents.
-        searched: how many files were searched.
-        skipped: path and reason of what wasn't, the first of them.
-        skipped_count: how many weren't in all.
-        notes: path and remark of files that were read otherwise than they should be.
-        asked: the session's question, which tells the language where the search is a bare name.
-        weak: the passages only come near what was asked.
-        nearly: words that stand nowhere, each with one that is written nearly like it.
-        listed: what was counted or listed; see `Listed`.
-        left_out: how many were left out, by kind.
-        unread: path and reason of files that the question names and that weren't searched.
-        far: the passages that come nearest where nothing speaks of what is asked.
+    `searched` is how many files were; `skipped` what wasn't, the first of it, with path and reason; `skipped_count` how
+    many weren't in all, `left_out` how many by kind; `unread` those that the question names; `notes` files that were read
+    otherwise than they should be.
     """
 
-    query: str
-    passages: Sequence[dict[str, Any]]
-    missing: Sequence[str]
     searched: int
     skipped: Sequence[dict[str, str]]
     skipped_count: int
+    left_out: Mapping[str, int]
+    unread: Sequence[dict[str, str]]
     notes: Sequence[dict[str, str]]
-    asked: str = ""
-    weak: bool = False
-    nearly: Sequence[Sequence[str]] = ()
-    listed: Mapping[str, Any] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    unread: Sequence[dict[str, str]] = ()
-    far: Sequence[dict[str, Any]] = ()
 
 
-def make_report(found: Found) -> TeamResult:
-    """Return the team's result; its sentences are in the question's language."""
-    query, passages, searched = found.query, found.passages, found.searched
-    words = words_for(query, found.asked)
-    citations = tuple(_citation(passage) for passage in passages)
-    headline = _headline(words, found)
-    parts = [headline]
-    parts += [
-        _entry(number, passage, citation)
-        for number, (passage, citation) in enumerate(zip(passages, citations, strict=True), start=1)
-    ]
-    absent = _absent(words, found)
-    parts += absent
-    if found.left_out:
-        parts.append(words["left_out"].format(kinds=", ".join(_kinds(words, found.left_out))))
-    if found.notes:
-        parts.append(words["notes"].format(names=_names(words, found.notes, len(found.notes))))
+NOTHING: Looked = {"searched": 0, "skipped": [], "skipped_count": 0, "left_out": {}, "unread": [], "notes": []}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A question, what was found and what was searched, and the sentences in its language."""
+
+    query: str
+    hits: SearchHits
+    looked: Looked
+    words: Mapping[str, str]
+
+    @property
+    def files(self) -> str:
+        """How many files were searched, in words."""
+        return _count(self.words, self.looked["searched"], "file")
+
+
+def make_report(query: str, hits: SearchHits, looked: Looked, asked: str = "") -> TeamResult:
+    """Return the team's result; its sentences are in the question's language.
+
+    Args:
+        query: the question.
+        hits: what was found.
+        looked: what was searched.
+        asked: the session's question, which tells the language where the search is a bare name.
+    """
+    words = words_for(query, asked)
+    found = _Found(query, hits, looked, words)
+    headline, absent = _headline(found), _absent(found)
+    citations = tuple(_citation(passage) for passage in hits.passages)
+    cited = list(zip(hits.passages, citations, strict=True))
+    parts = [headline, *(_entry(number, *pair) for number, pair in enumerate(cited, start=1)), *absent]
+    if looked["left_out"]:
+        parts.append(words["left_out"].format(kinds=", ".join(_kinds(words, looked["left_out"]))))
+    if looked["notes"]:
+        parts.append(words["notes"].format(names=_names(words, looked["notes"], len(looked["notes"]))))
     brief = Brief(
-        answer=_answer(words, found, citations),
-        evidence=tuple(_block(passage, citation) for passage, citation in zip(passages, citations, strict=True)),
-        absent=tuple(absent if passages and not found.weak else [headline, *absent]),
-        quoted=tuple(citation.label for citation in citations[: _quoted(found)]),
+        answer=_answer(found, cited),
+        evidence=tuple(_block(*pair) for pair in cited),
+        absent=tuple(absent if citations and not hits.weak else [headline, *absent]),
+        quoted=tuple(citation.label for citation in citations[: _quoted(hits)]),
     )
     return TeamResult(
         text="\n\n".join(parts),
         data={
             "query": query,
-            "hits": len(passages),
-            "passages": [dict(passage) for passage in passages],
-            "missing": list(found.missing),
-            "weak": found.weak,
-            "searched": searched,
-            "skipped": [dict(item) for item in found.skipped],
-            "skipped_count": found.skipped_count,
-            "left_out": dict(found.left_out),
-            "notes": [dict(item) for item in found.notes],
+            "hits": len(citations),
+            "passages": [asdict(passage) for passage in hits.passages],
+            "missing": list(hits.missing),
+            "weak": hits.weak,
+            "searched": looked["searched"],
+            "skipped": [dict(item) for item in looked["skipped"]],
+            "skipped_count": looked["skipped_count"],
+            "left_out": dict(looked["left_out"]),
+            "notes": [dict(item) for item in looked["notes"]],
             BRIEF: brief.to_dict(),
         },
         citations=citations,
-        summary=_summary(words, citations, searched, found.skipped_count)[:200],
-        found=bool(passages),
+        summary=_summary(found, citations)[:200],
+        found=bool(citations),
     )
 
 
@@ -189,10 +190,6 @@ def _kinds(words: Mapping[str, str], left_out: Mapping[str, int]) -> list[str]:
     return [words[name].format(count=left_out[kind]) for kind, name in names.items() if left_out.get(kind)]
 
 
-def _named_unread(words: Mapping[str, str], found: Found) -> list[str]:
-    return [words["unreadable"].format(path=shown_name(i["path"]), reason=i["reason"]) for i in found.unread]
-
-
 def words_for(query: str, asked: str = "") -> Mapping[str, str]:
     """Return the sentences in the language of the search, or of the session's question where only that tells it."""
     return _KOREAN if "ko" in (language_of(query), language_of(asked)) else _ENGLISH
@@ -205,109 +202,94 @@ def indexed(words: Mapping[str, str], files: int, unchanged: int, removed: int) 
     return said + (words["removed"].format(count=removed) if removed else "")
 
 
-def _headline(words: Mapping[str, str], found: Found) -> str:
-    short, passages, searched = " ".join(found.query.split()), found.passages, found.searched
-    short = short if len(short) <= 160 else short[:159] + "…"
-    if found.weak:
-        return words["weak"].format(query=short, searched=_count(words, searched, "file"))
-    if passages:
-        files = len({passage["path"] for passage in passages})
-        return words["found"].format(
-            query=short, passages=_count(words, len(passages), "passage"), files=_count(words, files, "file")
-        )
-    if not searched:
-        return words["no_files"]
-    return words["nothing"].format(query=short, searched=_count(words, searched, "file"))
-
-
-def _absent(words: Mapping[str, str], found: Found) -> list[str]:
-    said = _named_unread(words, found)
-    for passage in found.far:
-        quote = clip(" ".join(str(passage["text"]).split()), _FAR)
-        said.append(words["far"].format(label=_citation(passage).label, quote=literal(quote)))
-    if found.missing:
-        said.append(words["missing"].format(words=", ".join(found.missing)))
-    if found.skipped_count:
-        names = _names(words, found.skipped, found.skipped_count)
-        said.append(words["skipped"].format(count=found.skipped_count, names=names))
-    return said
-
-
-def _summary(words: Mapping[str, str], citations: Sequence[Citation], searched: int, skipped: int) -> str:
-    if citations:
-        files = len({citation.path for citation in citations})
-        return words["summary"].format(
-            passages=_count(words, len(citations), "passage"),
-            files=_count(words, files, "file"),
-            label=citations[0].label,
-        )
-    left_out = words["unread"].format(count=skipped) if skipped else ""
-    return words["none"].format(searched=_count(words, searched, "file")) + left_out
-
-
-def _citation(passage: dict[str, Any]) -> Citation:
-    return Citation.from_dict({**passage, "quote": passage["text"]})
-
-
-def _answer(words: Mapping[str, str], found: Found, citations: Sequence[Citation]) -> str:
-    passages = found.passages
-    if not passages:
-        return ""
-    if found.listed:
-        head = _counted(words, found.listed)
-        shown = [
-            f"- `{c.label}` {' '.join(str(p['text']).split())[:_LINE]}"
-            for p, c in zip(passages, citations, strict=True)
-        ]
-        return "\n".join([head, "", *shown[:_LISTED]])
-    said = _named_unread(words, found)
-    said += [words["nearly"].format(word=word, near=near) for word, near in found.nearly]
-    if _foreign(found):
-        said.append(words["foreign"])
-    said.append(words["nearest" if found.weak else "best" if len(passages) > 1 else "only"])
-    for passage, citation in list(zip(passages, citations, strict=True))[: _quoted(found)]:
-        said.append(f"{_place(passage, citation)}\n\n{quoted(str(passage['text']), _ANSWER)}")
-    return "\n\n".join(said)
-
-
-def _counted(words: Mapping[str, str], listed: Mapping[str, Any]) -> str:
-    kind = "counted" if listed["word"] else "titled" if listed["title"] else "placed"
-    return words[kind].format(
-        word=listed["word"],
-        title=listed["title"],
-        place=listed["place"],
-        where=f" (`{listed['place']}`)" if listed["place"] else "",
-        lines=_count(words, listed["lines"], "line"),
-        files=_count(words, listed["files"], "file"),
+def _headline(found: _Found) -> str:
+    words, passages, short = found.words, found.hits.passages, clip(" ".join(found.query.split()), _SHORT)
+    if found.hits.weak or not passages:
+        kind = "weak" if found.hits.weak else "nothing" if found.looked["searched"] else "no_files"
+        return words[kind].format(query=short, searched=found.files)
+    files = len({passage.path for passage in passages})
+    return words["found"].format(
+        query=short, passages=_count(words, len(passages), "passage"), files=_count(words, files, "file")
     )
 
 
-def _foreign(found: Found) -> bool:
-    """Return whether a Korean question is answered from a text in another language."""
-    return "ko" in language_of(found.query) and "ko" not in language_of(str(found.passages[0]["text"]))
+def _unread(found: _Found) -> list[str]:
+    unread = found.looked["unread"]
+    return [found.words["unreadable"].format(path=shown_name(i["path"]), reason=i["reason"]) for i in unread]
 
 
-def _quoted(found: Found) -> int:
+def _absent(found: _Found) -> list[str]:
+    words, looked, said = found.words, found.looked, _unread(found)
+    for passage in found.hits.far:
+        quote = clip(" ".join(passage.text.split()), _FAR)
+        said.append(words["far"].format(label=_citation(passage).label, quote=literal(quote)))
+    if found.hits.missing:
+        said.append(words["missing"].format(words=", ".join(found.hits.missing)))
+    if count := looked["skipped_count"]:
+        said.append(words["skipped"].format(count=count, names=_names(words, looked["skipped"], count)))
+    return said
+
+
+def _summary(found: _Found, citations: Sequence[Citation]) -> str:
+    words, skipped = found.words, found.looked["skipped_count"]
+    if not citations:
+        return words["none"].format(searched=found.files) + (words["unread"].format(count=skipped) if skipped else "")
+    return words["summary"].format(
+        passages=_count(words, len(citations), "passage"),
+        files=_count(words, len({citation.path for citation in citations}), "file"),
+        label=citations[0].label,
+    )
+
+
+def _citation(passage: Passage) -> Citation:
+    return Citation.from_dict({**asdict(passage), "quote": passage.text})
+
+
+def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
+    words, hits = found.words, found.hits
+    if not cited:
+        return ""
+    if hits.counted:
+        shown = [f"- `{citation.label}` {' '.join(passage.text.split())[:_LINE]}" for passage, citation in cited]
+        return "\n".join([_counted(words, hits.counted), "", *shown[:_LISTED]])
+    said = [*_unread(found), *(words["nearly"].format(word=word, near=near) for word, near in hits.nearly)]
+    if "ko" in language_of(found.query) and "ko" not in language_of(cited[0][0].text):
+        said.append(words["foreign"])
+    said.append(words["nearest" if hits.weak else "best" if len(cited) > 1 else "only"])
+    for passage, citation in cited[: _quoted(hits)]:
+        heading = passage.heading.rpartition(" > ")[2]
+        said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(passage.text, _ANSWER)}")
+    return "\n\n".join(said)
+
+
+def _counted(words: Mapping[str, str], listed: Listed) -> str:
+    kind = "counted" if listed.word else "titled" if listed.title else "placed"
+    return words[kind].format(
+        word=listed.word,
+        title=listed.title,
+        place=listed.place,
+        where=f" (`{listed.place}`)" if listed.place else "",
+        lines=_count(words, listed.lines, "line"),
+        files=_count(words, listed.files, "file"),
+    )
+
+
+def _quoted(hits: SearchHits) -> int:
     """Return how many passages the answer quotes: where one is sure, those that are nearly as good; else several."""
-    if found.weak:
+    if hits.weak:
         return _MOST_QUOTED
-    return sum(p["score"] >= _NEARLY * found.passages[0]["score"] for p in found.passages[:_MOST_QUOTED])
+    return sum(passage.score >= _NEARLY * hits.passages[0].score for passage in hits.passages[:_MOST_QUOTED])
 
 
-def _place(passage: dict[str, Any], citation: Citation) -> str:
-    heading = passage["heading"].rpartition(" > ")[2]
-    return f"`{citation.label}`" + (f" {heading}" if heading else "")
+def _block(passage: Passage, citation: Citation) -> Block:
+    return Block(
+        f"`{citation.label}` {passage.heading}".rstrip() + f"\n\n{quoted(passage.text, _QUOTE)}", citation.label
+    )
 
 
-def _block(passage: dict[str, Any], citation: Citation) -> Block:
-    heading = f" {passage['heading']}" if passage["heading"] else ""
-    return Block(f"`{citation.label}`{heading}\n\n{quoted(str(passage['text']), _QUOTE)}", citation.label)
-
-
-def _entry(number: int, passage: dict[str, Any], citation: Citation) -> str:
-    heading = f" {passage['heading']}" if passage["heading"] else ""
-    quote = "\n".join(f"   > {line}" for line in str(passage["text"]).split("\n"))
-    return f"{number}. `{citation.label}`{heading}\n\n{quote}"
+def _entry(number: int, passage: Passage, citation: Citation) -> str:
+    quote = "\n".join(f"   > {line}" for line in passage.text.split("\n"))
+    return f"{number}. `{citation.label}` {passage.heading}".rstrip() + f"\n\n{quote}"
 
 
 def _count(words: Mapping[str, str], number: int, noun: str) -> str:
