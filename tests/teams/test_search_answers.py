@@ -9,7 +9,7 @@ import pytest
 
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.markup import html_extraction, markdown_blocks, rst_blocks
+from hitl_tui.teams.search.markup import markdown_blocks
 from hitl_tui.teams.search.passage_search import Passage
 from hitl_tui.teams.search.query_terms import parse_question
 from hitl_tui.teams.search.tokens import index_tokens, readable
@@ -128,34 +128,6 @@ def test_a_heading_within_a_list_item_heads_what_follows() -> None:
         ["##### Conditions", "", "1. ##### Hold and wait", "", "   > keeps one", "", "## Next {#next}", "", "x"]
     )
     assert [(block.line, block.heading) for block in blocks] == [(5, "Conditions > Hold and wait"), (9, "Next")]
-
-
-def test_a_glossary_keeps_its_terms_and_ends_with_its_indent() -> None:
-    head = [".. glossary::", "   :sorted:", ""]
-    entries = ["   One", "   Two", "     First.", "", "     - an item", "", "   Three", "", "     Second.", ""]
-    lines = [*head, *entries, "After."]
-    found = [(block.line, block.end_line, block.heading, block.text.strip()[-7:]) for block in rst_blocks(lines)]
-    assert found == [
-        (4, 6, "One, Two", " First."),
-        (8, 8, "One, Two", "an item"),
-        (10, 12, "Three", "Second."),
-        (14, 14, "", "After."),
-    ]
-
-
-def test_a_term_of_a_definition_list_stands_with_what_is_said_of_it() -> None:
-    page = (
-        "<h2>Modes</h2>\n<dl>\n<dt>standalone</dt>\n<dd><p>Looks native.</p>\n<p>More.</p></dd>\n"
-        "<dt>a</dt><dt>b</dt>\n</dl>\n<p>End</p><ul><li>one</li></ul>"
-    )
-    blocks = [(block.line, block.end_line, block.heading, block.text) for block in html_extraction(page).blocks]
-    assert blocks == [
-        (3, 4, "Modes > standalone", "standalone: Looks native."),
-        (5, 5, "Modes > standalone", "More."),
-        (6, 6, "Modes > a, b", "a, b"),
-        (8, 8, "Modes", "End"),
-        (8, 8, "Modes", "- one"),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -263,19 +263,3 @@ def _query(folder: Path, question: str) -> SearchHits:
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)
         return index.query(question)
-
-
-def test_words_of_tags_and_targets_of_links_are_not_looked_for(folder: Path) -> None:
-    (folder / "deposit.md").write_text("# Deposits\n\nThe deposit cap is 5 percent.\n")
-    (folder / "html.md").write_text("# Elements\n\nThe details element opens; img loading waits with src.\n")
-    plain = _query(folder, "What is the deposit cap?")
-    assert [passage.path for passage in plain.passages] == ["deposit.md"]
-    for tail in (
-        "<img src=x onerror=alert(9)> ![q](http://evil.example/q.png)",
-        "<script>loading('details')</script><!-- element -->",
-        '<a href="img.html" title="loading">[n](javascript:details)</a>',
-    ):
-        hits = _query(folder, f"What is the deposit cap? {tail}")
-        assert [passage.path for passage in hits.passages] == ["deposit.md"] and not hits.missing, tail
-    for about in ("What does <details> do?", "What does <img loading=lazy> do?"):
-        assert [passage.path for passage in _query(folder, about).passages] == ["html.md"], about

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.core.errors import BadInput
@@ -115,7 +116,8 @@ def walk(root: Path, documents: Sequence[str], *, max_files: int = MAX_FILES) ->
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "links that lead in a circle"
         raise BadInput(Message("The folder {} can't be searched: {}.", root, reason.lower())) from error
     walker = _Walker(real, max_files)
-    walker.match = _matcher(walker.resolved(patterns))
+    wanted = [[] if pattern == "." else pattern.split("/") for pattern in walker.resolved(patterns)]
+    walker.match = lambda path: any(_fits(path.split("/"), pattern) for pattern in wanted)
     for found in walker.folder("", 0):
         if len(walker.files) >= max_files:
             walker.skipped.append(Skipped(found.path, f"and what follows: more than {max_files:,} files"))
@@ -236,44 +238,10 @@ def _literal(pattern: str) -> tuple[str, str]:
     return pattern, ""
 
 
-def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    if "." in patterns or "**" in patterns:
-        return lambda path: True
-    expression = re.compile("|".join(f"(?:{_translate(pattern)})" for pattern in patterns) or r"(?!)")
-    return lambda path: expression.fullmatch(path) is not None
-
-
-def _translate(pattern: str) -> str:
-    out: list[str] = []
-    for part in pattern.split("/"):
-        if part == "**":
-            out.append("(?:[^/]+/)*")
-        else:
-            out.append(_translate_part(part) + "/")
-    body = "".join(out)
-    if body.endswith("(?:[^/]+/)*"):
-        return body + "[^/]+"
-    # A folder stands for all that is in it.
-    return body.removesuffix("/") + "(?:/.*)?"
-
-
-def _translate_part(part: str) -> str:
-    out: list[str] = []
-    position = 0
-    while position < len(part):
-        char = part[position]
-        position += 1
-        close = part.find("]", position + 1) if char == "[" else -1
-        if char == "*":
-            if not out or out[-1] != "[^/]*":
-                out.append("[^/]*")
-        elif char == "?":
-            out.append("[^/]")
-        elif close > 0:
-            inner = part[position:close].replace("\\", r"\\").replace("[", r"\[")
-            negated = inner[0] in "!^"
-            out.append(f"[{'^' if negated else ''}{inner[1:] if negated else inner}]")
-            position = close + 1
-        else:
-            out.append(re.escape(char))
-    return "".join(out)
+def _fits(path: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether a path fits a pattern, both by parts; a folder stands for all that is in it."""
+    if not pattern:
+        return True
+    if pattern[0] == "**":
+        return any(_fits(path[skip:], pattern[1:]) for skip in range(len(path)))
+    return bool(path) and fnmatchcase(path[0], pattern[0]) and _fits(path[1:], pattern[1:])

@@ -1,7 +1,7 @@
 """The full text index of a folder: kept up to date file by file, asked in words.
 
 Its cache file is opened safely by several processes, and rebuilt when it is damaged or of another version. Documents
-that a question names are searched first, and neither their names nor markup in the question are words to look for.
+that a question names are searched first, and their names are no words to look for.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, TracebackType
+from typing import TypeVar
 
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError
@@ -36,25 +37,9 @@ from hitl_tui.teams.search.index_refresh import (
 from hitl_tui.teams.search.passage_search import SearchHits, ask, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
 
-_HIDDEN = re.compile(
-    r"<!--.{0,2000}?-->|<(script|style)\b[^<>]{0,400}>.{0,2000}?</\1\s{0,9}>", re.IGNORECASE | re.DOTALL
-)
-_TAG = re.compile(r"<(?:/[A-Za-z][\w:-]{0,40}\s{0,9}|[A-Za-z][\w:-]{0,40}\s[^<>=]{0,200}=[^<>]{0,600})>")
-"""A closing tag, or one with attributes. `<details>` alone is how people write a name, as is `List<String>`."""
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{1,400}(?:\s\"[^\"\n]{0,200}\")?\)")
-
-
-def without_tags(text: str) -> str:
-    """Return a question without HTML tags, and with the words of links and images in place of their targets.
-
-    Args:
-        text: the question, as written.
-    """
-    return _LINK.sub(r"\1", _TAG.sub(" ", _HIDDEN.sub(" ", text)))
-
-
-VERSION = 12
+VERSION = 13
 WAIT_SECONDS = 60.0
+_T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
 _TABLES = {"meta", "files", "windows", "words", "spellings"}
 _SCHEMA = """
@@ -87,12 +72,13 @@ def storage_error(path: Path, error: Exception) -> StorageError:
     )
 
 
-def open_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
+def open_store(path: Path, wait: float = WAIT_SECONDS, *, anew: bool = False) -> sqlite3.Connection:
     """Open the cache file, making or rebuilding it where needed.
 
     Args:
         path: the file; its folder is made.
         wait: seconds to wait for another process that writes.
+        anew: throw away what is there.
 
     Raises:
         StorageError: the file or its folder can't be used.
@@ -100,21 +86,12 @@ def open_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
     try:
         make_private(path.parent)
         with _guard(path):
-            try:
-                return _connect(path, wait)
-            except sqlite3.DatabaseError as error:
-                if not is_damage(error):
-                    raise
-            _remove(path)
-            return _connect(path, wait)
-    except (OSError, sqlite3.Error) as error:
-        raise storage_error(path, error) from error
-
-
-def rebuild_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
-    """Throw the cache file away and make a new one; see `open_store`."""
-    try:
-        with _guard(path):
+            if not anew:
+                try:
+                    return _connect(path, wait)
+                except sqlite3.DatabaseError as error:
+                    if not is_damage(error):
+                        raise
             _remove(path)
             return _connect(path, wait)
     except (OSError, sqlite3.Error) as error:
@@ -330,16 +307,7 @@ class SearchIndex:
         """
         patterns = clean_patterns(documents)
         self._scope = (root, patterns)
-        try:
-            return self._refresh(root, patterns, progress, stop, allowed)
-        except sqlite3.Error as error:
-            if not is_damage(error):
-                raise storage_error(self._path, error) from error
-        self._rebuild()
-        try:
-            return self._refresh(root, patterns, progress, stop, allowed)
-        except sqlite3.Error as error:
-            raise storage_error(self._path, error) from error
+        return self._mended(lambda: self._refresh(root, patterns, progress, stop, allowed))
 
     def query(self, text: str, limit: int = 8) -> SearchHits:
         """Return the passages that answer a question, best first.
@@ -351,22 +319,23 @@ class SearchIndex:
         Raises:
             StorageError: the cache file can't be read.
         """
+        return self._mended(lambda: self._query(text, limit), self._scope)
+
+    def _mended(self, work: Callable[[], _T], scope: tuple[Path, tuple[str, ...]] | None = None) -> _T:
+        """Work with the cache file; where it is damaged, again with a new one, into which the scope is read first."""
         try:
-            return self._query(text, limit)
+            return work()
         except sqlite3.Error as error:
             if not is_damage(error) or self._scope is None:
                 raise storage_error(self._path, error) from error
-        root, documents = self._scope
-        self._rebuild()
-        self.refresh(root, documents)
+        self._db.close()
+        self._db = open_store(self._path, self._wait, anew=True)
+        if scope is not None:
+            self.refresh(*scope)
         try:
-            return self._query(text, limit)
+            return work()
         except sqlite3.Error as error:
             raise storage_error(self._path, error) from error
-
-    def _rebuild(self) -> None:
-        self._db.close()
-        self._db = rebuild_store(self._path, self._wait)
 
     def _refresh(
         self, root: Path, patterns: tuple[str, ...], progress: Progress, stop: Callable[[], bool], allowed: Allowed
@@ -374,7 +343,8 @@ class SearchIndex:
         try:
             with _building(self._path, progress, stop) as tell:
                 if stored_scope(self._db) not in ("", scope_key(root, patterns, self._hidden)):
-                    self._rebuild()  # what is deleted in a full text index stays in its file
+                    self._db.close()  # what is deleted in a full text index stays in its file
+                    self._db = open_store(self._path, self._wait, anew=True)
                 self._db.execute("BEGIN IMMEDIATE")
                 try:
                     done = refresh_within(self._db, root, patterns, tell, stop, self._hidden, allowed)
@@ -388,11 +358,9 @@ class SearchIndex:
             return Refreshed(0, 0, 0, (), (), searched(self._db), complete=False)
 
     def _query(self, text: str, limit: int) -> SearchHits:
-        text = text[:MAX_QUESTION]
         self._db.execute("BEGIN")
         try:
-            plain = without_tags(text)
-            named = named_in(self._db, text if says_nothing(plain) else plain)
+            named = named_in(self._db, text[:MAX_QUESTION])
             if named.files and says_nothing(named.rest):
                 return opening(self._db, named.files[0])
             return ask(self._db, named.rest, max(1, limit), named.files)

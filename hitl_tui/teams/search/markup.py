@@ -24,12 +24,11 @@ _RST_LINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _RST_SKIP = re.compile(r"\.\. _(?:`[^`]+`|[^:]*)[^ ]*:(?:[ \t]+\S+)?[ \t]*$")
 _MD_SKIP = re.compile(r" {0,3}\[[^\]]+\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?$|[ \t]*<!--.*-->[ \t]*$")
 _RST_INSERTED = re.compile(
-    r"[ \t]*\.\. (?:include|literalinclude|image|contents|toctree|index|meta|highlight|auto\w+)::.*$"
+    r"[ \t]*\.\. (?:include|literalinclude|image|contents|toctree|glossary|index|meta|highlight|auto\w+)::.*$"
     r"|[ \t]*\.\. (?:py:)?(?:current)?module::.*$"
     r"|[ \t]+:[a-z-]+:[ \t]*$"
 )
 """What stands for something that isn't in the file, and settings of it without a value."""
-_RST_GLOSSARY = re.compile(r"([ \t]*)\.\. glossary::")
 _RST_FIELD = re.compile(r"[ \t]*(?::[^:`\n]+:(?:[ \t]|$)|\.\. [\w-]+::)")
 _ARTICLE = re.compile(r"[ \t]*(제\s?\d+\s?조(?:의\s?\d+)?(?:\s?\([^)\n]{1,60}\)|\s?\[[^\]\n]{1,60}\]|(?=[ \t]*$)))")
 _PART = re.compile(r"[ \t]*(제\s?\d+\s?(?:편|장|절|관)(?:의\s?\d+)?(?:[ \t]+\S.{0,60})?)[ \t]*$")
@@ -40,8 +39,6 @@ _SECTION = re.compile(
 _UNMARKED = frozenset("bdefghijklmnoqrtuvwxyzBDEFGHIJKLMNOQRTUVWXYZ_\"'`#@=<>[]{})/\\|.,:;!?&%$^~")
 """What lines begin with that are no item, heading, article or section: no pattern is tried on most lines."""
 _MAX_FRONT_MATTER = 80
-_MAX_TERM = 80
-_MAX_TERMS = 4
 _MAX_MARKED = 2_000  # a longer line is no heading, and patterns aren't tried on it: some take quadratic time
 
 
@@ -146,7 +143,7 @@ def rst_blocks(lines: Sequence[str]) -> list[Block]:
             build.flush()
             continue
         over = _RST_LINE.match(text)
-        if over and number + 1 < len(lines) and lines[number].strip() and _same_rule(text, lines[number + 1]):
+        if over and number + 1 < len(lines) and lines[number].strip() and lines[number + 1].strip() == text.strip():
             _rst_heading(build, styles, (over.group(1), True), lines[number], number + 1, number + 2)
             number += 2
             continue
@@ -158,9 +155,6 @@ def rst_blocks(lines: Sequence[str]) -> list[Block]:
             else:
                 build.flush()
             continue
-        if glossary := _RST_GLOSSARY.match(text):
-            number = _rst_glossary(lines, number, len(glossary.group(1)), build)
-            continue
         if _RST_SKIP.match(text) or _RST_INSERTED.match(text):
             build.flush()
             continue
@@ -168,47 +162,6 @@ def rst_blocks(lines: Sequence[str]) -> list[Block]:
             build.flush()
         build.add(number, text)
     return build.finish()
-
-
-def _rst_glossary(lines: Sequence[str], number: int, margin: int, build: BlockBuilder) -> int:
-    """Take the entries of a glossary, each term with what is said of it; return where to go on."""
-    build.flush()
-    column = 0
-    terms: list[str] = []
-    after_term = False
-    while number < len(lines) and not build.full:
-        text = lines[number]
-        indent = len(text) - len(text.lstrip())
-        if text.strip() and indent <= margin:
-            break
-        number += 1
-        if not text.strip():
-            if after_term:
-                build.add(number, "")
-            else:
-                build.flush()
-        elif not column and text.lstrip().startswith(":"):
-            continue
-        elif indent <= (column := column or indent):
-            if not after_term:
-                build.flush()
-                terms.clear()
-            terms.append(text.strip()[:_MAX_TERM])
-            build.context(", ".join(terms[:_MAX_TERMS]))
-            build.add(number, text)
-            after_term = True
-        else:
-            if len(text) <= _MAX_MARKED and _ITEM.match(text):
-                build.flush()
-            build.add(number, text)
-            after_term = False
-    build.flush()
-    build.context("")
-    return number
-
-
-def _same_rule(first: str, second: str) -> bool:
-    return bool(_RST_LINE.match(second)) and first.strip()[0] == second.strip()[0]
 
 
 def _rst_heading(
@@ -259,7 +212,7 @@ def text_blocks(lines: Sequence[str], page: int = 0) -> list[Block]:
 _ROFF_LINE = re.compile(r"[.']\s*(\w{1,3})\b[ \t]*(.*)")
 _ROFF_MARK = re.compile(r"\\f(?:\[\w*\]|\(\w\w|\w)|\\\(\w\w|\\[&|^/,]|\\s[+-]?\d")
 _ROFF_TEXT = frozenset(
-    (
+    {
         "B",
         "I",
         "BR",
@@ -280,7 +233,7 @@ _ROFF_TEXT = frozenset(
         "Em",
         "Cm",
         "Op",
-    )
+    }
 )
 _ROFF_BREAK = frozenset(("PP", "P", "LP", "TP", "IP", "HP", "Pp", "It", "sp"))
 
@@ -320,10 +273,8 @@ _BLOCKS = frozenset(
         "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "br",
     }
 )  # fmt: skip
-_TERM_TAGS = frozenset({"dl", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _CHUNK = 65_536
-_MAX_HTML_TERM = 160
 _MAX_REST = 100_000
 _BUDGET_SECONDS = 10.0
 
@@ -338,9 +289,6 @@ class _Page(HTMLParser):
         self._dropped: list[str] = []
         self._heading = 0
         self._title = False
-        self._term = ""
-        self._term_line = 0
-        self._in_term = False
         self._item = False
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:
@@ -365,8 +313,6 @@ class _Page(HTMLParser):
         elif tag in _BLOCKS:
             self._break()
             self._item = tag == "li" or (self._item and tag == "p")
-            if tag in _TERM_TAGS:
-                self._in_term = tag == "dt"
         elif tag in _CELLS and self._words:
             self._words.append("|")
 
@@ -383,10 +329,6 @@ class _Page(HTMLParser):
                 pass
         elif tag in _HEADINGS or tag in _BLOCKS:
             self._break()
-            if tag in _TERM_TAGS:
-                self._in_term = False
-            if tag == "dl":
-                self._end_terms()
 
     def handle_data(self, data: str) -> None:
         if (self._dropped and not self._title) or not data.strip():
@@ -406,41 +348,14 @@ class _Page(HTMLParser):
             if self._title:
                 self.build.heading(0, text, self._first, self._last)
             elif self._heading:
-                self._end_terms()
                 self.build.heading(self._heading, text, self._first, self._last)
-            elif self._in_term:
-                self._start_term(text)
-            elif self._term and not self._dropped:
-                # A term and the first thing said of it belong together.
-                self.build.whole(self._term_line, self._last, f"{self._term}: {text}")
-                self._term = ""
             else:
                 self.build.whole(self._first, self._last, f"- {text}" if self._item else text)
             self._item = False
         self._heading = 0
 
-    def _start_term(self, text: str) -> None:
-        """Keep a term of a definition list until what is said of it; several may share one."""
-        if self._term and len(self._term) + len(text) < _MAX_HTML_TERM:
-            text = f"{self._term}, {text}"
-        else:
-            self._end_terms()
-            self._term_line = self._first
-        if len(text) > _MAX_HTML_TERM:
-            self.build.whole(self._first, self._last, text)
-            return
-        self._term = text
-        self.build.context(text)
-
-    def _end_terms(self) -> None:
-        if self._term:
-            self.build.whole(self._term_line, self._term_line, self._term)
-            self._term = ""
-        self.build.context("")
-
     def done(self) -> None:
         self._break()
-        self._end_terms()
         self.build.finish()
 
 

@@ -29,23 +29,8 @@ _ALIKE, _SYLLABLE = 0.7, 0.35
 _NUMBER, _NAME = 0.3, 0.75
 _TASKS = frozenset(
     {"summarise", "summarize", "summary", "report", "briefly", "overview", "draft", "explain", "describe", "search"}
-    | {
-        "요약",
-        "정리",
-        "보고서",
-        "리포트",
-        "설명",
-        "작성",
-        "검색",
-        "조회",
-        "조사",
-        "찾아",
-        "찾기",
-        "알려",
-        "알려줘",
-        "보여",
-        "써줘",
-    }
+    | {"요약", "정리", "보고서", "리포트", "설명", "작성", "검색", "조회", "조사", "찾아", "찾기"}
+    | {"알려", "알려줘", "보여", "써줘"}
 )
 """Words that say what is to be done with an answer, not what is asked."""
 

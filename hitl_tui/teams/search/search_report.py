@@ -101,9 +101,8 @@ NEARBY = (_ENGLISH["nearest"], _KOREAN["nearest"])
 class Looked(TypedDict):
     """What was searched, as it is kept in state.
 
-    `searched` is how many files were; `skipped` what wasn't, the first of it, with path and reason; `skipped_count` how
-    many weren't in all, `left_out` how many by kind; `unread` those that the question names; `notes` files that were read
-    otherwise than they should be.
+    `searched` counts files; `skipped` is the first of what wasn't, with reasons, `skipped_count` and `left_out` (by
+    kind) count it all, `unread` are those that the question names, `notes` remarks on files.
     """
 
     searched: int

@@ -24,15 +24,10 @@ _TOKEN = re.compile(
 )
 _ASCII_TOKEN = re.compile(r"\barticles?\s\d{1,4}\b|\d+(?:[.,]\d+)*(?![A-Za-z0-9])|[A-Za-z0-9]+", re.IGNORECASE)
 """What `_TOKEN` finds in a text of ASCII alone, without groups: most text is, and is read several times as fast."""
-_SHORT = re.compile(r"(?<![가-힣])[가-힣]{2}(?![가-힣])")
+_SHORT = re.compile(r"(?<![가-힣])[가-힣][은는이가을를의에도로와과만](?![가-힣])")
 _CLITIC = re.compile(r"(?<=[A-Za-z])['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MARKS = re.compile(r"[\u0300-\u036f]")
-_UP_TO = re.compile(
-    r"\bup\sto\s(?:an?\s)?(?:(?:about|maximum|max|total|of)\s){0,3}(?:[A-Z]{2,4}\s?)?[$€£₩¥]?\s?\d", re.IGNORECASE
-)
-_LIMIT = "upto"
-_ONE_SYLLABLE_PARTICLES = frozenset("은는이가을를의에도로와과만")
 _MAX_WORD = 64
 _REMEMBERED = 65_536
 _TARGET = re.compile(
@@ -93,16 +88,11 @@ def _kind(match: re.Match[str]) -> str:
 def index_tokens(text: str) -> str:
     """Return the tokens of a text, joined by spaces, as they are indexed.
 
-    Single syllables before a particle (`법은`) follow at the end, so that they don't part what stands side by side;
-    so does one token for a limit that is given by its amount (`up to 180 USD`).
+    Single syllables before a particle (`법은`) follow at the end, so that they don't part what stands side by side.
     """
     clean = normalise(text)
-    phrase = phrase_tokens(clean)
-    extra: list[str] = []
-    if not clean.isascii():
-        extra += [match.group()[0] for match in _SHORT.finditer(clean) if match.group()[1:] in _ONE_SYLLABLE_PARTICLES]
-    extra += [_LIMIT] if "up to" in phrase and _UP_TO.search(clean) else []
-    return f"{phrase} {' '.join(extra)}" if extra else phrase
+    short = [match.group()[0] for match in _SHORT.finditer(clean)] if not clean.isascii() else []
+    return " ".join([phrase_tokens(clean), *short])
 
 
 def readable(text: str) -> str:
