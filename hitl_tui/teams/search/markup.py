@@ -136,45 +136,29 @@ def rst_blocks(lines: Sequence[str]) -> list[Block]:
     while number < len(lines) and not build.full:
         text = lines[number]
         number += 1
+        rule = _RST_LINE.match(text) if len(text) <= _MAX_MARKED else None
+        over = rule is not None and [line.strip() for line in lines[number + 1 : number + 2]] == [text.strip()]
+        under = (
+            rule is not None and len(build.pending) == 1 and len(text.strip()) >= min(3, len(build.pending[0].strip()))
+        )
+        if rule and (under or (over and lines[number].strip())):
+            style = (rule[1], not under)
+            if style not in styles:
+                styles.append(style)
+            title, line, number = (
+                (build.pending.pop(), number - 1, number) if under else (lines[number], number + 1, number + 2)
+            )
+            build.heading(styles.index(style) + 1, title.strip(), line, number)
+            continue
         if len(text) > _MAX_MARKED:
             build.add(number, text)
-            continue
-        if not text.strip():
+        elif rule or not text.strip() or _RST_SKIP.match(text) or _RST_INSERTED.match(text):
             build.flush()
-            continue
-        over = _RST_LINE.match(text)
-        if over and number + 1 < len(lines) and lines[number].strip() and lines[number + 1].strip() == text.strip():
-            _rst_heading(build, styles, (over.group(1), True), lines[number], number + 1, number + 2)
-            number += 2
-            continue
-        if over:
-            if len(build.pending) == 1 and len(text.strip()) >= min(3, len(build.pending[0].strip())):
-                title = build.pending[0]
-                build.pending.clear()
-                _rst_heading(build, styles, (over.group(1), False), title, number - 1, number)
-            else:
+        else:
+            if _ITEM.match(text) or _RST_FIELD.match(text):
                 build.flush()
-            continue
-        if _RST_SKIP.match(text) or _RST_INSERTED.match(text):
-            build.flush()
-            continue
-        if _ITEM.match(text) or _RST_FIELD.match(text):
-            build.flush()
-        build.add(number, text)
+            build.add(number, text)
     return build.finish()
-
-
-def _rst_heading(
-    build: BlockBuilder,
-    styles: list[tuple[str, bool]],
-    style: tuple[str, bool],
-    title: str,
-    line: int,
-    end: int,
-) -> None:
-    if style not in styles:
-        styles.append(style)
-    build.heading(styles.index(style) + 1, title.strip(), line, end)
 
 
 def text_blocks(lines: Sequence[str], page: int = 0) -> list[Block]:
@@ -211,29 +195,8 @@ def text_blocks(lines: Sequence[str], page: int = 0) -> list[Block]:
 
 _ROFF_LINE = re.compile(r"[.']\s*(\w{1,3})\b[ \t]*(.*)")
 _ROFF_MARK = re.compile(r"\\f(?:\[\w*\]|\(\w\w|\w)|\\\(\w\w|\\[&|^/,]|\\s[+-]?\d")
-_ROFF_TEXT = frozenset(
-    {
-        "B",
-        "I",
-        "BR",
-        "IR",
-        "RB",
-        "RI",
-        "BI",
-        "IB",
-        "Nm",
-        "Nd",
-        "It",
-        "Fl",
-        "Ar",
-        "Xr",
-        "Pa",
-        "Ic",
-        "Dq",
-        "Em",
-        "Cm",
-        "Op",
-    }
+_ROFF_TEXT = frozenset({"B", "I", "BR", "IR", "RB", "RI", "BI", "IB"}) | frozenset(
+    {"Nm", "Nd", "It", "Fl", "Ar", "Xr", "Pa", "Ic", "Dq", "Em", "Cm", "Op"}
 )
 _ROFF_BREAK = frozenset(("PP", "P", "LP", "TP", "IP", "HP", "Pp", "It", "sp"))
 
