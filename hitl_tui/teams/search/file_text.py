@@ -74,18 +74,9 @@ _MAX_PAGES = 2_000
 _BUDGET_SECONDS = 30.0
 # A damaged file makes the library fail in any of these ways besides its own errors.
 _BROKEN = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    AssertionError,
-    RuntimeError,
-    MemoryError,
-    zlib.error,
-    struct.error,
-)
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError, RuntimeError,
+    MemoryError, zlib.error, struct.error,
+)  # fmt: skip
 
 
 def pdf_extraction(

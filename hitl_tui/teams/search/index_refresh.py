@@ -190,14 +190,11 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
         if old is not None:
             _drop(db, [old])
         raise
-    digest = source.digest
+    state = (source.size, source.mtime_ns, _signed(source.inode), read_ns)
     if old is not None:
         row = db.execute("SELECT digest FROM files WHERE id = ?", (old,)).fetchone()
-        if row[0] == digest:
-            db.execute(
-                "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, read_ns = ? WHERE id = ?",
-                (source.size, source.mtime_ns, _signed(source.inode), read_ns, old),
-            )
+        if row[0] == source.digest:
+            db.execute("UPDATE files SET size = ?, mtime_ns = ?, inode = ?, read_ns = ? WHERE id = ?", (*state, old))
             return False
         _drop(db, [old])
     reason, kind = "", ""
@@ -208,17 +205,7 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
     cursor = db.execute(
         "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, reason, kind, note)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            found.path,
-            source.size,
-            source.mtime_ns,
-            _signed(source.inode),
-            read_ns,
-            digest,
-            reason,
-            kind,
-            extraction.note,
-        ),
+        (found.path, *state, source.digest, reason, kind, extraction.note),
     )
     _insert(db, cursor.lastrowid or 0, found.path, extraction)
     return not reason
