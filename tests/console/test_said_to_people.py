@@ -87,8 +87,8 @@ def test_a_plan_says_once_what_a_team_does_and_which_steps_one_needs() -> None:
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_what_titles_begin_with_is_what_the_rules_call_the_steps(language: str) -> None:
     rules = (resources.files("hitl_tui.planning.rule_planner") / "rules.toml").read_text("utf-8")
-    steps = tomllib.loads(rules)["steps"]
-    named = {(s["agent"].removesuffix("_team"), s[language]["name"]) for s in steps.values() if language in s}
+    steps = tomllib.loads(rules)["steps"].values()
+    named = {(s["agent"].removesuffix("_team"), s["wording"][language]["name"]) for s in steps}
     assert named == {(team, heads[language == "ko"]) for team, heads in HEADS.items()}
 
 
