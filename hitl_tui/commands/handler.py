@@ -18,6 +18,7 @@ from hitl_tui.commands import (
     session_commands,
     source_command,
     task_commands,
+    template_commands,
     trust_commands,
 )
 from hitl_tui.commands.command_context import CommandContext
@@ -91,6 +92,10 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "delete": session_commands.delete,
         "mode": rule_commands.mode,
         "model": model_commands.model,
+        "template list": template_commands.list_,
+        "template show": template_commands.show,
+        "template save": template_commands.save,
+        "template run": template_commands.run,
         "trust": trust_commands.trust,
         "stop": decision_commands.stop,
         "checkpoint restore": plan_commands.checkpoint_restore,

@@ -227,6 +227,18 @@ SPECS: tuple[CommandSpec, ...] = (
         "Show or set the model: provider:name, none, budget DOLLARS, tokens NUMBER",
         (Argument("choice", Takes.TEXT, required=False, many=True),),
     ),
+    CommandSpec("template list", "List the plan templates", changes=False, aliases=("templates",)),
+    CommandSpec("template show", "Show a plan template", (Argument("name", Takes.TEXT, many=True),), changes=False),
+    CommandSpec(
+        "template save",
+        "Save the plan as a template; name=value makes a parameter of a value in it",
+        (Argument("name", Takes.TEXT), Argument("values", Takes.TEXT, required=False, many=True)),
+    ),
+    CommandSpec(
+        "template run",
+        "Propose the steps of a template, with name=value for its parameters",
+        (Argument("name", Takes.TEXT, many=True),),
+    ),
     CommandSpec(
         "trust",
         "Show what the folder wants to run that isn't trusted; trust it when given its digest",

@@ -148,8 +148,24 @@ class PlanningAgent:
             BadInput: it asks for nothing that is recognised, or for something impossible; `help` gives an example.
             PlanError: it needs an agent that is disabled, or a command lacks a parameter.
         """
-        now = self._now()
         proposed = await self._planner().revise(text, query, todos, self.agents)
+        return await self.propose(proposed, todos, text, taken)
+
+    async def propose(
+        self, proposed: Proposed, todos: Sequence[SupervisorTodo], text: str, taken: Iterable[str] = ()
+    ) -> Proposal:
+        """Return the change that a person asks for, checked as any plan is, to be shown before it is taken.
+
+        Args:
+            proposed: the change.
+            todos: the plan as it is, in order.
+            text: what the person wrote.
+            taken: ids of TODOs that were removed meanwhile.
+
+        Raises:
+            PlanError, BadInput: steps that can't be planned.
+        """
+        now = self._now()
         # The same words said again are another proposal: the first one may have been rejected.
         return await asyncio.to_thread(
             build_proposal,

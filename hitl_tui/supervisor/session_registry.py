@@ -294,7 +294,9 @@ class SessionRegistry:
         model = begun_with or self._model(opened, secrets)
         model.bind(info.id, folder.path)
         planner = PlanningAgent.later(
-            lambda: declared.registry.agents(secrets), lambda: planner_for(opened, graphs, model), self._now
+            lambda: declared.registry.agents(secrets),
+            lambda: planner_for(opened, graphs, model, self.data.root),
+            self._now,
         )
         commands = dict(policy.obeyed_config.commands)
         renewing = asyncio.Lock()
@@ -308,7 +310,7 @@ class SessionRegistry:
                     return Message("It reads other secrets; open this session again to run what needs them.")
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
                 declared.take(await asyncio.to_thread(self._teams, trust, graphs, unnamed, settings))
-                planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets, model))
+                planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets, model, self.data.root))
                 commands.clear()
                 commands.update(trust.config.commands)
                 policy.take(trust, (team.name for team in unnamed))
@@ -371,7 +373,9 @@ class SessionRegistry:
         model: SessionModel,
     ) -> PlanningAgent:
         secrets = secrets_of(trust.config, self._environ)
-        return planner_of(self._teams(trust, graphs, (), settings), trust, graphs, self._now, secrets, model)
+        return planner_of(
+            self._teams(trust, graphs, (), settings), trust, graphs, self._now, secrets, model, self.data.root
+        )
 
     def _model(self, trust: WorkspaceTrust, secrets: Mapping[str, str]) -> SessionModel:
         """Return the model of a session that begins or is opened; nothing is imported for it before it is asked."""

@@ -191,6 +191,7 @@ def planner_of(
     now: Callable[[], str],
     secrets: Mapping[str, str],
     model: SessionModel | None = None,
+    data: Path | None = None,
 ) -> PlanningAgent:
     """Return what plans: for the first attached graph where there is one, else by the rules.
 
@@ -201,12 +202,16 @@ def planner_of(
         now: the clock.
         secrets: declared secrets, by name: no step that is planned holds one.
         model: the session's model; None for none.
+        data: the data folder, which has templates; None for nowhere.
     """
-    return PlanningAgent(registry.agents(secrets), planner_for(trust, graphs, model), now)
+    return PlanningAgent(registry.agents(secrets), planner_for(trust, graphs, model, data), now)
 
 
 def planner_for(
-    trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], model: SessionModel | None = None
+    trust: WorkspaceTrust,
+    graphs: Sequence[GraphDeclaration],
+    model: SessionModel | None = None,
+    data: Path | None = None,
 ) -> Planner:
     """Return who plans; its rules take a while to load.
 
@@ -214,11 +219,13 @@ def planner_for(
         trust: the workspace as it is now.
         graphs: the attached graphs.
         model: the session's model; None for none.
+        data: the data folder, which has templates; None for nowhere.
     """
     if graphs:
         from hitl_tui.planning.graph_input import AttachedPlanner
 
         return AttachedPlanner(graphs[0].name)
+    from hitl_tui.planning.plan_templates import TemplatePlanner, TemplateShelf
     from hitl_tui.planning.rule_planner.command_facts import command_facts
     from hitl_tui.planning.rule_planner.planner import RulePlanner
     from hitl_tui.planning.table_planner import TablePlanner
@@ -228,7 +235,9 @@ def planner_for(
     planner: Planner = (
         RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands, [*trust.declared.own_teams])
     )
-    rules = TablePlanner(planner, Path(trust.folder))
+    rules: Planner = TablePlanner(planner, Path(trust.folder))
+    if data is not None:
+        rules = TemplatePlanner(rules, TemplateShelf(data))
     if model is None:
         return rules
     from hitl_tui.supervisor.session_model import ChosenPlanner
@@ -237,6 +246,7 @@ def planner_for(
         from hitl_tui.planning.model_planner import ModelPlanner
 
         beyond = frozenset(team.name for team in withheld_teams(trust))
-        return ModelPlanner(model, rules, commands if trust.trusted else {}, beyond)
+        with_it: Planner = ModelPlanner(model, rules, commands if trust.trusted else {}, beyond)
+        return with_it if data is None else TemplatePlanner(with_it, TemplateShelf(data))
 
     return ChosenPlanner(rules, model, with_model)

@@ -1,0 +1,416 @@
+"""Plan templates: plans that are kept as readable files, with parameters, and run again (D16)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.config.atomic_files import make_private, write_atomically
+from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.messages import Message
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.todos import Priority, SupervisorTodo
+from hitl_tui.planning.agent import Planner
+from hitl_tui.planning.proposals import Planned, Proposed
+from hitl_tui.planning.rule_planner.query_reader import language_of
+from hitl_tui.planning.rule_planner.rule_file import load_rules
+
+CALL = "template:"
+"""How a first question begins that names a template."""
+FOLDER = "templates"
+"""Of the data folder: a person's own templates, one file each."""
+_STEM = re.compile(r"\w[\w-]{0,63}")
+_HOLE = re.compile(r"\{([a-z][a-z0-9_]{0,39})\}")
+_PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_LARGEST, _MOST_STEPS = 200_000, 100
+_FOUND = ("programs", "argv", "preview", "calls", "timeout", "exit_codes", "if_exists", "tools")
+"""What of an input only follows from it."""
+_PRIORITIES = {Priority.CRITICAL: 0, Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateParameter:
+    """What a template is filled with.
+
+    Args:
+        default: what stands there unless something else is given; None where it has to be given.
+        description: what it is.
+    """
+
+    default: str | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTemplate:
+    """A plan with holes.
+
+    Args:
+        key: the name of its file, without the ending.
+        name: what people call it.
+        description: one line.
+        parameters: by name.
+        steps: as the file has them: `id`, `agent`, `title`, `task`, `after`, `input`, `priority`, `optional`.
+        text: the file.
+        own: it is the person's own, and not one that ships.
+    """
+
+    key: str
+    name: str
+    description: str = ""
+    parameters: Mapping[str, TemplateParameter] = field(default_factory=dict)
+    steps: tuple[Mapping[str, Any], ...] = ()
+    text: str = ""
+    own: bool = False
+
+    def filled(self, given: Mapping[str, str]) -> tuple[ExecutionStep, ...]:
+        """Return its steps with values at the places of its parameters.
+
+        Raises:
+            BadInput: a value is missing, or is for no parameter.
+        """
+        if unknown := sorted(set(given) - set(self.parameters)):
+            known = ", ".join(self.parameters) or Message("none")
+            raise BadInput(Message('The template {} has no parameter "{}"; it has {}.', self.key, unknown[0], known))
+        values = {name: given.get(name, parameter.default) for name, parameter in self.parameters.items()}
+        if lacking := [name for name, value in values.items() if value is None]:
+            raise BadInput(
+                Message('The template {} needs "{}".', self.key, lacking[0]),
+                help=Message("For example: /template run {} {}", self.key, f'{lacking[0]}="…"'),
+            )
+        texts = {name: str(value) for name, value in values.items()}
+        return tuple(_step(step, texts) for step in self.steps)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return what is shown of it."""
+        return {
+            "key": self.key,
+            "name": self.name,
+            "description": self.description,
+            "parameters": {n: {"default": p.default, "description": p.description} for n, p in self.parameters.items()},
+            "steps": len(self.steps),
+            "own": self.own,
+        }
+
+
+def _step(step: Mapping[str, Any], values: Mapping[str, str]) -> ExecutionStep:
+    def fill(value: Any) -> Any:
+        if isinstance(value, str):
+            return _HOLE.sub(lambda found: values.get(found[1], found[0]), value)
+        if isinstance(value, Mapping):
+            return {key: fill(item) for key, item in value.items()}
+        return [fill(item) for item in value] if isinstance(value, list) else value
+
+    return ExecutionStep(
+        agent=step["agent"],
+        task=fill(step["task"]),
+        name=fill(step.get("title", "")),
+        id=step.get("id", ""),
+        dependencies=tuple(step.get("after", ())),
+        priority=step.get("priority", 1),
+        optional=step.get("optional", False),
+        input_mapping=fill(step.get("input", {})),
+    )
+
+
+# Files -----------------------------------------------------------------------------------------------------------
+
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "id": str,
+    "agent": str,
+    "title": str,
+    "task": str,
+    "after": list,
+    "input": dict,
+    "priority": int,
+    "optional": bool,
+}
+
+
+def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
+    """Return the template that a TOML text is.
+
+    Raises:
+        BadInput: it is none; one sentence says why.
+    """
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(Message("The template {} isn't valid TOML: {}.", key, one_line(str(error), 160))) from error
+    if unknown := sorted(set(data) - {"name", "description", "parameters", "steps"}):
+        raise BadInput(Message('The template {} has the unknown key "{}".', key, one_line(unknown[0], 40)))
+    steps, parameters = data.get("steps"), data.get("parameters", {})
+    if not isinstance(steps, list) or not 0 < len(steps) <= _MOST_STEPS:
+        raise BadInput(Message("The template {} needs [[steps]], at most {}.", key, _MOST_STEPS))
+    if not isinstance(parameters, dict):
+        raise BadInput(Message("The parameters of the template {} must be a table.", key))
+    for number, step in enumerate(steps, start=1):
+        _check_step(step, key, number, parameters)
+    return PlanTemplate(
+        key=key,
+        name=str(data.get("name") or key),
+        description=str(data.get("description", "")),
+        parameters={name: _parameter(key, name, said) for name, said in parameters.items()},
+        steps=tuple(steps),
+        text=text,
+        own=own,
+    )
+
+
+def _parameter(key: str, name: str, said: object) -> TemplateParameter:
+    if not _PARAMETER.fullmatch(name) or not isinstance(said, dict) or set(said) - {"default", "description"}:
+        raise BadInput(
+            Message('The parameter "{}" of the template {} takes "default" and "description".', one_line(name, 40), key)
+        )
+    default = said.get("default")
+    return TemplateParameter(None if default is None else str(default), str(said.get("description", "")))
+
+
+def _check_step(step: object, key: str, number: int, parameters: JsonObject) -> None:
+    if not isinstance(step, dict) or not {"agent", "task"} <= set(step):
+        raise BadInput(Message('Step {} of the template {} needs "agent" and "task".', number, key))
+    for name, value in step.items():
+        kind = _KINDS.get(name)
+        if kind is None or type(value) is not kind:
+            raise BadInput(Message('Step {} of the template {} can\'t have "{}" like that.', number, key, name))
+    if not all(isinstance(one, str) for one in step.get("after", ())):
+        raise BadInput(Message('Step {} of the template {} can\'t have "{}" like that.', number, key, "after"))
+    for hole in _HOLE.findall(json.dumps([step.get(part) for part in ("task", "title", "input")], ensure_ascii=False)):
+        if hole not in parameters:
+            raise BadInput(Message('Step {} of the template {} has no parameter "{}".', number, key, hole))
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateShelf:
+    """The templates there are: a person's own, and those that ship.
+
+    Args:
+        data: the data folder.
+    """
+
+    data: Path
+
+    def all(self) -> list[PlanTemplate]:
+        """Return all that can be read; a file that can't be is left out, and `get` says why."""
+        found: dict[str, PlanTemplate] = {}
+        for key, text, own in [*_shipped(), *self._own()]:
+            try:
+                found[key] = read_template(text, key, own=own)
+            except BadInput:
+                continue
+        return sorted(found.values(), key=lambda template: (not template.own, template.key))
+
+    def get(self, name: str) -> PlanTemplate:
+        """Return the template that a key or a name means.
+
+        Raises:
+            UnknownName: there is none; BadInput: it can't be used.
+        """
+        for template in self.all():
+            if name in (template.key, template.name):
+                return template
+        for key, text, own in self._own():
+            if key == name:
+                return read_template(text, key, own=own)
+        known = ", ".join(template.key for template in self.all())
+        raise UnknownName(Message('No template "{}"; known: {}.', one_line(name, 60), known))
+
+    def split(self, words: str) -> tuple[PlanTemplate, str]:
+        """Return the template that a text begins with, by key or name, and the rest of the text.
+
+        Raises:
+            UnknownName: there is none.
+        """
+        words = words.strip()
+        names = [(name, template) for template in self.all() for name in (template.key, template.name)]
+        for name, template in sorted(names, key=lambda pair: -len(pair[0])):
+            if words == name or words.startswith(f"{name} "):
+                return template, words[len(name) :].strip()
+        return self.get(words.partition(" ")[0]), ""
+
+    def save(self, key: str, text: str) -> Path:
+        """Write a template of one's own; one of that name that is there stays.
+
+        Raises:
+            BadInput: the name can't be one, or is taken.
+            StorageError: it can't be written.
+        """
+        if not _STEM.fullmatch(key):
+            raise BadInput(
+                Message('A template is named with letters, digits, "-" and "_", not "{}".', one_line(key, 60))
+            )
+        read_template(text, key)
+        path = self.data / FOLDER / f"{key}.toml"
+        if path.exists():
+            raise BadInput(Message("The template {} exists already; choose another name, or delete {}.", key, path))
+        try:
+            make_private(path.parent)
+            write_atomically(path, text.encode())
+        except OSError as error:
+            raise StorageError(Message("{} can't be written: {}.", path, error.strerror or error)) from error
+        return path
+
+    def _own(self) -> Iterator[tuple[str, str, bool]]:
+        try:
+            files = sorted((self.data / FOLDER).glob("*.toml"))
+        except OSError:
+            return
+        for file in files:
+            try:
+                if file.stat().st_size <= _LARGEST:
+                    yield file.stem, file.read_text(encoding="utf-8"), True
+            except (OSError, ValueError):
+                continue
+
+
+def _shipped() -> Iterator[tuple[str, str, bool]]:
+    for file in resources.files("hitl_tui.planning").joinpath(FOLDER).iterdir():
+        if file.name.endswith(".toml"):
+            yield file.name.removesuffix(".toml"), file.read_text(encoding="utf-8"), False
+
+
+def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], parameters: Mapping[str, str]) -> str:
+    """Return a plan as the text of a template.
+
+    Args:
+        name: what it is called.
+        query: the session's question, which says what it is for.
+        todos: the plan.
+        parameters: values that stand in its texts, and become the defaults of these parameters.
+
+    Raises:
+        BadInput: there is nothing to keep, or a value stands nowhere.
+    """
+    if not todos:
+        raise BadInput(Message("The plan has no steps to save."))
+    known = {todo.id for todo in todos}
+    body = "\n".join(_written(todo, known, parameters) for todo in todos)
+    for parameter, value in parameters.items():
+        if not _PARAMETER.fullmatch(parameter):
+            raise BadInput(Message('A parameter is named with small letters, digits and "_", not "{}".', parameter))
+        if f"{{{parameter}}}" not in body:
+            raise BadInput(Message('"{}" stands nowhere in the plan.', one_line(value, 60)))
+    head = [f"name = {_toml(name)}", f"description = {_toml(one_line(query, 120))}", ""]
+    for parameter, value in parameters.items():
+        head += [f"[parameters.{parameter}]", f"default = {_toml(value)}", ""]
+    return "\n".join(head) + "\n" + body
+
+
+def _written(todo: SupervisorTodo, known: set[str], parameters: Mapping[str, str]) -> str:
+    given = {key: value for key, value in todo.arguments.items() if key not in _FOUND}
+    lines = [
+        "[[steps]]",
+        f"id = {_toml(todo.id)}",
+        f"agent = {_toml(str(todo.metadata.get('agent', todo.agent_name)))}",
+        f"title = {_holed(todo.name, parameters)}",
+        f"task = {_holed(todo.description, parameters)}",
+    ]
+    if after := [dependency for dependency in todo.dependencies if dependency in known]:
+        lines.append(f"after = {_toml(after)}")
+    if (priority := _PRIORITIES[todo.priority]) != 1:
+        lines.append(f"priority = {priority}")
+    if todo.optional:
+        lines.append("optional = true")
+    if given:
+        lines.append(f"input = {_holed(given, parameters)}")
+    return "\n".join(lines) + "\n"
+
+
+def _holed(value: Any, parameters: Mapping[str, str]) -> str:
+    def hole(item: Any) -> Any:
+        if isinstance(item, str):
+            for parameter, text in parameters.items():
+                item = item.replace(text, f"{{{parameter}}}") if text else item
+            return item
+        if isinstance(item, Mapping):
+            return {key: hole(part) for key, part in item.items()}
+        return [hole(part) for part in item] if isinstance(item, list | tuple) else item
+
+    return _toml(hole(value))
+
+
+def _toml(value: Any) -> str:
+    """Return a JSON value as TOML in one line; TOML has no null, so keys with one are left out."""
+    if isinstance(value, Mapping):
+        parts = (f"{json.dumps(str(key))} = {_toml(part)}" for key, part in value.items() if part is not None)
+        return "{ " + ", ".join(parts) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(part) for part in value if part is not None) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)
+
+
+# Planning --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatePlanner:
+    """Plans a query that names a template, `template:NAME name=value …`, from that; any other as another planner does.
+
+    Args:
+        planner: plans all else.
+        shelf: the templates.
+    """
+
+    planner: Planner
+    shelf: TemplateShelf
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+        """Return intent and plan of a query; see `Planner.plan`.
+
+        Raises:
+            BadInput: the template doesn't exist or lacks a value, or there was feedback on it.
+        """
+        if not query.strip().startswith(CALL):
+            return await self.planner.plan(query, agents, feedback)
+        if feedback:
+            raise BadInput(Message("A template's plan is as its file says; change its steps one by one."))
+        template, rest = self.shelf.split(query.strip().removeprefix(CALL))
+        steps = template.filled(values_in(rest))
+        language = language_of(template.name, load_rules())
+        return Planned(Intent("template", 1.0, language=language), ExecutionPlan(steps))
+
+    async def revise(
+        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
+    ) -> Proposed:
+        """Return the changes that plain text asks for; see `Planner.revise`."""
+        return await self.planner.revise(text, query, todos, agents)
+
+    async def follow_up(
+        self,
+        query: str,
+        todo: SupervisorTodo,
+        result: JsonObject,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+    ) -> Proposed | None:
+        """Return what follows from a result; see `Planner.follow_up`."""
+        return await self.planner.follow_up(query, todo, result, todos, agents)
+
+
+def values_in(text: str) -> dict[str, str]:
+    """Return the values in `name=value name="two words"`.
+
+    Raises:
+        BadInput: it is written otherwise.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(Message("A quotation mark isn't closed in {}.", repr(text[:80]))) from error
+    pairs = [word.partition("=") for word in words]
+    if wrong := next((name for name, sign, _ in pairs if not sign or not name), ""):
+        raise BadInput(Message("Values are written as name=value, not {}.", repr(wrong[:60])))
+    return {name: value for name, _, value in pairs}
