@@ -27,7 +27,7 @@ from hitl_tui.console.keyguard.guard import KeyGuard, Typed
 from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmux, how_chosen, through
-from hitl_tui.console.themes import DEFAULT, apply_theme, colourless, register_themes
+from hitl_tui.console.themes import DEFAULT, apply_theme, colourless, fitting_theme, register_themes
 from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.core.bursts import ARM_AFTER
@@ -129,7 +129,7 @@ class ConsoleApp(PaintedApp):
 
     def _choose_theme(self) -> None:
         """Take the theme that is wanted, or the usual one; the others are read once there is something to see."""
-        choices = (os.environ.get(THEME_VARIABLE, ""), self.memory.known.theme, DEFAULT)
+        choices = (os.environ.get(THEME_VARIABLE, ""), self.memory.known.theme, fitting_theme(os.environ), DEFAULT)
         folders = self._theme_folders()
         self._themed = True
         if not apply_theme(self, folders, [choice for choice in choices if choice]):

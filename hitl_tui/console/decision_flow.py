@@ -140,7 +140,8 @@ class DecisionFlow:
         rows = details(question, handle.session.snapshot.workspace, draft)
         name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
         async with told_when_gone(self._console, handle, question):
-            read = await self._console.push_screen_wait(TextViewer(_("Question · {name}").format(name=name), rows))
+            title = _("Question · {name}").format(name=name)
+            read = await self._console.push_screen_wait(TextViewer(title, rows, "question.6"))
         if not read:
             return
         now = _open(handle, question.id)
@@ -171,7 +172,8 @@ class DecisionFlow:
             return
         name = number_of(question.todo_id)
         async with told_when_gone(self._console, handle, question):
-            await self._console.push_screen_wait(TextViewer(_("What {name} works from").format(name=name), rows[1:]))
+            title = _("What {name} works from").format(name=name)
+            await self._console.push_screen_wait(TextViewer(title, rows[1:], "question.results"))
 
     # Several at once, once and for all --------------------------------------------------------------------------
 

@@ -231,6 +231,10 @@ class Keymap(NamedTuple):
         """Return a binding of the built-in map as it works now."""
         return next((k for k in self.specs if k.id == spec.id), spec)
 
+    def keys_of(self, binding: str) -> list[str]:
+        """Return the keys of a binding as they are bound; none for an id that isn't there."""
+        return next((_as_bound(k).split(",") for k in self.specs if k.id == binding), [])
+
     def shown(self, binding: str) -> str:
         """Return how the first key of a binding reads on the screen; empty for an id that isn't there."""
         return next((shown_keys(k.keys.split(",")[0]) for k in self.specs if k.id == binding), "")

@@ -196,13 +196,15 @@ class SessionActions:
         return message, text
 
     def _where_asked(self) -> str:
-        """Return which keys go to what was proposed just now; empty where the person is there already."""
-        snapshot, asked = self._display.snapshot, self._display.question
+        """Show what was proposed just now; return which keys go there, empty where the person is at it already."""
+        snapshot = self._display.snapshot
         if not self._display.at_prompt or snapshot is None:
             return ""
-        others = asked is not None and asked.kind is not Kind.PROPOSAL
+        proposals = [q for q in snapshot.questions if q.kind is Kind.PROPOSAL]
+        if proposals:
+            self._display.show_question(proposals[-1].id)
         where = _("{session.question} goes to the question.")
-        if others:
+        if not proposals and snapshot.questions:
             where = _("{session.question} goes to the questions, {question.next} there to the next one.")
         return "  " + self._console.keymap.named(where)
 

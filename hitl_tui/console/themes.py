@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from textual.app import App
 
 DEFAULT = "dark"
+_LIGHT = frozenset({7, *range(9, 16)})
+"""Numbers of the sixteen colours that are light."""
 _MUTED, _DISABLED = 0.68, 0.56
 _COLOURS = (
     "primary",
@@ -70,6 +72,12 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
                 continue
             found[theme.name] = theme
     return Themes(found, tuple(problems))
+
+
+def fitting_theme(environment: Mapping[str, str]) -> str:
+    """Return the theme for the background that a terminal names in `COLORFGBG`; empty where it names none."""
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return "" if not background.isdigit() else "light" if int(background) in _LIGHT else DEFAULT
 
 
 def apply_theme(app: App[Any], folders: Iterable[Path], choices: Sequence[str]) -> bool:

@@ -12,10 +12,21 @@ USUAL = 9
 
 @pytest.mark.parametrize(
     ("size", "steps", "rows"),
-    [((80, 24), 4, 0), ((80, 24), 1, 0), ((80, 30), 4, 15), ((80, 24), 50, 0), ((60, 20), 12, 0), ((80, 50), 8, 35)],
+    [
+        ((80, 24), 4, 13),
+        ((80, 24), 1, 14),
+        ((80, 30), 4, 19),
+        ((80, 24), 50, 0),
+        ((60, 20), 12, 0),
+        ((80, 50), 8, 35),
+    ],
 )
-def test_a_pane_keeps_eight_rows_and_the_question_gets_the_rest(size: tuple[int, int], steps: int, rows: int) -> None:
+def test_a_plan_keeps_its_steps_up_to_eight_rows_and_the_question_gets_the_rest(size: tuple[int, int], steps: int, rows: int) -> None:
     assert question_room(Size(*size), steps) == rows
+
+
+def test_another_pane_than_the_plan_keeps_eight_rows() -> None:
+    assert (question_room(Size(80, 24), 4, plan=False), question_room(Size(80, 30), 4, plan=False)) == (0, 15)
 
 
 def test_a_question_never_gets_fewer_rows_than_usual() -> None:

@@ -160,7 +160,7 @@ async def test_scenario_1_analysis_waits_for_the_search(query: str) -> None:
     assert (analysis.agent_name, analysis.dependencies) == ("analysis_team", ("todo_001",))
     assert search.arguments["query"] == query
     assert analysis.arguments == {"query": query, "analysis_type": "comprehensive"}
-    assert (search.priority, analysis.priority) == ("high", "medium")
+    assert (search.priority, analysis.priority) == ("medium", "medium")
     assert planned.intent.language == ("ko" if query == S1_KO else "en")
     assert planned.intent.confidence > 0.8
 

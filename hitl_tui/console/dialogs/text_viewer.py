@@ -34,15 +34,17 @@ class TextViewer(ReadToEnd[bool]):
     Args:
         title: one line, safe.
         rows: what is shown.
+        opened_by: id of the binding that opened it, whose keys close it, too; empty for none.
     """
 
     CSS_PATH = CSS
     NAMES_KEYS = False
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.VIEWER)]
 
-    def __init__(self, title: str, rows: Sequence[Row]) -> None:
+    def __init__(self, title: str, rows: Sequence[Row], opened_by: str = "") -> None:
         super().__init__(title)
         self._shown = tuple(rows)
+        self._opened_by = opened_by
 
     def compose(self) -> ComposeResult:
         with ViewerText(id="viewer-text") as region:
@@ -61,6 +63,10 @@ class TextViewer(ReadToEnd[bool]):
             yield from (rendered(row.text.plain) for row in rows)
 
     def on_mount(self) -> None:
+        keymap = keymap_of(self.app)
+        for key in keymap.keys_of(self._opened_by):
+            if not keymap.at(keys.VIEWER, key):
+                self._bindings.bind(key, "close")
         self.text.focus()
         self.call_after_refresh(self.look_for_end)
 

@@ -370,6 +370,8 @@ class KeyGuard:
             if held.kind is not KeyKind.SENDS:  # the line stands where it was typed, or went along
                 self._keyboard.tell(BlockReason.GONE)
         else:
+            if held.kind is KeyKind.COMMITS:
+                self._rest = (self._typed, self._clock())  # it waited for the pause itself
             self.acts(held.at)
             self._character = _NO_CHARACTER
             await self._keyboard.hand_on(held.key)

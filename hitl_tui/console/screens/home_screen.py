@@ -120,7 +120,7 @@ class HomeScreen(PromptScreen):
 
     def on_mount(self) -> None:
         self.query_one("#sessions-title", Static).display = False
-        self.app.theme_changed_signal.subscribe(self, lambda theme: self._offer())
+        self.app.theme_changed_signal.subscribe(self, lambda theme: self._recoloured())
         self._look_for_file()
         self._facts()
         self._show_keys()
@@ -135,6 +135,10 @@ class HomeScreen(PromptScreen):
             self._facts()
             if self._table is not None:
                 self._table.show(self._table.known)
+
+    def _recoloured(self) -> None:
+        self._offer()
+        self._facts()
 
     def _offer(self) -> None:
         """List the starters anew, with other line breaks or colours."""
@@ -157,6 +161,7 @@ class HomeScreen(PromptScreen):
             (_("workspace"), self._folder()),
             (_("model"), self._model_said()),
             (_("mode"), self._mode_said()),
+            (_("theme"), _("{name}  (/theme changes it)").format(name=self.app.theme)),
         ]
         if self._large:
             said = _("{n:,} files, not indexed yet: /index does it now, else the first search you approve")

@@ -108,6 +108,8 @@ class SessionScreen(PromptScreen):
         self._text = ""
         """What was typed for the session that opens, before there was a prompt of its own."""
         self._back: Widget | None = None
+        self._going = False
+        """The question was gone to before there was one: it gets the focus when it comes, unless a key comes first."""
         self._places: dict[str, tuple[str, str]] = {}
         self._called: dict[str, str] = {}
         self._inbox = 0
@@ -128,6 +130,8 @@ class SessionScreen(PromptScreen):
         if self._text:
             prompt.insert(self._text)
             self._text = ""
+        if self.handle is None:
+            self._show_opening()
         self.set_interval(1.0, self._tick)
 
     def on_screen_resume(self) -> None:
@@ -157,16 +161,19 @@ class SessionScreen(PromptScreen):
         prompt.insert(text, prompt.document.end)
         self.handle, self.snapshot = None, None
         self.workers.cancel_group(self, "history")  # that session may be closed now
-        header = self.query_one(HeaderBar)
-        header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
-        header.followed = False
         self.say("")
-        self.query_one(MessageLine).stand("")
+        self._show_opening(what)
         self.query_one(Panes).reset()
         self.query_one(QuestionPanel).update_questions(())
         self._head, self._causes = "", CheckpointCauses()
         self.show_pane("plan")
         return self.pending
+
+    def _show_opening(self, what: str = "") -> None:
+        header = self.query_one(HeaderBar)
+        header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
+        header.followed = False
+        self.query_one(MessageLine).stand(_("Opening the session…"))
 
     def gone(self) -> None:
         """The session that was open is deleted: nothing of it stays."""
@@ -286,15 +293,21 @@ class SessionScreen(PromptScreen):
         panel = self.query_one(QuestionPanel)
         had = self.focused is panel
         self.pass_by(snapshot)
-        goes_on = snapshot.busy or bool(snapshot.running) or snapshot.status in (PLANNING, RUNNING)
-        waits = had and self.decided_here and goes_on and not self.query_one(Prompt).text
+        waits = had and self.decided_here and self._goes_on(snapshot) and not self.query_one(Prompt).text
         panel.update_questions(snapshot.questions, waits=waits)
         self.operator.decisions.prepare(panel)
         self.show_marks()
         if had and not panel.display:
             self.to_prompt()
+        elif self._going and panel.display:
+            self.action_question()
         self._show_keys()
         self._make_room()
+
+    @staticmethod
+    def _goes_on(snapshot: Snapshot) -> bool:
+        """A question may still come without anything that a person does."""
+        return snapshot.busy or bool(snapshot.running) or snapshot.status in (PLANNING, RUNNING)
 
     async def _show_first_answer(self, snapshot: Snapshot, pane: str) -> None:
         """Show the answer of a session that was opened, but stay in the pane that was left there."""
@@ -306,7 +319,7 @@ class SessionScreen(PromptScreen):
     async def _show_answer(self, snapshot: Snapshot) -> None:
         pane, here = self.query_one(AnswerPane), self.query_one(Panes).chosen
         before, outdated = pane.outdated, bool(snapshot.response) and not snapshot.concluded
-        if await pane.show(snapshot.response, outdated=outdated) and snapshot.concluded:
+        if await pane.show(snapshot.response, snapshot.query, outdated=outdated) and snapshot.concluded:
             if self.focused is not self.query_one(StreamPane):
                 self.show_pane("answer")
             self.say(self.hitl.keymap.named(ending_words(snapshot, there=self.focused is pane)))
@@ -355,9 +368,11 @@ class SessionScreen(PromptScreen):
 
     def _make_room(self) -> None:
         """Give the question what the plan leaves, unless somebody looks at a pane."""
-        steps = len(self.snapshot.raw) if self.snapshot is not None else 0
-        looking = bool(self.query_one(Panes).pane(self.focused))
-        self.query_one(QuestionPanel).give_room(0 if looking else question_room(self.app.size, steps))
+        steps, panes = len(self.snapshot.raw) if self.snapshot is not None else 0, self.query_one(Panes)
+        looking = bool(panes.pane(self.focused))
+        self.query_one(QuestionPanel).give_room(
+            0 if looking else question_room(self.app.size, steps, plan=panes.chosen == "plan")
+        )
 
     def clear_stream(self, *, undo: bool) -> None:
         """Empty the stream, or show again what was said before."""
@@ -428,7 +443,9 @@ class SessionScreen(PromptScreen):
         self.app.push_screen(HistoryScreen(ReplayView(handle, self.hitl, self, at)))
 
     def action_question(self) -> None:
+        """Go to the question, or back from it; to one that is still to come as soon as it is there."""
         panel = self.query_one(QuestionPanel)
+        self._going = False
         if self.focused is panel and panel.question is not None and self._decided not in ("", panel.question.id):
             self._decided = ""  # whoever decides one after the other may go to each
             self.say(_("The next question has the keys already."), passing=True)
@@ -437,14 +454,17 @@ class SessionScreen(PromptScreen):
         elif panel.display:
             self.to_question()
         else:
-            opening = self.handle is None
-            said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
+            self._going = self.snapshot is None or self._goes_on(self.snapshot)
+            said = _("You get to the question as soon as there is one.") if self._going else _("Nothing waits for you now.")
             if self.handle is not None and self.operator.decisions.decided(self.handle):
                 said += " " + self.hitl.keymap.named(_("{session.undo} undoes your last decision."))
             self.say(said, passing=True)
 
+    def show_question(self, request_id: str) -> None:
+        """See `SessionDisplay`, as for the next."""
+        self.query_one(QuestionPanel).select(request_id)
+
     def to_question(self) -> None:
-        """See `SessionDisplay`."""
         panel = self.query_one(QuestionPanel)
         if self.focused is not panel:
             self._back = self.focused
@@ -610,6 +630,7 @@ class SessionScreen(PromptScreen):
 
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""
+        self._going = False
         self.query_one(QuestionPanel).typed()
 
     # The question ----------------------------------------------------------------------------------------------

@@ -12,15 +12,17 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Markdown
+from textual.widgets import Markdown, Static
 
 from hitl_tui.console import keys
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.wording.times import local_times
 
 # Everything that would hide, decode or lead away: it is shown as it was written.
 _AS_WRITTEN = ("link", "autolink", "image", "reference", "html_inline", "html_block", "entity")
+_ASKED = 400
+"""Cells of a question above its answer."""
 _NOT_YET = mark("*The answer appears here once nothing is left to do.*")
 
 
@@ -66,6 +68,7 @@ class AnswerPane(VerticalScroll):
         """The work went on after what is shown."""
 
     def compose(self) -> ComposeResult:
+        yield Static(id="answer-question")
         yield rendered(_(_NOT_YET), id="answer-text")
 
     @property
@@ -85,13 +88,17 @@ class AnswerPane(VerticalScroll):
     def reset(self) -> None:
         """Show no answer: another session is on its way."""
         self._text, self.outdated = "", False
+        self.query_one(Static).update()
         self.query_one(Markdown).update(_(_NOT_YET))
 
-    async def show(self, response: Mapping[str, object] | None, *, outdated: bool = False) -> bool:
+    async def show(
+        self, response: Mapping[str, object] | None, asked: str = "", *, outdated: bool = False
+    ) -> bool:
         """Show a response (`Response.to_dict()`); return whether it is another one than before, or holds again.
 
         Args:
             response: None for none.
+            asked: what it answers, which stands above it.
             outdated: the work went on after it; that is said above it.
         """
         again, self.outdated = self.outdated and not outdated, outdated
@@ -101,6 +108,7 @@ class AnswerPane(VerticalScroll):
         if text == self._text:
             return again and bool(text)
         self._text = text
+        self.query_one(Static).update(Content(one_line(safe_text(asked), _ASKED)) if text else "")
         await self.query_one(Markdown).update(safe_text(local_times(text)) if text else _(_NOT_YET))
         self.scroll_home(animate=False)
         return bool(text)

@@ -52,7 +52,7 @@ def above(size: Size) -> int:
     return 1 + max(0, size.height - _WIDE.height) // 3
 
 
-def question_room(size: Size, steps: int) -> int:
+def question_room(size: Size, steps: int, *, plan: bool = True) -> int:
     """Return how many rows a question may take, its frame and actions included; 0 for the usual.
 
     Where one pane is seen at a time that one keeps its rows; where all are, what leaves rows to each.
@@ -60,13 +60,14 @@ def question_room(size: Size, steps: int) -> int:
     Args:
         size: the terminal, in cells.
         steps: rows of the plan.
+        plan: it is the pane that is seen, where there is one at a time: a short one leaves what it doesn't need.
     """
     if size.height < SHORT:
         return 0
     if is_wide(size):
         rows = size.height - _AROUND - (min(max(steps, FEW), _STEPS) + _FRAME + 1 + _LAST + _FRAME)
         return rows if rows > (_USUAL_TALL if size.height >= _TALL else _USUAL_WIDE) else 0
-    rows = size.height - _AROUND - _PANE
+    rows = size.height - _AROUND - (min(max(steps, FEW), _PANE) if plan else _PANE)
     return rows if rows > _USUAL else 0
 
 

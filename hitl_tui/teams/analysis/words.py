@@ -96,6 +96,7 @@ _ASKED = re.compile(
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 _WRAPPED, _WRAPPED_KO = 55, 30
 """Characters from which a line may have been wrapped."""
+_DATE_GOES_ON = re.compile(r"\d{4}\. *(?=\d{1,2}\.)")
 _NO_END = re.compile(r"(?:(?<![\w.])\d{1,2}|\b(?:max|min|art|no|sec|para|vs|approx|e\.g|i\.e))\.$", re.IGNORECASE)
 
 
@@ -121,6 +122,16 @@ def _goes_on(text: str, at: int) -> bool:
     )
 
 
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Whether a full stop ends no sentence: after an abbreviation, in a date (`1993. 12. 7.`), within brackets."""
+    if _NO_END.search(text, max(start, end - 8), end) or _DATE_GOES_ON.match(text, max(start, end - 5)):
+        return True
+    line = text.find("\n", end)
+    rest = text[end : line if line >= 0 else len(text)]
+    opened = text.count("(", start, end) - text.count(")", start, end)
+    return opened > 0 and rest.count(")") >= opened
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return start and end of the sentences of a text: a wrapped line goes on, an item of a list ends one."""
     spans: list[tuple[int, int]] = []
@@ -128,7 +139,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     for match in _SENTENCE_END.finditer(text):
         if match.group() == "\n" and _goes_on(text, match.start()):
             continue
-        if match.group() == "." and _NO_END.search(text, max(start, match.end() - 8), match.end()):
+        if match.group() == "." and _goes_on(text, start, match.end()):
             continue
         if text[start : match.end()].strip():
             spans.append((start, match.end()))
