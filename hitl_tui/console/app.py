@@ -209,6 +209,10 @@ class HitlApp(ConsoleApp):
         return palette(self)
 
     async def action_quit(self) -> None:
+        if (
+            self.guard.dropped
+        ):  # a decision was on its way; that it wasn't taken is said, and mustn't go with the screen
+            return
         self.parting = self._waiting_words()
         await self.engine.close()
         await super().action_quit()

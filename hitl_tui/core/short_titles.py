@@ -13,7 +13,7 @@ _LEAST = 10
 _SENTENCE = re.compile(r"[.!?…]+(?=\s+[^a-z\s])|[。！？]")
 _CLAUSE = re.compile(
     r"[,;:—–](?=\s)|\s(?=(?:and|then|but|or|so|because|while|when|where|which|that|who|if|after|before)\b)"
-    r"|(?<=고)\s|(?<=며)\s|(?<=지만)\s|(?<=는데)\s|(?<=서)\s",
+    r"|(?<=[하되있없않]고)\s|(?<=[하되으]며)\s|(?<=지만)\s|(?<=는데)\s|(?<=[아어여해와]서)\s",
     re.IGNORECASE,
 )
 _ENDS = " \t.,;:—–-/…·"

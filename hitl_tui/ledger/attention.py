@@ -152,7 +152,8 @@ def fatigue(found: Sequence[Attention], now: str) -> list[str]:
     since = datetime.fromisoformat(now) - SHIFT
     return [
         Message(
-            "{} approved {} in a row, and at least {} of the last {} faster than they can be read; ask somebody else.",
+            "{} approved {} in a row, and at least {} of the last {} faster than they can be read; a pause, "
+            "somebody else, or a rule for what does no harm would help.",
             one.name,
             one.row,
             ceil(UNREAD * ROW),

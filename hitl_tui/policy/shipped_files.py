@@ -20,9 +20,9 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "cleanup": {
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",
-            "hitl.toml": "6a27f2cfae75e7ec2e27377acdc2e74704a10a5501906a04e10c82195fd4f32e",
+            "hitl.toml": "18449b8bc8bd2316b05aad53d3f553aca2552e5ec382bdf138ce3765a9382105",
             "sandbox.toml": "190fda2046bd1881c81744482bfce61d1f9c968590b48faf6173163c418c086f",
-            "tools/duplicates.py": "2e9cc12d8bdfa690809b6207b1464b2a04d2fe9df9dac8227cf34ea80dfb5bc1",
+            "tools/duplicates.py": "ffdc2d72e34d0488a4150569b914102bb4d338b0e415914521c3c4c4e2fa330d",
         },
         "lease": {
             "README.md": "de9cc67af99dba40e5b9c90c13d3fe81ea61827b13125e219fee00e84147743e",

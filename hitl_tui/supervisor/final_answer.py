@@ -64,7 +64,6 @@ DONE, PARTIAL, FAILED = "done", "partial", "failed"
 _WORDS = {
     "en": {
         "answer": "Answer",
-        "remarks": "About the plan",
         "evidence": "Evidence",
         "absent": "Not found",
         "also": "Also found",
@@ -88,7 +87,6 @@ _WORDS = {
     },
     "ko": {
         "answer": "답변",
-        "remarks": "계획에 대해 알아 둘 점",
         "evidence": "근거",
         "absent": "찾지 못한 것",
         "also": "그 밖에 찾은 곳",
@@ -185,7 +183,8 @@ def compose(
         return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
     done = [t for t in todos if t.status is Status.COMPLETED]
     earlier = _from_before(done, lasting, branch)
-    runs = _runs(done, results, earlier)
+    undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
+    runs = _runs(done, results, earlier, stopped=bool(undone))
     deeds = told(list(runs.values()), language, earlier) if runs else ""
     left = _lasting(lasting, words, language)
     if left and deeds:
@@ -198,16 +197,19 @@ def compose(
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
-    refused = [text for one in said[: len(leaves)] for text in _absent(one, results)][:1]
-    refused = refused if answering and answering[0] not in said[: len(leaves)] else []
+    questions = _by_question(said[: len(leaves)])
+    newest = questions[-1] if questions else []
+    unanswered = bool(answering) and not any(one in newest for one in answering)
+    refused = [text for one in newest for text in _absent(one, results)][:1] if unanswered else []
     answer = (
-        _answer(answering, words, deeds, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
+        _answer(answering, words, deeds, absent=missed, headed=unanswered and len(questions) > 1)
+        if done
+        else words["nothing_since" if lasting else "nothing"]
     )
-    answer = "\n\n".join([*refused, answer])  # what was asked for last isn't there: what it would rest on is no answer
+    # What isn't done at all, and what was asked for last and isn't there, come before what there is.
+    answer = "\n\n".join([*remarks, *refused, answer])
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
-    sections.append((words["remarks"], _listed(remarks)))
-    undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     by_id = {t.id: t for t in todos}
     sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
     sections.append((words["evidence"], _evidence(in_order if runs else said, answering, words)))
@@ -251,12 +253,19 @@ def _from_before(done: Sequence[SupervisorTodo], lasting: Sequence[LastingEffect
 
 
 def _runs(
-    done: Sequence[SupervisorTodo], results: Mapping[str, ResultData], earlier: Collection[str]
+    done: Sequence[SupervisorTodo], results: Mapping[str, ResultData], earlier: Collection[str], *, stopped: bool
 ) -> dict[str, Run]:
-    """Return the commands that ran, by TODO id; empty where what one command printed now says it all."""
+    """Return the commands that ran, by TODO id; empty where what one command printed now says it all.
+
+    Args:
+        done: in plan order.
+        results: by TODO id.
+        earlier: ids of TODOs that are older than a restore.
+        stopped: other steps didn't run, which mustn't stand below what one of them printed.
+    """
     as_it_ran = sorted(done, key=lambda todo: todo.completed_at)
     found = [run for t in as_it_ran if t.id in results and (run := run_of(t.id, results[t.id]))]
-    told_apart = worth_telling(found) or any(run.todo_id in earlier for run in found)
+    told_apart = stopped or worth_telling(found) or any(run.todo_id in earlier for run in found)
     return {run.todo_id: run for run in found} if told_apart else {}
 
 
@@ -307,16 +316,20 @@ def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
     return found or [one for one in told[leaves:] if one.brief.answer][:1]
 
 
-def _newest_first(answering: Sequence[_Told]) -> list[_Told]:
-    """Return the answers with those of the last question first: one that was added when the others were known."""
+def _by_question(told: Sequence[_Told]) -> list[list[_Told]]:
+    """Return what there is to tell by question: one more may be asked once the answers to those before are known."""
     questions: list[list[_Told]] = []
-    for one in sorted(answering, key=lambda one: one.todo.created_at):
+    for one in sorted(told, key=lambda one: one.todo.created_at):
         known = questions and all(other.todo.completed_at <= one.todo.created_at for other in questions[-1])
-        if known and one.todo.metadata.get("manual"):
+        if not questions or (known and one.todo.metadata.get("manual")):
             questions.append([])
-        questions = questions or [[]]
         questions[-1].append(one)
-    return [one for question in reversed(questions) for one in answering if one in question]
+    return questions
+
+
+def _newest_first(answering: Sequence[_Told]) -> list[_Told]:
+    """Return the answers with those of the last question first."""
+    return [one for question in reversed(_by_question(answering)) for one in answering if one in question]
 
 
 def _heading(one: _Told, answering: Sequence[_Told]) -> str:
@@ -326,9 +339,11 @@ def _heading(one: _Told, answering: Sequence[_Told]) -> str:
     return literal(clip(asked, 200)) if asked and (same or one.todo.metadata.get("manual")) else name
 
 
-def _answer(answering: Sequence[_Told], words: Mapping[str, str], deeds: str, *, absent: bool) -> str:
+def _answer(
+    answering: Sequence[_Told], words: Mapping[str, str], deeds: str, *, absent: bool, headed: bool = False
+) -> str:
     """Return what comes first; where nobody answers, that nothing was found, or that a step ended without words."""
-    if len(answering) == 1 and not deeds:
+    if len(answering) == 1 and not deeds and not headed:
         return answering[0].brief.answer
     parts = [f"**{_heading(one, answering)}**\n\n{one.brief.answer}" for one in answering]
     parts = [deeds, *parts] if deeds else parts

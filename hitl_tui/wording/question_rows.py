@@ -366,7 +366,11 @@ def _warnings(question: Question) -> Iterable[Row]:
         yield labelled(_("NOTE"), in_line(translate(note)), "bold $text-warning")
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
-        yield labelled(_("MISSING"), _("input of {names}, which was skipped").format(names=names), "bold $text-warning")
+        yield labelled(
+            _("MISSING"),
+            _("{names} was skipped; this goes on without its result").format(names=names),
+            "bold $text-warning",
+        )
     if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":
         status = in_line(_(str(about["ran_before"].get("status", ""))))
         said = _("exactly this, before you went back ({status}); its effects stay").format(status=status)

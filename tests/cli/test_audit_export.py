@@ -123,6 +123,9 @@ def test_the_inbox_names_a_pattern_of_fatigue(shell: Shell) -> None:
         step = at_once(tasks.record("hurry", number, "rm -r build " * 40, "bot", "Delete?"))
         at_once(tasks.was_shown(step, "bot", "cli"))
         at_once(tasks.decide(step, Verdict.APPROVE, Identity("kim", "kim", "token"), "cli"))
-    said = "kim approved 20 in a row, and at least 10 of the last 20 faster than they can be read; ask somebody else."
+    said = (
+        "kim approved 20 in a row, and at least 10 of the last 20 faster than they can be read; a pause, "
+        "somebody else, or a rule for what does no harm would help."
+    )
     assert shell.run("inbox").err.splitlines() == [said]
     assert shell.run("inbox", "--json").json["warnings"] == [said]

@@ -21,7 +21,9 @@ USUAL = 9
         ((80, 50), 8, 35),
     ],
 )
-def test_a_plan_keeps_its_steps_up_to_eight_rows_and_the_question_gets_the_rest(size: tuple[int, int], steps: int, rows: int) -> None:
+def test_a_plan_keeps_up_to_eight_rows_and_the_question_gets_the_rest(
+    size: tuple[int, int], steps: int, rows: int
+) -> None:
     assert question_room(Size(*size), steps) == rows
 
 

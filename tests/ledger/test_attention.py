@@ -76,8 +76,8 @@ def test_many_quick_approvals_in_a_row_are_a_pattern_of_fatigue() -> None:
     assert found.tired
     (said,) = fatigue([found], at(3600))
     assert (
-        said
-        == "ann approved 20 in a row, and at least 10 of the last 20 faster than they can be read; ask somebody else."
+        said == "ann approved 20 in a row, and at least 10 of the last 20 faster than they can be read; a pause, "
+        "somebody else, or a rule for what does no harm would help."
     )
     assert fatigue([found], at(10 * 3600)) == []  # long past
     assert not only(*quick[:19]).tired

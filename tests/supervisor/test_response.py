@@ -91,6 +91,24 @@ def test_the_last_question_is_answered_first_under_its_own_words() -> None:
     assert text.index("Notice is one month.") < text.index("Tom paid 90."), "added while the plan ran: in its order"
 
 
+def test_a_last_question_without_an_answer_says_so_before_the_answers_to_the_others() -> None:
+    first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:01", arguments={"query": "When?"})
+    asked = {"arguments": {"query": "What do we owe?"}, "metadata": {"manual": True, "added_by": "user"}}
+    after = todo(2, created_at="2026-01-01T09:02", completed_at="2026-01-01T09:03", **asked)
+    nothing = searched("What do we owe?")
+    text = compose("When?", "en", [first, after], {"todo_001": {"text": "In May."}, "todo_002": nothing}).text
+    absent = nothing["data"][BRIEF]["absent"][0]
+    assert text.startswith(f"## Answer\n\n{absent}\n\n**Step 1**\n\nIn May.")
+
+
+def test_what_one_command_printed_leaves_room_for_what_was_rejected() -> None:
+    rejected = todo(2, 1, status=Status.SKIPPED, metadata={"rejected": True}, error="keep until audit")
+    lines = [f"{n}K\tsrv/{n}" for n in range(1, 30)]
+    text = compose("clean", "en", [todo(1), rejected], {"todo_001": ran("measure", "du -h srv", *lines)}).text
+    assert headings(text)[:2] == ["## Answer", "## Not done"]
+    assert len(text.split("## Not done")[0].splitlines()) < 12
+
+
 def test_a_search_answers_with_its_best_passage_and_repeats_none() -> None:
     result = searched("What is the storage limit?", RULE, *OTHERS)
     response = compose("q", "en", [todo(1)], {"todo_001": result})
@@ -212,7 +230,8 @@ def test_a_deletion_that_was_rejected_is_no_deed() -> None:
     rejected = todo(3, 2, status=Status.FAILED, error="not today", metadata={"rejected": True})
     results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
     text = compose("q", "en", [*CLEANED[:2], rejected, todo(4, 3, status=Status.BLOCKED)], results).text
-    assert "deleted" not in text and "What was done" not in text
+    did = text.split("## Not done")[0]
+    assert "`measure`" in did and "clean" not in did and "deleted" not in did
     assert "- 003 Step 3: not today" in text
 
 
@@ -260,13 +279,12 @@ async def test_what_the_planner_remarked_is_in_the_answer_in_every_mode(tmp_path
         response = op.now.response
     assert [bool(met), response is not None] == [mode is not Mode.RISK, True]
     assert response is not None and response["remarks"] == [REMARK]
-    assert headings(response["text"])[:2] == ["## Answer", "## About the plan"]
-    assert f"## About the plan\n\n- {REMARK}\n" in response["text"]
+    assert response["text"].startswith(f"## Answer\n\n{REMARK}\n")
 
 
-def test_remarks_stand_under_a_heading_in_the_language_of_the_answer() -> None:
+def test_what_nothing_was_planned_for_comes_before_what_was_found() -> None:
     text = compose("q", "ko", [todo(1)], {"todo_001": searched("한도는?", RULE)}, (), ("빠진 것이 있습니다.",)).text
-    assert "## 계획에 대해 알아 둘 점\n\n- 빠진 것이 있습니다.\n" in text
+    assert text.startswith("## 답변\n\n빠진 것이 있습니다.\n\n")
 
 
 def test_what_was_not_run_says_whose_rejection_it_was() -> None:

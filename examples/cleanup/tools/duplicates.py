@@ -5,7 +5,7 @@ library are all that this needs. It speaks English, or Korean where the environm
 
     duplicates.py count DATABASE
     duplicates.py backup DATABASE FOLDER
-    duplicates.py preview DATABASE                   what `delete` would do; changes nothing
+    duplicates.py preview DATABASE FOLDER            what `delete` would do; changes nothing
     duplicates.py delete DATABASE FOLDER AT_MOST     refuses when no backup in FOLDER holds the rows
     duplicates.py verify DATABASE FOLDER REPORTS
 """
@@ -41,6 +41,7 @@ ENGLISH = {
     "backed up": "{rows:,} records backed up to {kept}; the copy was read back and is whole.",
     "will go": "{doubled:,} records will be deleted",
     "will stay": "{left:,} of {rows:,} records stay in {database}",
+    "will refuse": "It would refuse as things stand: no backup in {folder} holds the rows of {database}.",
     "none": "0 records deleted: there is no duplicate in {database}.",
     "no backup": "Nothing was deleted: no backup in {folder} holds the rows of {database} as they are.",
     "too many": "Nothing was deleted: {doubled:,} records would go, and {at_most:,} are allowed.",
@@ -66,6 +67,7 @@ KOREAN = {
     "backed up": "레코드 {rows:,}건을 {kept} 파일에 백업했습니다. 사본을 다시 읽어 온전함을 확인했습니다.",
     "will go": "레코드 {doubled:,}건이 삭제됩니다",
     "will stay": "{database}의 레코드 {rows:,}건 중 {left:,}건이 남습니다",
+    "will refuse": "지금 상태로는 삭제를 거부합니다. {folder}에 {database}의 현재 레코드를 모두 담은 백업이 없습니다.",
     "none": "레코드 0건 삭제: {database}에 중복이 없습니다.",
     "no backup": "아무것도 지우지 않았습니다. {folder}에 {database}의 현재 레코드를 모두 담은 백업이 없습니다.",
     "too many": "아무것도 지우지 않았습니다. 지울 레코드가 {doubled:,}건인데 {at_most:,}건까지만 허용됩니다.",
@@ -173,10 +175,13 @@ def backup(database: Path, folder: Path) -> None:
     say(words("backed up", rows=rows, kept=kept))
 
 
-def preview(database: Path) -> None:
+def preview(database: Path, folder: Path) -> None:
     with closing(reading(database)) as connection:
+        held = any(holds(connection, copy) for copy in copies(folder))
         connection.execute("BEGIN")
         rows, doubled = number(connection, ROWS), number(connection, DUPLICATES)
+    if doubled and not held:
+        say(words("will refuse", folder=folder, database=database))
     say(words("will go", doubled=doubled))
     say(words("will stay", left=rows - doubled, rows=rows, database=database))
 
@@ -255,7 +260,7 @@ def main(arguments: list[str]) -> int:
     on_paths: dict[tuple[str, int], Callable[..., None]] = {
         ("count", 1): count,
         ("backup", 2): backup,
-        ("preview", 1): preview,
+        ("preview", 2): preview,
         ("verify", 3): verify,
     }
     for stream in (sys.stdout, sys.stderr):

@@ -170,6 +170,8 @@ class KeyGuard:
         """How often something was drawn anew."""
         self.pointer = False
         """The last input came from the mouse."""
+        self.dropped = False
+        """The key that came last made one that was held do nothing."""
 
     # What is drawn -------------------------------------------------------------------------------------------------
 
@@ -257,6 +259,7 @@ class KeyGuard:
         self._bursts.came(at)
         near = self._bursts.near
         self._before, self._last, self.pointer = self._last, max(self._last, at), False
+        self.dropped = False
         if self.paused:
             self._rest = (self._before, self._last)
         await self._meet(event, at, near)
@@ -340,6 +343,7 @@ class KeyGuard:
                 await self._keyboard.as_text(held.key)
             self._keyboard.tell(BlockReason.WORDS)
         else:
+            self.dropped = True
             self._keyboard.tell(BlockReason.BURST if near else BlockReason.FOLLOWED)
 
     # What is held --------------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ class HomeScreen(PromptScreen):
             # What was typed already is to stand in the first frame: the app hands it on, then the prompt takes it.
             for __ in range(2):
                 await asyncio.sleep(0)
-        self.hitl.sessions.list_all()
+        self.hitl.sessions.list_all(self.hitl.sessions.opened)
 
     def _facts(self) -> None:
         rows = [

@@ -455,7 +455,8 @@ class SessionScreen(PromptScreen):
             self.to_question()
         else:
             self._going = self.snapshot is None or self._goes_on(self.snapshot)
-            said = _("You get to the question as soon as there is one.") if self._going else _("Nothing waits for you now.")
+            coming, none = _("You get to the question as soon as there is one."), _("Nothing waits for you now.")
+            said = coming if self._going else none
             if self.handle is not None and self.operator.decisions.decided(self.handle):
                 said += " " + self.hitl.keymap.named(_("{session.undo} undoes your last decision."))
             self.say(said, passing=True)

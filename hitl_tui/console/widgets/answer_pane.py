@@ -91,9 +91,7 @@ class AnswerPane(VerticalScroll):
         self.query_one(Static).update()
         self.query_one(Markdown).update(_(_NOT_YET))
 
-    async def show(
-        self, response: Mapping[str, object] | None, asked: str = "", *, outdated: bool = False
-    ) -> bool:
+    async def show(self, response: Mapping[str, object] | None, asked: str = "", *, outdated: bool = False) -> bool:
         """Show a response (`Response.to_dict()`); return whether it is another one than before, or holds again.
 
         Args:
