@@ -14,6 +14,7 @@ from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo, typed_priority, typed_status
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.fold_decisions import asks_nobody
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message, joined, word
 from hitl_tui.core.names import clip, resolve_id, step_name, typed_command
@@ -359,6 +360,9 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
         return failure(known, error.help, reason=NO_CHANGE)
     event: EventData = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
+    if asks_nobody(context.draft(), event["proposal"]):
+        done = Message("Taken without a question, as the mode says: {}", proposal.reason)
+        return await context.change(EventKind.PROPOSED, {**event, "unasked": True}, "added", done, data)
     if context.channel == "console":  # its question comes up there, with its keys
         message = Message("Proposed: {}", proposal.reason)
     else:

@@ -189,7 +189,8 @@ class HitlApp(ConsoleApp):
     async def _choose_mode(self) -> None:
         from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 
-        chosen = await self.push_screen_wait(ModeDialog(self.home.mode, _("When do new sessions ask you?")))
+        said = _("When do new sessions ask you? It holds until you quit; `mode` in hitl.toml holds for good.")
+        chosen = await self.push_screen_wait(ModeDialog(self.home.mode, said))
         if isinstance(chosen, str):
             self.mode = chosen
             self.home.mode_changed()
@@ -209,21 +210,20 @@ class HitlApp(ConsoleApp):
         return palette(self)
 
     async def action_quit(self) -> None:
-        if (
-            self.guard.dropped
-        ):  # a decision was on its way; that it wasn't taken is said, and mustn't go with the screen
-            return
+        if self.guard.dropped:
+            return  # a decision was on its way: that it wasn't taken is said, which mustn't go with the screen
         self.parting = self._waiting_words()
         await self.engine.close()
         await super().action_quit()
 
     def _waiting_words(self) -> str:
-        """Return what waits for a person in the session that is left, and how it is opened again; empty for nothing."""
+        """Return what is left to do in the session that is left, and how it is opened again; empty for nothing."""
         snapshot = self.session.snapshot if self._session_made and self.sessions.opened else None
-        if snapshot is None or not snapshot.questions:
+        if snapshot is None or snapshot.concluded:
             return ""
         count, name = len(snapshot.questions), safe_text(snapshot.session_id, multiline=False)
         said = ngettext("{n} question waits in {name}.", "{n} questions wait in {name}.", count)
+        said = said if count else _("{name} isn't finished.")
         again = _("To continue: {command}").format(command=f"hitl-tui --session {name}")
         return f"{said.format(n=count, name=name)} {again}"
 

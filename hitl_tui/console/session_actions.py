@@ -252,7 +252,7 @@ class SessionActions:
         now = handle.session.snapshot.mode
         freed = {mode: await handle.handler.freed(Mode(mode)) for mode in MODES}
         going = max(freed.values(), key=len)
-        said = self._freed_words(handle, going) if going else _("When are you asked?")
+        said = self._freed_words(handle, going) if going else _("When are you asked in this session?")
         counts = {mode: len(ids) for mode, ids in freed.items()}
         chosen = await self._console.push_screen_wait(ModeDialog(now, said, counts))
         if isinstance(chosen, str) and chosen != now:

@@ -278,13 +278,16 @@ def _judge_again(draft: Draft) -> None:
 
 
 def proposed(draft: Draft, event: Event) -> None:
-    """`proposal`: a `core.plan.Proposal` dict."""
+    """`proposal`: a `core.plan.Proposal` dict. Optionally `unasked`: carry it out where its steps ask nobody."""
     proposal: ProposalState = {**event.data["proposal"]}
     if not proposal.get("changes"):
         raise BadInput(Message("This proposal changes nothing."))
     for change in proposal["changes"]:
         Change(change["kind"])
-    draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): proposal})
+    if event.data.get("unasked") and fold_decisions.asks_nobody(draft, proposal):
+        fold_decisions.carry_out(draft, event, proposal)
+    else:
+        draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): proposal})
 
 
 def restored(draft: Draft, event: Event) -> None:

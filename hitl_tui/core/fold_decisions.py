@@ -27,7 +27,7 @@ from hitl_tui.core.json_types import (
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
-from hitl_tui.core.policy import Risk
+from hitl_tui.core.policy import Mode, Risk, Ruling
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
 from hitl_tui.core.requests import Kind, Outcome, Verdict
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -87,11 +87,20 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposal = proposals.pop(found[0])
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
-        _carry_out(draft, event, proposal)
+        carry_out(draft, event, proposal)
 
 
-def _carry_out(draft: Draft, event: Event, proposal: ProposalState) -> None:
-    """Make a proposal's changes, all or none. It was decided, so it isn't open any more either way."""
+def asks_nobody(draft: Draft, proposal: ProposalState) -> bool:
+    """Whether a proposal only adds steps that run without a question, in the mode that asks for risky steps alone."""
+    changes = proposal["changes"]
+    if draft.control.mode is not Mode.RISK or any(Change(change["kind"]) is not Change.ADD for change in changes):
+        return False
+    added = [SupervisorTodo.from_dict(change["todo"]) for change in changes]
+    return all(board.judge(draft, todo).ruling is Ruling.ALLOW for todo in added)
+
+
+def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> None:
+    """Make a proposal's changes, all or none. Nobody is asked about it any more either way."""
     before = dict(draft.changed), draft.control
     renamed: dict[str, str] = {}
     try:

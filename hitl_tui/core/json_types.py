@@ -275,6 +275,7 @@ class EventData(TypedDict, total=False):
     action: str
     result: ResultReference
     proposal: ProposalState
+    unasked: bool
     entered: Mapping[str, int]
     thread: str
     error: str

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.messages import Message
 from hitl_tui.core.short_titles import short_title
 
 _STEP = Message("step")
+
+
+def some_of(known: Sequence[str], shown: int = 6) -> Message:
+    """Return the names that there are, the last ones of many."""
+    last = ", ".join(known[-shown:])
+    more = len(known) - shown
+    return Message("the latest are {}, and there are {} more", last, more) if more > 0 else Message("known: {}", last)
 
 
 def resolve_id(text: str, ids: Iterable[str], what: Message = _STEP) -> str:

@@ -26,7 +26,7 @@ from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownNam
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, messages_restored, with_messages
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, some_of
 from hitl_tui.core.safe_text import ELLIPSIS, mask_json, safe_text
 from hitl_tui.core.short_titles import WIDTH, short_title
 from hitl_tui.ledger.records import LEDGER_FILE
@@ -448,7 +448,7 @@ class DataFolder:
         folder = self.sessions / session_id
         if not (folder / "session.json").exists():
             known = self.ids()
-            hint = Message("known: {}", ", ".join(known[-6:])) if known else Message("none exist yet")
+            hint = some_of(known) if known else Message("none exist yet")
             raise UnknownName(Message('No session "{}"; {}.', session_id, hint))
         return SessionFolder(folder)
 

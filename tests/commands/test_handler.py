@@ -21,6 +21,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
+from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.task_checkpoints.checkpoint import Call
 from hitl_tui.task_checkpoints.folders import register, store_of
@@ -233,6 +234,20 @@ async def test_plain_text_is_a_proposal_that_is_shown_first(place: Place) -> Non
         assert len(op.now.raw) == 3
         await op.say(f"/proposal accept {answer['proposal_id'][:12]}")
         assert len(op.now.raw) == 4
+
+
+async def test_plain_text_that_adds_only_what_asks_nobody_is_taken_at_once_where_risky_steps_alone_ask(
+    place: Place,
+) -> None:
+    place.mode = Mode.RISK
+    async with place.open() as op:
+        before = len((await op.rest()).raw)
+        answer = await op.say("more detail")
+        assert answer["status"] == "added"
+        seen = await op.rest()
+        assert len(seen.raw) == before + 1 and not any(q.kind is Kind.PROPOSAL for q in seen.questions)
+        added = next(t for t in seen.todos if t.description == "more detail")
+        assert added.status is Status.COMPLETED and added.metadata["added_by"] == "user"
 
 
 async def test_mode_and_stop(place: Place) -> None:

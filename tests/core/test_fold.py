@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hitl_tui.core.board import Board, Control, Draft, Rules, approval_binds, startable
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import fold
-from hitl_tui.core.policy import Mode, Policy, Risk
+from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling
 from hitl_tui.core.questions import questions
 from hitl_tui.core.requests import BY_RULE, Kind, Verdict
 from hitl_tui.core.todos import TRANSITIONS, Priority, Status, SupervisorTodo
@@ -559,6 +559,25 @@ def test_additions_of_a_proposal_keep_depending_on_each_other() -> None:
     names = {t.name: t for t in table.board.all()}
     assert names["meanwhile"].id == "todo_002"
     assert names["q"].dependencies == (names["p"].id,)
+
+
+@pytest.mark.parametrize(
+    ("mode", "policy", "changes", "asks"),
+    [
+        (Mode.RISK, Policy(), [{"kind": "add", "todo": add("more").data["todo"]}], False),
+        (Mode.STEP, Policy(), [{"kind": "add", "todo": add("more").data["todo"]}], True),
+        (Mode.PLAN, Policy(), [{"kind": "add", "todo": add("more").data["todo"]}], True),
+        (Mode.RISK, Policy(), [{"kind": "add", "todo": add("more", risk="medium").data["todo"]}], True),
+        (Mode.RISK, Policy([Rule(Ruling.ASK)]), [{"kind": "add", "todo": add("more").data["todo"]}], True),
+        (Mode.RISK, Policy(), [{"kind": "skip", "todo_id": "todo_001"}], True),
+    ],
+)
+def test_only_steps_that_run_without_a_question_are_added_without_one(
+    mode: Mode, policy: Policy, changes: list[dict[str, Any]], asks: bool
+) -> None:
+    table = Table(plan("a!"), Rules(policy), mode=mode)
+    table.take(replace(event := proposal(*changes), data={**event.data, "unasked": True}))
+    assert (bool(table.board.control.proposals), "todo_002" in table.statuses) == (asks, not asks)
 
 
 @pytest.mark.parametrize(
