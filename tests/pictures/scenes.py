@@ -246,6 +246,7 @@ async def kinds(root: Path, language: str) -> Screens:
     """Questions of every kind, the marked together, the inbox and the rules."""
     async with opened(root, desk(root, language), CAP[language][2], "risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")
+        await c.send("/mode plan")  # where risky steps alone ask, an analysis is added without a question
         await c.send(MORE[language])
         await c.asked(1)
         yield await top(c, "question-proposal")
@@ -253,6 +254,7 @@ async def kinds(root: Path, language: str) -> Screens:
         await c.read_on()
         await c.press("1")
         await c.until(lambda: not c.panel.questions and c.snapshot.concluded, "the analysis")
+        await c.send("/mode risk")
         await c.send("/todo add document_team " + CAP[language][0])
         await c.asked(1)
         await c.until(lambda: c.panel.complete, "the draft")
