@@ -122,7 +122,7 @@ def _goes_on(text: str, at: int) -> bool:
     )
 
 
-def _goes_on(text: str, start: int, end: int) -> bool:
+def _ends_nothing(text: str, start: int, end: int) -> bool:
     """Whether a full stop ends no sentence: after an abbreviation, in a date (`1993. 12. 7.`), within brackets."""
     if _NO_END.search(text, max(start, end - 8), end) or _DATE_GOES_ON.match(text, max(start, end - 5)):
         return True
@@ -139,7 +139,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     for match in _SENTENCE_END.finditer(text):
         if match.group() == "\n" and _goes_on(text, match.start()):
             continue
-        if match.group() == "." and _goes_on(text, start, match.end()):
+        if match.group() == "." and _ends_nothing(text, start, match.end()):
             continue
         if text[start : match.end()].strip():
             spans.append((start, match.end()))

@@ -9,6 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -43,6 +44,8 @@ _MOST_FAR = 2
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
 _NEARLY = 0.6
+_PARTS, _MOST_PARTS = re.compile(r"(?<=[.!?。？！])\s+"), 4
+"""Where a question of several sentences is taken apart, and how many of them are looked for."""
 _UNLIKE = 0.05
 """Where even the best is less like a question than this, meaning tells little."""
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
@@ -170,12 +173,26 @@ class _Window:
 def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] = ()) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
+    What several sentences say together, a situation and what is wanted in it, may stand nowhere in one place: then
+    each sentence is looked for by itself, and what is found only comes near the whole.
+
     Args:
         db: the store.
         question: the question, as written.
         limit: how many passages at most.
         named: ids of the files that the question names: only they are searched.
     """
+    hits = _ask(db, question, limit, named)
+    parts = [part for part in _PARTS.split(question) if part.strip()][:_MOST_PARTS]
+    if hits.passages or len(parts) < 2:
+        return hits
+    apart = [_ask(db, part, limit, named).passages for part in parts]
+    best = [passage for row in zip_longest(*apart) for passage in row if passage is not None]
+    found = tuple({(passage.path, passage.line): passage for passage in best}.values())[:limit]
+    return replace(hits, passages=found, weak=True, far=()) if found else hits
+
+
+def _ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int]) -> SearchHits:
     terms = parse_question(question, lambda word: _sounding(db, word))
     if (listing := listing_in(db, question, terms)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))
@@ -191,7 +208,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
     asked = _with_kin(db, asked, nearly, named)
     ranked = _ranked(db, asked, named)
     if not ranked:
-        return ask(db, question, limit) if named else hits
+        return _ask(db, question, limit, ()) if named else hits
     korean, same = has_korean(question), has_korean(question) == has_korean(ranked[0].text)
     # In documents of another language every word may be missing; a name may not.
     names = [
@@ -206,7 +223,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         likely = _SURE
     if likely < _NEAR:
         far = [_quote(db, asked, window) for window in _different(ranked, _MOST_FAR)]
-        return ask(db, question, limit) if named else replace(hits, far=tuple(far) if likely >= _FAR else ())
+        return _ask(db, question, limit, ()) if named else replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = [_quote(db, asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
 
