@@ -142,6 +142,7 @@ async def decide(job: Job) -> int:
         found = next((o for o in await _waiting(job, registry) if o.request.id == given.request), None)
         if found is None:
             view = await registry.ledger.request(given.request, utc_now())
+            view = view or await registry.tasks.request(given.request, workspace_folder(given.workspace))
             if view is None:
                 raise UnknownName(Message("No request {}.", one_line(clip(given.request), 80)))
             raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")

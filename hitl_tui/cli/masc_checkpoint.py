@@ -28,7 +28,7 @@ from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.wake import wake
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
 from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
-from hitl_tui.task_checkpoints.service import TaskCheckpoints
+from hitl_tui.task_checkpoints.service import HIGHEST_STEP, TaskCheckpoints
 from hitl_tui.version import __version__
 
 APPROVED, UNREACHABLE, BAD_INPUT, WAITING, REJECTED, EXPIRED = range(6)
@@ -317,8 +317,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 18:
-        raise argparse.ArgumentTypeError(Message("{} isn't a whole number of 0 or more", one_line(text, 40)))
+    if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) > HIGHEST_STEP:
+        said = Message("{} isn't a whole number from 0 to {}", one_line(text, 40), HIGHEST_STEP)
+        raise argparse.ArgumentTypeError(said)
     return int(text)
 
 

@@ -169,6 +169,10 @@ def names_digest(text: str, digest: str) -> bool:
     return len(text) >= 8 and digest.startswith(text)
 
 
+_MOST_DIGITS = 4_300
+"""Digits of a whole number that Python reads; more take too long."""
+
+
 def strict_json(text: str) -> Json:
     """Return the JSON value that a text is.
 
@@ -177,10 +181,16 @@ def strict_json(text: str) -> Json:
         ValueError: it isn't JSON, which NaN and Infinity aren't either, or it is nested too deeply to be read.
     """
     try:
-        found: Json = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+        found: Json = json.loads(text, parse_constant=_no_constant, parse_int=_whole, object_pairs_hook=_once)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number has more than {_MOST_DIGITS} digits")
+    return int(digits)
 
 
 def _no_constant(name: str) -> object:

@@ -51,7 +51,7 @@ from hitl_tui.task_checkpoints.checkpoint import (
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
 _ID = re.compile(r"cp-(.{1,128})-\d+-[0-9a-f]{8}")
 _LONGEST = {"action": 20_000, "agent": 200, "message": 20_000}
-_HIGHEST_STEP = 1_000_000_000
+HIGHEST_STEP = 1_000_000_000
 _TRIES = 1_000
 _ALL = 1_000_000_000
 _LONGEST_CALL = 1_000_000
@@ -364,6 +364,10 @@ class TaskCheckpoints:
             raise Refused(Message("No step of {} waits for a decision.", task_id), reason="unknown")
         raise Refused(closed_words(found.view.request, found.view.resolution, self._now()), reason="late")
 
+    async def request(self, request_id: str) -> RequestView | None:
+        """Return what was asked under an id, decided or not; None where nothing was."""
+        return await self._ledger.request(request_id, self._now())
+
     async def lengths(self) -> dict[str, int]:
         """Return how many entries each task has; there are more after anything was done about it."""
         return {head.stream: head.n for head in await self._ledger.streams()}
@@ -529,8 +533,8 @@ def _check_call(task_id: str, call: Call) -> None:
 
 def _check(task_id: str, step: int, action: str, agent: str, message: str | None) -> None:
     _check_task(task_id)
-    if not 0 <= step <= _HIGHEST_STEP:
-        raise BadInput(Message("A step is a whole number from 0 to {}, not {}.", _HIGHEST_STEP, step))
+    if not 0 <= step <= HIGHEST_STEP:
+        raise BadInput(Message("A step is a whole number from 0 to {}, not {}.", HIGHEST_STEP, step))
     texts = {"action": action, "agent": agent} | ({} if message is None else {"message": message})
     for name, text in texts.items():
         if not text.strip():

@@ -141,6 +141,14 @@ class TaskInbox:
                 continue
         raise UnknownName(Message('No task "{}" waits here.', one_line(clip(task_id), 80)))
 
+    async def request(self, request_id: str, workspace: Path | None = None) -> RequestView | None:
+        """Return what was asked under an id, decided or not, in a folder that can be read."""
+        for masc in self.folders(workspace):
+            with suppress(StorageError, BadInput):
+                if (found := await self.tasks(masc).request(request_id)) is not None:
+                    return found
+        return None
+
     async def decide(
         self,
         waiting: WaitingStep,

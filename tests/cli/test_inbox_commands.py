@@ -70,6 +70,9 @@ def test_both_stand_in_it_and_are_answered_the_same_way(shell: Shell, ask: Ask) 
     assert ran.code == 0
     assert json.loads(ran.out)["checkpoint"]["resume_value"] == {"limit": 5}
     assert [one["id"] for one in waiting(shell)] == []
+    ran = shell.run("decide", step["id"], "reject", "--reason", "no", "--json")
+    assert ran.code == 2
+    assert "cleanup.1 was approved by" in json.loads(ran.out)["message"]
 
 
 def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell, ask: Ask) -> None:

@@ -147,6 +147,15 @@ def test_a_step_is_gone_on_with_where_exactly_this_was_recorded(run: Run) -> Non
     assert run("--again", "--status")[0] == 2
 
 
+def test_numbers_that_are_too_large_are_named_without_python(run: Run) -> None:
+    run("--step", "1", *STEP, "--interrupt", "Delete?")
+    code, _, err = run("--approve", "--value", "1" * 5_000)
+    assert (code, err) == (2, "masc-checkpoint: --value isn't valid JSON: a number has more than 4300 digits.\n")
+    for number in ("9" * 30, "1000000001"):
+        code, _, err = run("--step", number, *STEP)
+        assert code == 2 and "from 0 to 1000000000" in err
+
+
 def test_the_second_of_two_approves_the_same_value_which_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("hitl.toml").write_text('[[policy]]\nagent = "*"\ndecision = "ask"\nquorum = 2\n')
     write_approvers(Path(os.environ["HITL_DATA_DIR"]), "ann", "bob")
