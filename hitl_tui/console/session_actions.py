@@ -109,8 +109,9 @@ class SessionActions:
     async def _send(self, line: str, known: Collection[str], handle: SessionHandle) -> None:
         display = self._display
         display.note(noted(line))
-        handler, other = handle.handler, on_behalf(line)
+        handler, other, began = handle.handler, on_behalf(line), ""
         if other is not None:
+            began = handle.session.writer.now()  # what is asked while they type their token isn't what they decide
             identity = await self._approver(other[0])
             if identity is None:
                 return
@@ -119,7 +120,7 @@ class SessionActions:
         if restored is not None and restored.spec.name == "checkpoint restore":
             await self._restore_named(handle, restored.values.text("id"))
             return
-        result = await handler.handle_command(line, known)
+        result = await handler.handle_command(line, known, began)
         self.decisions.remember(handle, result)
         if len(result.data.get("commands", ())) == len(SPECS):
             self._console.action_help()
