@@ -33,7 +33,7 @@ from hitl_tui.wording.inbox_rows import asked_words, call_rows, waits_words
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
-WAITS = 3
+UNREADABLE, WAITS = 1, 3
 EDIT = "edit"
 _MOST = 100_000
 
@@ -99,12 +99,17 @@ async def inbox(job: Job) -> int:
             job.err.lines([shown(translate(said)) for said in await registry.inbox_warnings()])
             job.out.lines([*(line for one in found for line in _lines(job, one)), shown(translate(message))])
         await _note_shown(job, registry, found)
-    return WAITS if found else DONE
+        return WAITS if found else _code_of(registry)
 
 
 def _document(job: Job, registry: SessionRegistry, message: Message, **content: Json) -> None:
     problems: list[Json] = [*registry.tasks.problems]
     job.out.document({"status": "ok", "message": message, **content, "problems": problems})
+
+
+def _code_of(registry: SessionRegistry) -> int:
+    """Return the exit code where nothing waits that can be read."""
+    return UNREADABLE if registry.tasks.problems else DONE
 
 
 def _print_problems(job: Job, registry: SessionRegistry) -> None:
@@ -289,7 +294,7 @@ async def _expire(job: Job) -> int:
         else:
             _print_problems(job, registry)
             job.out.lines([shown(translate(message))])
-    return DONE
+        return _code_of(registry)
 
 
 async def _settle(registry: SessionRegistry) -> list[str]:

@@ -319,6 +319,7 @@ _ROWS = (
         "[--data DIR] [--json]",
         "Settle every question whose deadline has passed, of sessions and of tasks. Whoever reads one settles it, too.",
         (_JSON,),
+        _ENDS,
     ),
     Subcommand(
         "hook",

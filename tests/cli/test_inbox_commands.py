@@ -212,3 +212,9 @@ def test_a_damaged_folder_is_named_and_hides_no_other(shell: Shell, ask: Ask, tm
     found = json.loads(ran.out)
     assert [one["task_id"] for one in found["requests"]] == ["fine"]
     assert "damaged" in found["problems"][0]
+    (step,) = found["requests"]
+    shell.run("decide", step["id"], "reject", "--reason", "no")
+    for command in ("inbox", "expire"):
+        ran = shell.run(command)
+        assert ran.code == 1, "who looks from a script is told that something couldn't be read"
+        assert "damaged" in ran.err

@@ -125,8 +125,8 @@ def test_a_session_killed_in_the_middle_does_it_once(tmp_path: Path, name: str, 
 def test_a_script_is_let_go_on_from_the_console_and_the_shell(tmp_path: Path, name: str, says: str) -> None:
     place = Place(tmp_path, name, says)
     (place.folder / "go").touch()
-    step = f"masc-checkpoint --task-id {name} --step 2 --agent runner --again --action '{says}' --interrupt '{says}?' --wait"
-    script = f"{step} && {{ [ -e began ] && exit 7; : > began; sync; sh deed.sh; }}"
+    step = f"masc-checkpoint --task-id {name} --step 2 --agent runner --action '{says}' --interrupt '{says}?'"
+    script = f"{step} --again --wait && {{ [ -e began ] && exit 7; : > began; sync; sh deed.sh; }}"
     environ = {**place.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
 
     def start() -> subprocess.Popen[bytes]:
