@@ -49,7 +49,8 @@ async def step_before_one(folder: Path) -> AsyncIterator[tuple[Console, TaskChec
 async def open_step(c: Console) -> None:
     await c.press("f3")
     await c.until(
-        lambda: isinstance(c.app.screen, InboxDialog) and c.app.screen.query_one(DataTable).row_count == 1, "the inbox"
+        lambda: isinstance(c.app.screen, InboxDialog) and [t.row_count for t in c.app.screen.query(DataTable)] == [1],
+        "the inbox",
     )
     row = c.app.screen.query_one(DataTable).get_row_at(0)
     assert "cleanup" in str(row[0]) and "10,000 records" in str(row[1])
