@@ -14,7 +14,7 @@ from itertools import product
 
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.links import Links, ValueLink, label_of, links
-from hitl_tui.tables.moments import periods
+from hitl_tui.tables.moments import QUARTER, periods
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.words import (
@@ -149,7 +149,7 @@ class Reader:
         self.tokens = tokens(self.text)
         if (time := next((c for c in table.columns if c.years), None)) and time.low < 1000:
             self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
-        self.operations = found(lexicon().operations, self.text)
+        self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
         places = [span for each in spans for span in each]

@@ -13,6 +13,13 @@ from hitl_tui.tables.query import Filter
 from hitl_tui.tables.words import Token, lexicon
 
 _RANGE = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to|through|until|till|and the year|사이)\s?(?:the year\s)?$", re.I)
+QUARTER = re.compile(
+    r"\b(?P<en>first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?P<of>quarter|half)\b|\bQ(?P<q>[1-4])\b|(?P<ko>[1-4])\s?분기|"
+    r"(?P<half>[상하])반기",
+    re.I,
+)
+"""A quarter or half of a year."""
+_NTH = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 0, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _SAME = re.compile(r"^(?:of|in|,|에|의)?$", re.I)
 _BEFORE = 14
 _SIGNS = {"since": "ge", "until": "le", "gt": "gt", "lt": "lt", "ge": "ge", "le": "le"}
@@ -107,6 +114,14 @@ def periods(
         comparisons: the comparisons the question has.
     """
     found: list[tuple[list[int], Moment]] = []
+    if (part := QUARTER.search(text)) and (of := _part_of_year(part)):
+        spoken = [n for n, t in enumerate(tokens) if part.start() <= t.start < part.end() and n not in skipped]
+        years = [n for n, t in enumerate(tokens) if t.kind == "year" and n not in skipped]
+        if spoken and len(years) < 2:
+            year = int(tokens[years[0]].number or 0) if years else 0
+            first, last = (Moment(year, month) for month in of)
+            yield Period(first, last, "", frozenset((*spoken, *years)), part.group())
+            skipped |= {*spoken, *years}
     for n, token in enumerate(tokens):
         if n in skipped or token.kind not in ("year", "month", "day", "decade"):
             continue
@@ -129,6 +144,15 @@ def periods(
                 yield Period(one, other, "", frozenset([*places, *after]), f"{words}–{tokens[after[-1]].text}")
                 continue
         yield Period(one, one, _sign(text, start, end), frozenset(places), words)
+
+
+def _part_of_year(said: re.Match[str]) -> tuple[int, int] | None:
+    """Return the first and last month of a quarter or half of a year."""
+    months = 6 if said["half"] or (said["of"] or "").lower() == "half" else 3
+    count = 12 // months
+    nth = int(said["q"] or said["ko"] or 0) or (1 if said["half"] == "상" else 2 if said["half"] else 0)
+    nth = nth or _NTH[(said["en"] or "last").lower()] or count
+    return ((nth - 1) * months + 1, nth * months) if nth <= count else None
 
 
 def _sign(text: str, start: int, end: int) -> str:

@@ -209,6 +209,8 @@ def test_korean_encodings_and_codes(tmp_path: Path) -> None:
         ("total units in January and February 2023 in sales.csv", 35),
         ("total units in sales.csv on 2023-01-05", 10),
         ("total units in sales.csv from 2023-02-06 to 2023-02-07", 25),
+        ("total units in the first quarter of 2023 in sales.csv", 35),
+        ("sales.csv 2023년 1분기 units 합계", 35),
     ],
 )
 def test_a_period_is_all_of_it(folder: Path, question: str, expected: int) -> None:

@@ -34,6 +34,9 @@ OWN, NEAR, FAR, BEFORE = 1.0, 0.95, 0.7, 0.5
 _SINCE = re.compile(
     r"\b(?:since|from|than|compared\s(?:to|with))\s(?:in\s)?(?:19|20)\d\d|\d\s?년?(?:보다|에\s?비|\s?대비|부터)", re.I
 )
+_VERB = re.compile(r"(?:[아어여해]|[아어해]도|하면|으면|[나까]요|는데)$")
+_PREDICATE = 0.3
+"""How much a Korean verb says at most."""
 _NOW = re.compile(r"\bnow\b|지금|현재|올해", re.I)
 _PER = re.compile(
     r"\b(?:per|an?|each|every)\s(?P<en>person|head|hour|day|night|week|month|year|kg|kwh|litre|km|piece)\b|"
@@ -92,7 +95,9 @@ class Asked:
     def _words(self) -> list[Word]:
         stated = spans(self.text)
         operators = [
-            m.span() for e in (TOTAL, EACH, LEFT, HOW_LONG, OPERATORS, ASKS_WHAT_MAY_BE) for m in e.finditer(self.text)
+            m.span()
+            for e in (_PER, TOTAL, EACH, LEFT, HOW_LONG, OPERATORS, ASKS_WHAT_MAY_BE)
+            for m in e.finditer(self.text)
         ]
         made: dict[str, Word] = {}
         for token in tokens(self.text):
@@ -112,6 +117,7 @@ class Asked:
                 continue
             language = "en" if token.text.isascii() else "ko"
             weight = max(0.15, min(telling(form, language) for form in token.forms))
+            weight = min(weight, _PREDICATE) if language == "ko" and _VERB.search(token.text) else weight
             role = any(one.match(form) for one in (PLANNED, USED) for form in token.forms)
             made.setdefault(token.forms[-1], Word(token.forms, weight, role))
         return list(made.values())
@@ -154,6 +160,8 @@ def _alike(forms: Sequence[str], word: str) -> bool:
         if form.isascii() and word.isascii():
             if len(form) >= 6 and len(word) >= 6 and form[:6] == word[:6]:
                 return True
-        elif len(form) >= 3 and not word.isascii() and (form in word or word.startswith(form[:-1])):
+        elif (len(form) >= 3 and not word.isascii() and (form in word or word.startswith(form[:-1]))) or (
+            len(form) == 2 and len(word) >= 4 and not form.isascii() and word.endswith(form)
+        ):
             return True
     return False

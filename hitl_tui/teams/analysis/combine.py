@@ -93,7 +93,8 @@ def combine(question: str, stated: Sequence[Quantity], language: str) -> Outcome
         english = f"Not computed: several figures fit; say which one is meant: {pairs}."
         return Outcome(refused=say(language, korean, english))
     outcome = made[0].make()
-    also = [q.source for one in fitting for q in one.operands]
+    alike = [one for one in made if one.key == made[0].key and one.score > made[0].score - APART]
+    also = [q.source for one in alike for q in one.operands]
     steps = (replace(step, sources=tuple(dict.fromkeys((*step.sources, *also)))) for step in outcome.steps)
     return replace(outcome, steps=tuple(steps))
 
@@ -162,6 +163,7 @@ class _Combiner:
         """Yield each figure held against each bound of its kind: the question's one, or what is about the same."""
         asked = self.asked
         own = [q for q in asked.own if any(_same(q, bound) for bound, _ in self.bounds)]
+        own = [q for q in own if q.value != 1] if len(own) > 1 else own  # one of something says what each is for
         nothing = [0.0] * len(asked.words)
         figures = (
             [*self.near, *self._derived()] if not asked.own else [(q, nothing) for q in own] if len(own) == 1 else []
@@ -231,16 +233,17 @@ class _Combiner:
         for (a, of_a), (b, of_b) in combinations(figures, 2):
             unlike = not _same(a, b) or (a.per and b.per and a.per != b.per) or a.value == b.value
             apart = (a.paired or b.paired) and a.place != b.place
+            apart = apart or bool(asked.per and {a.per, b.per} - {asked.per, ""})
             if unlike or apart or (bool(a.rows) != bool(b.rows) and not (asked.left and not (a.column and b.column))):
                 continue
             plain = [(x, y) for x, y, w in zip(of_a, of_b, asked.words, strict=True) if not (w.role or w.time)]
             named = any(x and not y for x, y in plain) and any(y and not x for x, y in plain)
-            planned, timed = self._roles(a, b), self._in_time(a, b)
+            planned, timed, rows = self._roles(a, b), self._in_time(a, b), a.column and b.column
             if not (named or planned or timed) or (asked.left and not planned):
                 continue
             cover = [
                 max(x, y)
-                if asked.left or (named and not (x and y)) or (planned and w.role) or (timed and w.time)
+                if (asked.left and not rows) or (named and not (x and y)) or (planned and w.role) or (timed and w.time)
                 else (x + y) / 2
                 for x, y, w in zip(of_a, of_b, asked.words, strict=True)
             ]
@@ -328,7 +331,8 @@ class _Combiner:
             if first.value > last.value and not self.asked.differs:
                 first, last = last, first
             if days := days_between(first.amount, last.amount):
-                yield self._computed(cover, ("days", days), (first, last), partial(self._length, first, last))
+                together = 2 * APART * (a.place == b.place)
+                yield self._computed(cover, ("days", days), (first, last), partial(self._length, first, last), together)
 
     def _length(self, first: Quantity, last: Quantity, sources: tuple[Source, ...]) -> Outcome:
         (step,) = Change(first.amount, last.amount, None, 1).steps(self.asked.language, sources)

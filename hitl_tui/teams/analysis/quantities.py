@@ -203,4 +203,4 @@ def of_question(question: str) -> list[Quantity]:
 
 def spans(text: str) -> list[tuple[int, int]]:
     """Return the places of a text's amounts and dates."""
-    return [(a.start, a.end) for a, _ in in_text(text)] + [m.span() for m in date_places(text)]
+    return [(a.start, a.start + len(a.text)) for a, _ in in_text(text)] + [m.span() for m in date_places(text)]

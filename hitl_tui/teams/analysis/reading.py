@@ -101,10 +101,9 @@ class _Sentence:
             left, right = self._reach(n)
             clause = self._clause(amount, left, right)
             own, when = words_in(clause), when_of(clause)
-            when = (when[0] or whole[0], when[1] or (whole[1] if when[0] in (0, whole[0]) else 0))
-            others = (
-                frozenset(word for word in near if word.isdigit()) if any(map(str.isdigit, own)) else frozenset[str]()
-            )
+            led = when if when[0] else when_of(said[: amount.start])
+            when = (led[0], when[1] or (whole[1] if led[0] in (0, whole[0]) else 0))
+            others = frozenset(word for word in near if word.isdigit() and word != str(led[0]))
             named = frozenset[str]() if amount.start in turns else self._names_of_others(n) - own
             at = replace(amount, start=self.start + amount.start, end=self.start + amount.end)
             yield Quantity(
@@ -113,8 +112,8 @@ class _Sentence:
                 noun=noun,
                 own=own,
                 near=near - others - named,
-                far=file,
-                before=before | named,
+                far=file | named,
+                before=before,
                 when=when,
                 turn=turns.get(amount.start, 0) or (-1 if SOONER.search(clause) else 1 if LATER.search(clause) else 0),
                 bound=bound_of(self.text, self.start, self.end, at),
