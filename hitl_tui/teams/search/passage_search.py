@@ -36,8 +36,8 @@ _WORDS, _MEANT, _SENTENCE = 0.5, 0.25, 0.5
 """What the words of a window count beside its meaning, and that of its best sentence."""
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
-_LIKE, _SAID, _MORE_SAID, _WHOLE, _ABSENT, _EVEN = 16.9, 0.7, 1.83, 1.48, -2.03, -3.42
-_FAR, _NEAR, _SURE = -2.0, -0.5, 0.6
+_LIKE, _SAID, _MORE_SAID, _WHOLE, _ABSENT, _EVEN = 17.5, 0.75, 2.16, 1.23, -2.11, -3.68
+_FAR, _NEAR, _SURE = -2.0, -0.4, 0.6
 _MOST_FAR = 2
 """From where on, in log-odds that there is an answer, passages are shown, and are no longer called merely near.
 
