@@ -81,6 +81,31 @@ def test_a_passage_on_part_of_a_question_only_comes_near(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("Can I do laundry at 7 in the morning?", ("meetings.md", 4)),
+        ("Do kids pay less?", ("fees.md", 3)),
+        ("When is the paper collected?", ("bins.txt", 2)),
+        ("강아지 데려가도 되나요?", ("안내.md", 3)),
+    ],
+)
+def test_a_small_folder_is_searched_for_what_is_said_in_other_words(
+    folder: Path, question: str, place: tuple[str, int]
+) -> None:
+    (folder / "meetings.md").write_text(
+        "# Meetings\n\n- Bikes stand in the cellar.\n- Washing machine: wait until 8 am, the neighbours complained.\n"
+    )
+    (folder / "fees.md").write_text("# Fees\n\nChildren under 14 have a discount of half the price.\n")
+    (folder / "bins.txt").write_text(
+        "yellow is packaging, on Tuesdays\nblue is paper, first Friday of the month\nbrown is food scraps\n"
+    )
+    (folder / "안내.md").write_text("# 산행 안내\n\n반려견은 둘레길 산행에만 데려올 수 있습니다.\n")
+    (folder / "rooms.md").write_text("# Rooms\n\nThe front room has 18 square metres, the small one 11.\n")
+    found = ask(folder, question)
+    assert (found[0].path, found[0].line) == place
+
+
+@pytest.mark.parametrize(
     ("question", "line"),
     [
         ("How many hours of annual leave can I carry over?", 5),
