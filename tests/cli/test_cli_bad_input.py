@@ -167,7 +167,7 @@ def test_session_ids_that_cannot_be_used(shell: Shell) -> None:
     for bad in ("../up", "a b", "-x", "é" * 3, "a" * 65):
         assert "can't be a session id" in complaint(shell.run("run", QUESTION, f"--session={bad}"))
     assert complaint(shell.run("do", "s7", "/todos")) == 'No session "s7"; known: mine.'
-    assert complaint(shell.run("audit", "verify", "s7")).startswith('The record has no session "s7"')
+    assert complaint(shell.run("audit", "verify", "s7")).startswith('The record has no session or task "s7"')
     assert [s["session_id"] for s in shell.run("sessions", "--json").json["sessions"]] == ["mine"]
 
 

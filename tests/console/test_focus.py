@@ -365,3 +365,47 @@ async def test_the_list_of_sessions_comes_back_with_the_prompt_to_type_into(tmp_
         await c.press("ctrl+o")
         await c.until(lambda: c.app.screen is c.app.home, "the first screen again")
         assert isinstance(c.app.home.focused, Prompt)
+
+
+async def test_the_key_that_opened_the_details_closes_them(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        for opens, closes in (("6", "6"), ("d", "d"), ("6", "enter"), ("enter", "escape")):
+            await c.press(opens)
+            await c.until(lambda: c.app.screen is not c.session, "the details")
+            c.clock.rest()
+            await c.press(closes)
+            await c.until(lambda: c.app.screen is c.session, "the session")
+            c.clock.rest()
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_who_goes_to_the_question_before_there_is_one_is_there_when_it_comes(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.press("ctrl+g")
+        assert c.panel.questions or c.message == "You get to the question as soon as there is one."
+        await c.asked()
+        await c.until(lambda: c.panel.has_focus, "the question")
+
+
+async def test_who_typed_since_stays_at_the_prompt(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.press("ctrl+g", "a", "l", "s", "o")
+        await c.asked()
+        assert c.prompt.has_focus and c.prompt.text == "also"
+
+
+async def test_a_decision_on_its_way_keeps_the_console_open(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        c.clock.rest()
+        await c.app.guard.see(events.Key("1", "1"))
+        assert c.app.guard.holding
+        c.clock.rest(0.1)
+        await c.press("ctrl+q")
+        assert not c.app.parting and c.message == "Another key came right after it; nothing was decided."
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        await c.press("ctrl+q")
+        assert c.app.parting

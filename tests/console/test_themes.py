@@ -13,7 +13,7 @@ from textual.theme import Theme
 
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.themes import load_themes, rich_colour
+from hitl_tui.console.themes import fitting_theme, load_themes, rich_colour
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.terminal.textual_driver import Drawn, ascii_wanted
@@ -297,3 +297,12 @@ def test_a_theme_file_that_is_nested_too_deeply_or_no_file_is_left_out(tmp_path:
         "it isn't a file.",
         "it is larger than 50,000 bytes.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("told", "fits"),
+    [("0;15", "light"), ("0;default;15", "light"), ("15;0", "dark"), ("7;8", "dark"), ("0;7", "light"), ("", "")],
+)
+def test_without_a_choice_the_theme_fits_the_background_that_the_terminal_names(told: str, fits: str) -> None:
+    assert fitting_theme({"COLORFGBG": told} if told else {}) == fits
+    assert fitting_theme({"COLORFGBG": "0;default"}) == ""

@@ -18,7 +18,7 @@ from hitl_tui.language import _, using
 pytestmark = pytest.mark.long
 
 QUERY = "cap은 몇 percent인가"
-TWO_STEPS = "cap 상한은 몇 퍼센트 percent인가"
+TWO_STEPS = "cap 상한을 분석해줘"
 
 KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", "End", "Shift", "Ctrl", "Del"})
 TYPED = frozenset(word for spec in SPECS for word in spec.usage.replace("-", " ").split() for word in word.split("|"))
@@ -36,6 +36,7 @@ WRITTEN = frozenset(
     | {"control", "todos", "results", "response", "waiting", "asked", "inputs", "missing", "session", "task", "timeout"}
     | {"todo", "argv", "parameters", "preview", "file", "open", "completed", "true", "false", "qqqq", "fg"}
     | {"never", "any", "until", "ask", "bot", "exact", "quorum", "quo", "comm", "command_team", "deadline", "dark"}
+    | {"provider", "name", "none", "budget", "tokens", "da"}
 )
 """Names of keys, commands, nodes and fields, and what the test and its documents say."""
 KNOWN = KEYS_SHOWN | PROGRAM | NODES | FIELDS | WRITTEN | frozenset(w.strip("/<>[]…") for w in TYPED)

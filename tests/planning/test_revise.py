@@ -103,13 +103,13 @@ ON_A_FULL_PLAN = [
     ("No report please", [("remove", "todo_003")]),
     ("the report is not needed", [("remove", "todo_003")]),
     ("don't write the report", [("remove", "todo_003")]),
-    ("분석 먼저", [("priority", "todo_002", "critical")]),
+    ("분석 먼저", [("priority", "todo_002", "high")]),
     ("make analysis high priority", [("priority", "todo_002", "high")]),
     ("set the priority of the report to high", [("priority", "todo_003", "high")]),
     ("보고서 우선순위를 높여줘", [("priority", "todo_003", "high")]),
     ("보고서 급하게 해줘", [("priority", "todo_003", "critical")]),
     ("search last", [("priority", "todo_001", "low")]),
-    ("보고서는 빼고 분석 먼저 해줘", [("remove", "todo_003"), ("priority", "todo_002", "critical")]),
+    ("보고서는 빼고 분석 먼저 해줘", [("remove", "todo_003"), ("priority", "todo_002", "high")]),
     (
         "skip the report and make analysis high priority",
         [("skip", "todo_003"), ("priority", "todo_002", "high")],
@@ -282,7 +282,7 @@ async def test_the_examples_are_understood(text: str) -> None:
         ("분석도 추가해줘", "002 already plans this analysis"),
         ("remove todo_009", "No step 009; known: todo_001, todo_002, todo_003"),
         ("skip clean-logs", 'no "clean-logs" step'),
-        ("보고서는 나중에", "003 already has the priority low"),
+        ("set the priority of the report to medium", "003 already has the priority medium"),
         ("명령 실행 추가해줘", "Name the declared command"),
     ],
 )
@@ -359,7 +359,7 @@ async def test_feedback_changes_the_plan_line_by_line(feedback: str, steps: list
 async def test_feedback_sets_strategy_and_priority() -> None:
     plan = (await agent().create_execution_plan(FULL_QUERY, "순서대로 해줘\n분석은 나중에")).plan
     assert plan.strategy is Strategy.SEQUENTIAL
-    assert [s.priority for s in plan.steps] == [0, 2, 2]
+    assert [s.priority for s in plan.steps] == [1, 2, 1]
 
 
 async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:

@@ -215,7 +215,7 @@ async def test_report_depends_on_everything_before_it() -> None:
     )
     assert todos[-1].agent_name == "document_team"
     assert todos[-1].dependencies == ("todo_001", "todo_002")
-    assert todos[-1].priority == "low"
+    assert {todo.priority for todo in todos} == {"medium"}  # the order says it: none is more urgent than the others
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.guarded_dialog import CSS
 from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
 from hitl_tui.console.help_rows import having, placed
+from hitl_tui.console.keyguard.guard import KeyKind
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.row_layout import layout_lines
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
@@ -63,12 +64,21 @@ class TextViewer(ReadToEnd[bool]):
             yield from (rendered(row.text.plain) for row in rows)
 
     def on_mount(self) -> None:
-        keymap = keymap_of(self.app)
-        for key in keymap.keys_of(self._opened_by):
-            if not keymap.at(keys.VIEWER, key):
-                self._bindings.bind(key, "close")
         self.text.focus()
         self.call_after_refresh(self.look_for_end)
+
+    def kind_of(self, key: Key) -> KeyKind | None:
+        return KeyKind.LOOKS if key.is_printable and self._opened_with(key) else None
+
+    def on_key(self, event: Key) -> None:
+        if self._opened_with(event):
+            event.stop()
+            self.action_close()
+
+    def _opened_with(self, key: Key) -> bool:
+        """Whether a key opens such a text, and means nothing else in it."""
+        keymap = keymap_of(self.app)
+        return key.key in keymap.keys_of(self._opened_by) and not keymap.at(keys.VIEWER, key.key)
 
     def _keys(self) -> str:
         return keymap_of(self.app).named(_("{viewer.close} Close · {viewer.page_down} Read on"))
