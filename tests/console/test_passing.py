@@ -79,6 +79,7 @@ async def test_nothing_waits_stands_there_only_while_nothing_does(tmp_path: Path
         assert c.message == "Nothing waits for you now."
         handle = c.session.handle
         assert handle is not None
+        await handle.handler.handle_command("/mode plan")
         await handle.handler.handle_command("also compute 3 + 4")
         await c.asked()
         assert c.message == ""

@@ -108,8 +108,8 @@ def test_a_row_is_dragged(way: Callable[[Sequence[str], Path], list[str]], tmp_p
         told = json.loads(subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, check=False).stdout)
         assert [todo["id"] for todo in told["todos"]] == ["todo_002", "todo_001"]
         # Taken back half-way: nothing moves.
-        t.mouse(0, *t.place("001  ↑"))
-        t.mouse(32, *t.place("002     "))
+        t.mouse(0, *t.place("001  search"))
+        t.mouse(32, *t.place("002  analysis"))
         t.see("001 before 002")
         t.mouse(32, 5, SIZE[1] - 1)
         t.see("nothing moves")

@@ -178,6 +178,7 @@ async def risky(root: Path, language: str) -> Screens:
         c.panel._places()
         yield await top(c, "question-command")
         await opens(c, "2", "edit-command")
+        await c.pilot.pause(0.5)  # the dialog says below when its end was seen
         yield await top(c, "edit-command")
         await c.press("escape")
 
