@@ -233,7 +233,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the policy says of one TODO: the ruling, its terms, and which rule (1-based; 0 is the mode) of what name."""
+    """What the policy says of one TODO: ruling, terms, and the rule's number (from 1; 0 is the mode) and name."""
 
     ruling: Ruling
     terms: Terms

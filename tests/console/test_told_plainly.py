@@ -81,6 +81,7 @@ async def test_risk_and_own_words_and_the_name_of_an_export(tmp_path: Path, monk
         assert "RISKY: changes things outside this session" in headline(asked, 1, 1, now, 76).plain
         whole = [f"{row.label} {row.text.plain}" for row in details(asked, "")]
         assert "risk RISKY: changes things outside this session" in whole
+        await c.send("/mode plan")
         await c.send("also compute 3 + 4")
         await c.asked(2)
         c.panel.select(c.snapshot.questions[1].id)

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter
 from hitl_tui.teams.analysis.analysis_graph import sections
 from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
 from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.teams.analysis.passage_quantities import of_passages
 from hitl_tui.teams.analysis.quantities import Quantity
-from hitl_tui.teams.analysis.reading import of_passages
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래"
 

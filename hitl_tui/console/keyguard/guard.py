@@ -171,7 +171,7 @@ class KeyGuard:
         self.pointer = False
         """The last input came from the mouse."""
         self.dropped = False
-        """The key that came last made one that was held do nothing."""
+        """The key or click that came last made a key that was held do nothing."""
 
     # What is drawn -------------------------------------------------------------------------------------------------
 
@@ -250,7 +250,8 @@ class KeyGuard:
         """A mouse button was pressed, so many seconds ago; a key that was held is dropped."""
         self._clicked = self._clock() - late
         self.pointer = True
-        if self._take() is not None:
+        self.dropped = self._take() is not None
+        if self.dropped:
             self._keyboard.tell(BlockReason.FOLLOWED)
 
     async def see(self, event: Typed) -> None:

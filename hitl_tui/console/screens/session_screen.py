@@ -319,7 +319,9 @@ class SessionScreen(PromptScreen):
     async def _show_answer(self, snapshot: Snapshot) -> None:
         pane, here = self.query_one(AnswerPane), self.query_one(Panes).chosen
         before, outdated = pane.outdated, bool(snapshot.response) and not snapshot.concluded
-        if await pane.show(snapshot.response, snapshot.query, outdated=outdated) and snapshot.concluded:
+        several = snapshot.concluded and any(todo.get("metadata", {}).get("manual") for todo in snapshot.raw.values())
+        asked = "" if several else snapshot.query  # of several each answer stands under its own question
+        if await pane.show(snapshot.response, asked, outdated=outdated) and snapshot.concluded:
             if self.focused is not self.query_one(StreamPane):
                 self.show_pane("answer")
             self.say(self.hitl.keymap.named(ending_words(snapshot, there=self.focused is pane)))

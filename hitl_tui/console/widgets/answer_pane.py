@@ -68,7 +68,9 @@ class AnswerPane(VerticalScroll):
         """The work went on after what is shown."""
 
     def compose(self) -> ComposeResult:
-        yield Static(id="answer-question")
+        question = Static(id="answer-question")
+        question.display = False
+        yield question
         yield rendered(_(_NOT_YET), id="answer-text")
 
     @property
@@ -88,15 +90,20 @@ class AnswerPane(VerticalScroll):
     def reset(self) -> None:
         """Show no answer: another session is on its way."""
         self._text, self.outdated = "", False
-        self.query_one(Static).update()
+        self._show_question("")
         self.query_one(Markdown).update(_(_NOT_YET))
+
+    def _show_question(self, asked: str) -> None:
+        above = self.query_one("#answer-question", Static)
+        above.update(Content(one_line(safe_text(asked), _ASKED)))
+        above.display = bool(asked)
 
     async def show(self, response: Mapping[str, object] | None, asked: str = "", *, outdated: bool = False) -> bool:
         """Show a response (`Response.to_dict()`); return whether it is another one than before, or holds again.
 
         Args:
             response: None for none.
-            asked: what it answers, which stands above it.
+            asked: what it answers, which stands above it; empty where it names its questions itself.
             outdated: the work went on after it; that is said above it.
         """
         again, self.outdated = self.outdated and not outdated, outdated
@@ -106,7 +113,7 @@ class AnswerPane(VerticalScroll):
         if text == self._text:
             return again and bool(text)
         self._text = text
-        self.query_one(Static).update(Content(one_line(safe_text(asked), _ASKED)) if text else "")
+        self._show_question(asked if text else "")
         await self.query_one(Markdown).update(safe_text(local_times(text)) if text else _(_NOT_YET))
         self.scroll_home(animate=False)
         return bool(text)

@@ -13,7 +13,7 @@ from hitl_tui.teams.analysis.arithmetic import question_steps, written_steps
 from hitl_tui.teams.analysis.changes import find_changes
 from hitl_tui.teams.analysis.combine import Outcome, combine
 from hitl_tui.teams.analysis.limits import Held, hold_change, notes_on
-from hitl_tui.teams.analysis.reading import of_passages
+from hitl_tui.teams.analysis.passage_quantities import of_passages
 from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import language_of
 
