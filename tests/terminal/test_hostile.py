@@ -109,28 +109,27 @@ def test_nothing_hostile_reaches_the_terminal(tmp_path: Path, workspace: Path, s
     with Watched(tmp_path / "data", size, "--workspace", str(workspace), query) as terminal:
         terminal.see("Approve 001?", "⟨U+202E⟩")
         terminal.decide("1", "Approve 001?")
-        terminal.decide("1", "Approve 002?")  # what follows the question mark is a question of its own
         terminal.see("✓ finished")
         terminal.see("cap.md:3", "␛[2J")
         for key in (F6, F6, F6, F1, ESC, F3, ESC, CTRL_P, ESC, ESC):
             terminal.keys(key)
             terminal.rest()
         terminal.send("/todo add command_team show")
-        terminal.see("Approve 003?", "␛")
+        terminal.see("Approve 002?", "␛")
         terminal.keys(CTRL_G)
         terminal.rest()
         terminal.keys("6")
-        terminal.see("Question · 003")
+        terminal.see("Question · 002")
         for _ in range(4):
             terminal.keys(PAGE_DOWN)
             terminal.rest()
         terminal.keys(ESC)
-        terminal.see("Approve 003?")
+        terminal.see("Approve 002?")
         terminal.ready()
         terminal.keys("1")
         terminal.see("✓ finished")
-        terminal.send("/todo show 3")
-        terminal.see("Step 003")
+        terminal.send("/todo show 2")
+        terminal.see("Step 002")
         for _ in range(4):
             terminal.keys(PAGE_DOWN)
             terminal.rest()

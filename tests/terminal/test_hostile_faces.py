@@ -86,7 +86,6 @@ def test_the_clipboard_and_files_to_read_hold_it_harmlessly(tmp_path: Path) -> N
     query = f"What is the deposit cap? {MARKUP}"
     with Watched(tmp_path / "data", (120, 40), "--workspace", str(workspace), query) as terminal:
         terminal.decide("1", "Approve 001?")
-        terminal.decide("1", "Approve 002?")
         terminal.see("✓ finished")
         terminal.keys(F6)
         terminal.see("y copy")
