@@ -156,6 +156,14 @@ class ExecutionPlan:
         }
 
 
+class Concern(StrEnum):
+    """How far a question that names no team is one team's business."""
+
+    NONE = "none"
+    BESIDE = "beside"  # it works on what is found for the question
+    ALONE = "alone"  # the question holds all that it needs
+
+
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
     """What planning and the supervisor must know of an agent and its team.
@@ -177,6 +185,7 @@ class AgentFacts:
             its arguments hold none.
         optional: a failure skips its steps instead of blocking what depends on them.
         takes_question: the session's question is its task where a person gives it no other.
+        concern: a question → how far it is the team's business, named or not.
         parameters: what `name=value` may name, and what each is, for a person who writes it.
         schema: the JSON Schema of the arguments that are filled in from what a person says; empty for a team that
             takes the words themselves.
@@ -199,6 +208,7 @@ class AgentFacts:
     changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
     optional: bool = False
     takes_question: bool = True
+    concern: Callable[[str], Concern] = lambda question: Concern.NONE
     parameters: Callable[[], Mapping[str, str]] = dict
     schema: Callable[[], JsonSchema] = dict
     input_schema: Callable[[], JsonSchema] = dict

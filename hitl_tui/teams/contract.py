@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDi
 from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, Stored
 from hitl_tui.core.messages import Message
+from hitl_tui.core.plan import Concern
 from hitl_tui.core.policy import Policy, Risk
 from hitl_tui.core.safe_text import safe_text
 
@@ -384,6 +385,10 @@ class Team(ABC):
     binds_files: bool = False
     graph: GraphSpec | None = None
     commands: Mapping[str, CommandDeclaration] = MappingProxyType({})
+
+    def concern(self, question: str) -> Concern:
+        """Return how far a question that doesn't name the team is its business."""
+        return Concern.NONE
 
     @property
     @abstractmethod

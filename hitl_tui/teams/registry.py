@@ -116,6 +116,7 @@ class TeamRegistry:
                 reads_results=team.reads_results,
                 needs_results=team.needs_results,
                 takes_question=team.takes_question,
+                concern=team.concern,
                 parameters=team.parameters,
                 schema=team.call_schema,
                 input_schema=partial(getattr, team, "input_schema"),

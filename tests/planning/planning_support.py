@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.plan import AgentFacts, Concern
 from hitl_tui.core.policy import Risk
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
+from hitl_tui.teams.analysis.team import AnalysisTeam
 
 
 def bind_search(text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,6 +64,7 @@ def agent(name: str, *, enabled: bool = True) -> AgentFacts:
         timeout=90.0,
         bind=binds[name],
         risk_of=lambda arguments: risk,
+        concern=AnalysisTeam().concern if name == "analysis_team" else lambda question: Concern.NONE,
     )
 
 

@@ -25,7 +25,6 @@ COMPUTED = [
     "기본급이 2026년에 몇 퍼센트 올랐어?",
     "임대료는 작년보다 얼마나 올랐나요?",
     # differences and shares
-    "Does beta have more memory than alpha?",
     "강남점이 부산점보다 직원이 몇 명 더 많아?",
     "What share of tickets was closed within a day?",
     "전체 예산 가운데 교육비 비중은?",

@@ -87,7 +87,7 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         if (facts := scene.facts_of(last)) is not None:
             return _called_again(said, facts, last, scene)
         text = merged(str(last.arguments.get("query") or scene.query), said, rules)[0]
-    wanted = decide(text, read(text, rules), Asked(()), rules)
+    wanted = decide(text, read(text, rules), Asked(()), scene.agents, rules)
     needs, _ = usable(wanted.needs, scene.agents, rules)
     first = (last.id,) if goes_on or refers(text) else ()
     steps = build_plan(wanted, needs, rules, titled=True).steps

@@ -22,7 +22,6 @@ from hitl_tui.planning.proposals import (
     SetPriority,
     SkipTodo,
 )
-from hitl_tui.planning.rule_planner.broader_search import broader_query
 from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in, call_named, without_call
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.edits import Edit, Verb, edits_in, names_step
@@ -294,10 +293,9 @@ def _step(edit: Edit, need: Need, scene: Scene, draft: _Draft) -> ExecutionStep:
     query = edit.subject or scene.query
     asked = {str(t.arguments.get("query", "")).strip() for t in scene.of(Need.FIND)}
     asked |= {str(a.step.input_mapping["query"]) for kind, a in draft.added if kind is Need.FIND}
-    unasked = [q for q in (query.strip()[: rules.limits.query], broader_query(query, rules)) if q and q not in asked]
-    if not unasked:
+    if query.strip()[: rules.limits.query] in asked:
         raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-    return find_step(unasked[0], language, rules)
+    return find_step(query, language, rules)
 
 
 def _append(step: ExecutionStep, need: Need, sources: Sequence[str], scene: Scene, draft: _Draft) -> None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
+from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.rule_planner.calls import Asked, Call
 from hitl_tui.planning.rule_planner.query_reader import Clause, Reading, cut, read, score_of, shown, split, terms_of
@@ -75,18 +75,19 @@ class Wanted:
         return [part for part in self.parts if isinstance(part, Call)]
 
 
+_LOOKS = 2.0
+"""Score from which on words ask for a search even where the figures are at hand."""
 _QUESTION = re.compile(r"(?<=[?？])\s+")
 
 
-def decide(query: str, reading: Reading, asked: Asked, rules: Rules) -> Wanted:
+def decide(query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], rules: Rules) -> Wanted:
     """Decide what a query needs: whatever isn't understood otherwise is looked for in the documents."""
     parts = sorted([*asked.calls, *_beside(reading.text, asked, rules)], key=lambda part: part.start)
     needs = {Need.RUN, *reading.needs(rules, Need.WRITE)}
     if not asked.calls:
         said = _questions(reading.text, rules)
-        readings = [reading] if len(said) < 2 else [read(text, rules) for text in said]
         texts = said if len(said) > 1 else [query]
-        parts = [Part(text, n, _needs(one, rules)) for n, (text, one) in enumerate(zip(texts, readings, strict=True))]
+        parts = [Part(text, n, _needs(text, agents, rules)) for n, text in enumerate(texts)]
         needs = set()
     return Wanted(
         query, reading, frozenset(needs.union(*(p.needs for p in parts if isinstance(p, Part)))), tuple(parts)
@@ -103,9 +104,16 @@ def _questions(text: str, rules: Rules) -> list[str]:
     return said if all(terms_of(part, rules) for part in said) else []
 
 
-def _needs(reading: Reading, rules: Rules) -> frozenset[Need]:
+def _needs(text: str, agents: Mapping[str, AgentFacts], rules: Rules) -> frozenset[Need]:
+    """Return what a question needs: what its words name, and an analysis where the team for it is concerned."""
+    reading = read(text, rules)
     needs = reading.needs(rules, Need.COMPUTE, Need.WRITE)
-    return frozenset(needs if needs == {Need.COMPUTE} and reading.self_contained else {*needs, Need.FIND})
+    facts = agents.get(rules.steps[Need.COMPUTE].agent)
+    concern = facts.concern(reading.text) if facts and reading.scores[Need.COMPUTE] >= 0 else Concern.NONE
+    if concern is not Concern.NONE:
+        needs.add(Need.COMPUTE)
+    alone = concern is Concern.ALONE and needs == {Need.COMPUTE} and reading.scores[Need.FIND] < _LOOKS
+    return frozenset(needs if alone else {*needs, Need.FIND})
 
 
 def _beside(text: str, asked: Asked, rules: Rules) -> list[Call | Part]:
@@ -137,18 +145,14 @@ def of_commands(text: str, rules: Rules) -> bool:
 
 
 def intent_of(wanted: Wanted, rules: Rules) -> Intent:
-    """Return the intent: its type follows from the needs, its confidence from how clearly they were decided."""
+    """Return the intent: its type follows from the needs, its confidence from whether words of it were recognised."""
     reading = wanted.reading
-    margin = min(
-        (abs(reading.scores[n] - rules.threshold[n]) / rules.threshold[n] for n in (Need.COMPUTE, Need.WRITE)),
-        default=1.0,
-    )
-    evidence = 0.5 if reading.cues or wanted.calls else 0.2
+    said = [*(call.command for call in wanted.calls), *terms_of(reading.text, rules)]
+    understood = wanted.calls or any(score >= 1.0 for score in reading.scores.values())
     return Intent(
         type=intent_type(wanted.needs),
-        confidence=round(min(0.95, 0.4 + 0.25 * min(1.0, margin) + evidence * 0.6), 2),
-        keywords=tuple(dict.fromkeys([*(c.command for c in wanted.calls), *reading.cues]))
-        or reading.terms[: rules.limits.keywords],
+        confidence=0.9 if understood else 0.5,
+        keywords=tuple(dict.fromkeys(said))[: rules.limits.keywords],
         entities=dict(reading.entities),
         language=reading.language,
     )

@@ -64,7 +64,7 @@ class RulePlanner:
         reading = replace(reading, text=in_order(reading.text, rules))
         known = await asyncio.to_thread(self._known, agents)
         asked = asked_in(reading.text, known, rules)
-        wanted = decide(query, reading, asked, rules)
+        wanted = decide(query, reading, asked, agents, rules)
         intent = intent_of(wanted, rules)
         needs, missing = usable(wanted.needs, agents, rules)
         plan = build_plan(wanted, needs, rules)

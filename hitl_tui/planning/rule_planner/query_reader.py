@@ -25,33 +25,26 @@ _REFERS = re.compile(
     re.IGNORECASE,
 )
 _DATES = ("date", "period")
-_DAY = re.compile(r"\d{1,4}\D+\d{1,2}\D+\d{1,4}|[a-z].*\d|월.*일", re.IGNORECASE)
 
 EXAMPLE = Message('For example: "What is the cap on a rent increase?"')
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was understood of a query.
+    """What the words of a query say.
 
     Args:
         text: the part that was looked at, in normal form.
         language: `ko` or `en`.
-        scores: how much speaks for each need.
-        cues: the words that decided it, in order.
-        entities: the amounts, percentages and dates in it.
-        terms: its content words, particles stripped.
-        self_contained: it asks for a computation and holds all its figures.
-        strategy: what it says about order.
+        scores: how much they speak for each need.
+        entities: the amounts, percentages and dates among them.
+        strategy: what they say about order.
     """
 
     text: str
     language: str
     scores: Mapping[Need, float]
-    cues: tuple[str, ...]
     entities: Mapping[str, list[str]]
-    terms: tuple[str, ...]
-    self_contained: bool
     strategy: Strategy
 
     def needs(self, rules: Rules, *needs: Need) -> set[Need]:
@@ -111,41 +104,18 @@ def read(query: str, rules: Rules) -> Reading:
         BadInput: it is empty or says nothing.
     """
     text = check_query(query, rules)
-    given = given_in(text, rules.units)
-    places = figure_places(text, given)
-    cues: list[Span] = []
-    scores = {need: _score(text, need, rules, cues) for need in rules.needs}
-    if figures := _figure_cues(text, given, rules):
-        scores[Need.COMPUTE] += 2 * rules.threshold[Need.COMPUTE]
-        cues += figures
-    said = tuple(dict.fromkeys(text[a:b].strip() for a, b in sorted(cues) if text[a:b].strip(" ?")))
-    left = terms_of(text, rules, [*places, *cues])
     return Reading(
         text=text,
         language=language_of(text, rules),
-        scores=scores,
-        cues=said[: rules.limits.keywords],
-        entities=_entities(text, given, rules),
-        terms=terms_of(text, rules, places),
-        self_contained=scores[Need.FIND] < 2.0
-        and len([g for g in given if g.kind in ("number", "percent")]) + len(_days(text, given)) > 1
-        and (not left or (len(left) == 1 and rules.words.sums.search(text) is not None)),
+        scores={need: score_of(text, need, rules) for need in rules.needs},
+        entities=_entities(text, rules),
         strategy=strategy_of(text, rules),
     )
 
 
 def score_of(text: str, need: Need, rules: Rules) -> float:
     """Return how much the words of a text speak for a need."""
-    return _score(text, need, rules, [])
-
-
-def _score(text: str, need: Need, rules: Rules, spans: list[Span]) -> float:
-    total = 0.0
-    for cue in rules.needs[need]:
-        found = [m.span() for m in cue.expression.finditer(text)]
-        total += cue.weight if found else 0.0
-        spans += found if cue.weight > 0 else []
-    return total
+    return sum(cue.weight for cue in rules.needs[need] if cue.expression.search(text))
 
 
 def strategy_of(text: str, rules: Rules) -> Strategy:
@@ -154,52 +124,14 @@ def strategy_of(text: str, rules: Rules) -> Strategy:
     return next(named, Strategy.PIPELINE)
 
 
-# ------------------------------------------------------------------------------------------------------------- figures
-
-
-def _figure_cues(text: str, given: Sequence[Given], rules: Rules) -> list[Span]:
-    """Return the words by which a text asks for something that has to be computed; empty where it doesn't.
-
-    A quantity that the asker states ("120 km", "18만원") has to be set against what the documents say, whether the
-    question is how much comes of it or whether it is allowed. A question that states none is a computation where it
-    compares, asks how far something moved, or asks for a share. Two quantities between which something moves are a
-    change, asked about or not.
-    """
-    found = {
-        name: [m.span() for m in expression.finditer(text)]
-        for name, expression in rules.figures.items()
-        if name not in ("whether", "what")
-    }
-    how_much, share, moved, compared = (found[name] for name in ("how_much", "share", "moved", "compared"))
-    stated = len(quantities(text, given))
-    changes = bool(moved) and stated > 1
-    if not (share or how_much or changes or asks_whether(text, rules)):
-        return []
-    if share or stated or len(_days(text, given)) > 1 or compared or (how_much and moved):
-        return [*how_much, *share, *moved, *compared] or [(0, 0)]
-    return []
-
-
-def asks_whether(text: str, rules: Rules) -> bool:
-    """Whether a text asks a question that yes or no answers."""
-    if rules.commands.request.search(text) or rules.figures["what"].search(text):
-        return False
-    return rules.figures["whether"].search(text) is not None
-
-
-def _days(text: str, given: Sequence[Given]) -> list[Given]:
-    """Return the dates that name a day."""
-    return [g for g in given if g.kind in _DATES and _DAY.search(text[slice(*g.place)])]
-
-
 def figure_places(text: str, given: Sequence[Given]) -> list[Span]:
     """Return where a text states amounts, percentages and dates, which are no words of what it is about."""
     return [g.place for g in given if g.kind in _DATES or g in quantities(text, given)]
 
 
-def _entities(text: str, given: Sequence[Given], rules: Rules) -> dict[str, list[str]]:
+def _entities(text: str, rules: Rules) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for one in given:
+    for one in given_in(text, rules.units):
         kind = "date" if one.kind in _DATES else one.kind
         sized = kind == "number" and one.measure in ("", "currency") and one in quantities(text, [one])
         if sized or kind in ("percent", "date"):

@@ -68,7 +68,6 @@ class Words:
     verbs: Expression
     chatter: frozenset[str]
     howto: Expression
-    sums: Expression
     order_cue: Expression
 
 
@@ -181,7 +180,6 @@ class Rules:
     limits: Limits
     needs: Mapping[Need, tuple[Cue, ...]]
     threshold: Mapping[Need, float]
-    figures: Mapping[str, Expression]
     words: Words
     strategy: Mapping[str, Expression]
     lexicon: Lexicon

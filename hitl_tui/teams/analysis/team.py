@@ -5,6 +5,7 @@ from __future__ import annotations
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
+from hitl_tui.core.plan import Concern
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 from hitl_tui.teams.contract import Team, TeamGraph, TeamSources
@@ -45,6 +46,19 @@ class AnalysisTeam(Team):
             "required": ["query"],
             "additionalProperties": False,
         }
+
+    def concern(self, question: str) -> Concern:
+        """Return how far a question has to be computed: on what is found for it, or on its own figures alone."""
+        from hitl_tui.teams.analysis.asked import Asked
+
+        asked = Asked(question, "en" if question.isascii() else "ko")
+        if not asked.words and len(asked.own) + len(asked.years) > 1:
+            return Concern.ALONE
+        stated = [q for q in asked.own if q.amount.kind != "percent"]
+        figures = stated or asked.total or asked.each or (asked.share and not asked.own)
+        compared = asked.moves or asked.beyond or asked.left or (asked.differs and asked.how_much)
+        changed = asked.moves and len(asked.own) > 1
+        return Concern.BESIDE if changed or (asked.computes and (figures or compared)) else Concern.NONE
 
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return `query` and `analysis_type`; an empty query stands for the session's question.
