@@ -201,10 +201,7 @@ async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep
     given = job.arguments
     if given.answer not in ("approve", "reject", EDIT):
         raise BadInput(Message("A step of a task is approved or rejected; --args go to the agent with the approval."))
-    try:
-        value = strict_json(text) if text.strip() else None
-    except ValueError as error:
-        raise BadInput(Message("--args isn't valid JSON: {}.", one_line(str(error), 200))) from error
+    value = _json_given(text) if text.strip() else None
     if given.answer == "reject" and not given.reason.strip():
         raise BadInput(Message("--reject needs --reason: the agent is told why."))
     seen = waiting.view.request.digest
@@ -223,6 +220,13 @@ async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep
     else:
         job.out.lines([shown(translate(message))])
     return WAITS if step.needed else DONE
+
+
+def _json_given(text: str) -> Json:
+    try:
+        return strict_json(text)
+    except ValueError as error:
+        raise BadInput(Message("--args isn't valid JSON: {}.", one_line(str(error), 200))) from error
 
 
 def _say_edited(job: Job, step: Checkpoint) -> int:
@@ -254,7 +258,10 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         elif given.answer == EDIT:
             result = await handler.handle_command(f"/todo edit {request.todo_id} {text}", {request.id})
         else:
-            result = await handler.decide(question, _verdict(request, given.answer), reason=given.reason)
+            verdict, value = _verdict(request, given.answer), None
+            if text.strip() and request.kind is Kind.PROPOSAL and verdict is Verdict.APPROVE:
+                value = _json_given(text)
+            result = await handler.decide(question, verdict, reason=given.reason, value=value)
         if result.failed:
             raise HitlError(result.message)
         if session.owned:

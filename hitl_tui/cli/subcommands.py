@@ -302,7 +302,8 @@ _ROWS = (
                 "--args",
                 metavar="JSON",
                 default=None,
-                help="with edit the new arguments, with respond the answer; with approve the agent gets it; or @file",
+                help="with edit the new arguments, with respond the answer; with approve the agent gets it, or "
+                "it names the changes of a proposal that are accepted; or @file",
             ),
             _WORKSPACE,
             _AS,

@@ -21,6 +21,7 @@ from hitl_tui.core.board import Board, Control, Draft, judge
 from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
+from hitl_tui.core.fold_decisions import carry_out
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData, Json, JsonObject
@@ -35,11 +36,12 @@ from hitl_tui.core.requests import (
     Decision,
     Kind,
     Outcome,
-    Resolution,
     Verdict,
+    accepted_changes,
+    accepted_numbers,
     check_ending,
     closed_words,
-    ended_with,
+    ended_by,
     was_since,
 )
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -185,7 +187,7 @@ class CommandContext:
             raise Refused(question.obstacle, reason="not_allowed")
         who = self.identity
         if question.kind is Kind.PROPOSAL and verdict is Verdict.APPROVE:
-            await self._check_proposed(question, who)
+            await self._check_proposed(question, who, value)
         decision = Decision(
             question.id,
             verdict,
@@ -215,7 +217,13 @@ class CommandContext:
         if refused:
             return refused
         status, done = _DONE[verdict]
-        return self.change_result(status, done.filled(what=_asked(question)), data)
+        said = done.filled(what=_asked(question))
+        if question.kind is Kind.PROPOSAL and isinstance(value, dict):
+            changes = question.view.request.subject["proposal"]["changes"]
+            data |= value
+            numbers = ", ".join(map(str, accepted_numbers(value)))
+            said = Message("Accepted changes {} of {}; the others are left out.", numbers, len(changes))
+        return self.change_result(status, said, data)
 
     def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
         """Check that a command may answer these questions together, before any of them is answered.
@@ -421,9 +429,21 @@ class CommandContext:
                 self._check_unasked(todo_id, closing.amounts_to, closing.who)
         return replace(closing, met=frozenset(question.id for question in questions))
 
-    async def _check_proposed(self, proposal: Question, who: Identity) -> None:
-        """Check that who accepts a proposal may end what it takes away before that was asked about."""
-        for todo_id in ended_with(proposal.view.request, Resolution(Outcome.APPROVED, Verdict.APPROVE)):
+    async def _check_proposed(self, proposal: Question, who: Identity, value: Json) -> None:
+        """Check that a proposal can be accepted, as far as that is wanted, and what it takes away ended by who accepts.
+
+        Raises:
+            BadInput: what is wanted of it can't stand alone.
+            Refused: it takes others, or more people, to end what it takes away.
+        """
+        state = proposal.view.request.subject["proposal"]
+        accepted = accepted_changes(state["changes"], value)
+        if value is not None:
+            draft, event = self.draft(), Event(EventKind.DECIDED, {}, by=self.by, at=self.session.writer.now())
+            carry_out(draft, event, {**state, "changes": accepted})
+            if draft.control.refused:
+                raise BadInput(draft.control.refused[-1]["message"])
+        for todo_id in ended_by(accepted):
             if not await self.open_questions(todo_id):
                 self._check_unasked(todo_id, Verdict.SKIP, (who,))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
-from hitl_tui.commands.plan_commands import set_status
+from hitl_tui.commands.plan_commands import number, set_status
 from hitl_tui.commands.question_lookup import REQUEST, is_request_id
 from hitl_tui.commands.question_target import QuestionTarget, check_digest, find_target, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult, failure
@@ -302,6 +302,18 @@ async def proposal_accept(context: CommandContext, values: CommandValues) -> Com
         BadInput: none is open, or several are and none was named.
     """
     return await _approve_all(context, [await _only(context, Kind.PROPOSAL, values.text("id"))])
+
+
+async def proposal_keep(context: CommandContext, values: CommandValues) -> CommandResult:
+    """Accept some changes of a proposal, by their numbers.
+
+    Raises:
+        BadInput: a number is none of a change, or one needs another; nothing was decided.
+    """
+    question = await _only(context, Kind.PROPOSAL, values.text("id"))
+    await check_digest(context, [question])
+    numbers = [number(word) for text in values.words("numbers") for word in text.split(",") if word]
+    return await context.decide(question, Verdict.APPROVE, value=question.accepting(numbers))
 
 
 async def proposal_reject(context: CommandContext, values: CommandValues) -> CommandResult:

@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "plan reject": decision_commands.plan_reject,
         "proposal accept": decision_commands.proposal_accept,
         "proposal reject": decision_commands.proposal_reject,
+        "proposal keep": decision_commands.proposal_keep,
         "rules list": rule_commands.list_rules,
         "rules allow": rule_commands.allow,
         "rules edit": rule_commands.edit,

@@ -182,6 +182,12 @@ SPECS: tuple[CommandSpec, ...] = (
         verbatim=True,
     ),
     CommandSpec(
+        "proposal keep",
+        "Accept only some changes of a proposal, by their numbers; the others are left out",
+        (Argument("id", Takes.PROPOSAL), Argument("numbers", Takes.NUMBER, many=True)),
+        (_DIGEST,),
+    ),
+    CommandSpec(
         "checkpoint list",
         "Show the session's checkpoints, or with --todo the steps of its team, newest first",
         (),

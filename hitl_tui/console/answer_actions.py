@@ -32,7 +32,8 @@ class Answer:
         number: 1 to 7; what a place means never changes.
         label: one or two words.
         verdict: what it says; None for edit and details.
-        ask: what comes first: nothing, `reason`, `inner`, `edit`, `details`, `always`, or a question to confirm.
+        ask: what comes first: nothing, `reason`, `inner`, `edit`, `parts`, `details`, `always`, or a question to
+            confirm.
         why_not: why it isn't possible; empty when it is.
         action: what it answers a team's own question with; empty for any other.
         key: how the key reads that chooses it; empty for its number.
@@ -98,6 +99,7 @@ _WHY_NOT: Mapping[tuple[Kind, int], str] = {
     (Kind.EFFECT, 4): mark("An effect in doubt is used as done, done again or rejected."),
     (Kind.PLAN, 2): mark("Reject the plan with feedback to have it changed, or edit its steps once it is approved."),
     (Kind.PLAN, 4): mark("A plan is approved, or rejected with feedback."),
+    (Kind.PROPOSAL, 2): mark("It has a single change: accept or reject it."),
     (Kind.PLAN, 5): mark("Reject the plan with feedback: what you write goes to the planner."),
 }
 
@@ -109,6 +111,8 @@ def answers(question: Question) -> tuple[Answer, ...]:
     known, options = _ANSWERS[question.kind], question.view.request.options
     if question.incomplete:
         known = {**known, 1: (mark("Fill in"), None, "edit")}
+    if question.parts > 1 and Verdict.APPROVE in options:
+        known = {**known, 2: (mark("Choose"), None, "parts")}
     if question.wedged:
         known = {**known, 5: (mark("Rescue"), None, "rescue")}
     found = []

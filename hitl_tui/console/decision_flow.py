@@ -14,6 +14,7 @@ from hitl_tui.console.dialogs.decided_elsewhere import told_when_gone, told_when
 from hitl_tui.console.dialogs.dialog_drafts import DialogDrafts
 from hitl_tui.console.dialogs.edit_dialog import EditDialog, Edited
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, confirm
+from hitl_tui.console.dialogs.proposal_parts import chosen_changes
 from hitl_tui.console.dialogs.review_dialog import Outcome, ReviewDialog
 from hitl_tui.console.dialogs.rule_dialogs import allow_always
 from hitl_tui.console.dialogs.text_viewer import TextViewer
@@ -75,6 +76,8 @@ class DecisionFlow:
                 await self._always(handle, question)
             elif answer.ask == "edit":
                 await self._edit(handle, question)
+            elif answer.ask == "parts":
+                await self._parts(handle, question)
             elif answer.ask == "rescue":
                 self._report(await handle.handler.handle_command(question.commands[RESCUE]))
             elif answer.ask == "inner":
@@ -101,6 +104,14 @@ class DecisionFlow:
         if isinstance(value, NothingSaid):
             return
         self._show_result(handle, await handle.handler.answer(question, value, answer.action))
+
+    async def _parts(self, handle: SessionHandle, question: Question) -> None:
+        """Accept a proposal change by change."""
+        async with told_when_gone(self._console, handle, question):
+            numbers = await chosen_changes(self._console, question)
+        if numbers is not None:
+            value = question.accepting(numbers)
+            self._show_result(handle, await handle.handler.decide(question, Verdict.APPROVE, value=value))
 
     def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         """Say what came of a decision; one that counts can be taken back."""

@@ -29,7 +29,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk, Ruling
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
-from hitl_tui.core.requests import Kind, Outcome, Verdict
+from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 
@@ -87,7 +87,7 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposal = proposals.pop(found[0])
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
-        carry_out(draft, event, proposal)
+        carry_out(draft, event, {**proposal, "changes": accepted_changes(proposal["changes"], event.data.get("value"))})
 
 
 def asks_nobody(draft: Draft, proposal: ProposalState) -> bool:

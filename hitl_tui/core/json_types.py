@@ -386,6 +386,13 @@ class StepShown(TypedDict, total=False):
     settings: Sequence[str]
 
 
+class StepNamed(TypedDict):
+    """A step of the plan, and what it is called."""
+
+    id: str
+    title: str
+
+
 class About(TypedDict, total=False):
     """What else is shown of a request."""
 
@@ -424,3 +431,4 @@ class About(TypedDict, total=False):
     order: Sequence[Sequence[str]]
     settings: Sequence[str]
     steps: Mapping[str, StepShown]
+    plan: Sequence[StepNamed]

@@ -30,6 +30,7 @@ from hitl_tui.core.json_types import (
     Interrupt,
     ProposalState,
     RunBefore,
+    StepNamed,
     Subject,
     TodoState,
 )
@@ -331,6 +332,10 @@ def _unasked_risk(draft: Draft, todos: Iterable[SupervisorTodo]) -> Risk:
     return max(allowed, key=list(Risk).index, default=Risk.LOW)
 
 
+MOST_NAMED = 40
+"""Steps of a plan that a proposal shows as it is and as it would be."""
+
+
 def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
     """Return the question whether the plan shall change as proposed."""
     subject: Subject = {"session": draft.board.session, "proposal": proposal}
@@ -350,9 +355,19 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
         ]
         risk = _unasked_risk(draft, [*added, *edited])
         about["steps"] = {t.id: {"title": t.name} for t in added}
+        about["plan"] = _plan_now(draft)
     except (HitlError, LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
         risk = Risk.HIGH
     return _session_request(draft, Kind.PROPOSAL, "planner", subject, about, risk)
+
+
+def _plan_now(draft: Draft) -> list[StepNamed]:
+    """Return the steps that aren't skipped, in their order; none of a plan too long to be read beside a question."""
+    ranks = draft.ranks()
+    if len(ranks) > MOST_NAMED:
+        return []
+    todos = [draft.get(todo_id) for todo_id in sorted(ranks, key=ranks.__getitem__)]
+    return [{"id": todo.id, "title": todo.name} for todo in todos if todo.status is not Status.SKIPPED]
 
 
 def _session_request(

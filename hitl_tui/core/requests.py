@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import cast
 
-from hitl_tui.core.errors import Refused
+from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.identity import Identity, Proof
 from hitl_tui.core.json_text import canonical, short_id
-from hitl_tui.core.json_types import About, Json, Stored, Subject
+from hitl_tui.core.json_types import About, Json, ProposedChange, Stored, Subject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person, plain_name, step_name
 from hitl_tui.core.policy import Risk, Terms
@@ -427,8 +427,10 @@ def ended_with(request: Request, resolution: Resolution) -> tuple[str, ...]:
     """
     verdict = resolution.verdict
     if request.kind is Kind.PROPOSAL:
-        changes = request.subject.get("proposal", {}).get("changes", ()) if verdict is Verdict.APPROVE else ()
-        return tuple(str(change["todo_id"]) for change in changes if change.get("kind") in ("skip", "remove"))
+        if verdict is not Verdict.APPROVE:
+            return ()
+        value = resolution.decisions[-1].value if resolution.decisions else None
+        return ended_by(accepted_changes(_proposed(request), value))
     if verdict not in REFUSING:
         return ()
     if request.kind is Kind.PLAN:
@@ -437,6 +439,50 @@ def ended_with(request: Request, resolution: Resolution) -> tuple[str, ...]:
     if request.kind is Kind.FAILURE and verdict is Verdict.STOP:
         return (EVERYTHING,)
     return (request.todo_id,) if request.todo_id else ()
+
+
+def _proposed(request: Request) -> Sequence[ProposedChange]:
+    found = request.subject.get("proposal")
+    return found["changes"] if found is not None else ()
+
+
+def accepted_numbers(value: Json) -> list[int]:
+    """Return the numbers of a proposal's changes that the value of an approval names; none where it names none."""
+    numbers = value.get("changes") if isinstance(value, Mapping) else None
+    known = isinstance(numbers, list) and all(type(number) is int for number in numbers)
+    return cast("list[int]", numbers) if known else []
+
+
+def ended_by(changes: Iterable[ProposedChange]) -> tuple[str, ...]:
+    """Return the TODOs that changes of the plan take away."""
+    return tuple(str(change["todo_id"]) for change in changes if change.get("kind") in ("skip", "remove"))
+
+
+def accepted_changes(changes: Sequence[ProposedChange], value: Json) -> list[ProposedChange]:
+    """Return the changes of a proposal that an approval accepts: all of them, or those that its value names.
+
+    Args:
+        changes: the proposal's.
+        value: of the approval: None, or `{"changes": [1, 3]}` with numbers from 1.
+
+    Raises:
+        BadInput: the value names no change, one that doesn't exist, or one that needs a step which isn't accepted.
+    """
+    if value is None:
+        return list(changes)
+    numbers = accepted_numbers(value)
+    if not numbers:
+        said = Message("Name the changes of the proposal that are accepted, such as {}.", '{"changes": [1]}')
+        raise BadInput(said)
+    if wrong := [number for number in numbers if not 0 < number <= len(changes)]:
+        raise BadInput(Message("The proposal has no change {}; it has {}.", wrong[0], len(changes)))
+    left = {str(c["todo"]["id"]): n for n, c in enumerate(changes, start=1) if "todo" in c and n not in numbers}
+    taken = [(number, change) for number, change in enumerate(changes, start=1) if number in numbers]
+    for number, change in taken:
+        needs = cast("Sequence[str]", change["todo"].get("dependencies", ())) if "todo" in change else ()
+        if lacking := [left[name] for name in needs if name in left]:
+            raise BadInput(Message("Change {} needs change {}; accept both.", number, lacking[0]))
+    return [change for _, change in taken]
 
 
 _AHEAD = timedelta(seconds=10)
@@ -536,6 +582,8 @@ def check_decision(
         )
     if decision.verdict is Verdict.APPROVE:
         _check_value(same, decision)
+        if request.kind is Kind.PROPOSAL:
+            _check_parts(request, decision.value)
 
 
 def _check_value(earlier: Sequence[Decision], decision: Decision) -> None:
@@ -548,6 +596,13 @@ def _check_value(earlier: Sequence[Decision], decision: Decision) -> None:
         value = clip(canonical(other.value).decode(errors="replace"))
         said = Message("{} approved this with the value {}; do the same, or reject it.", plain_name(other.by), value)
     raise Refused(said, reason="not_allowed")
+
+
+def _check_parts(request: Request, value: Json) -> None:
+    try:
+        accepted_changes(_proposed(request), value)
+    except BadInput as error:
+        raise Refused(error.message, reason="not_allowed") from error
 
 
 def _needs_eyes(request: Request, decision: Decision) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -53,6 +53,9 @@ RESCUE = "rescue"
 
 EDIT = "edit"
 """What the command is called that fills in what a step lacks."""
+
+KEEP = "keep"
+"""What the command is called that accepts some changes of a proposal."""
 
 STOP_STEP = "stop"
 """What the command is called that refuses a TODO as a whole instead of answering what its team asks."""
@@ -110,6 +113,15 @@ class Question:
     def incomplete(self) -> bool:
         """Its step lacks an argument, so it has to be filled in before anybody can approve it."""
         return self.kind is Kind.TODO and Verdict.APPROVE not in self.view.request.options
+
+    @property
+    def parts(self) -> int:
+        """How many changes it proposes, each of which can be accepted alone; 0 for any other question."""
+        return len(self.view.request.subject["proposal"]["changes"]) if self.kind is Kind.PROPOSAL else 0
+
+    def accepting(self, numbers: Collection[int]) -> Json:
+        """Return the value of an approval that accepts the changes of these numbers, from 1; None for all of them."""
+        return None if set(numbers) == set(range(1, self.parts + 1)) else {"changes": sorted(set(numbers))}
 
     @property
     def name(self) -> str:
@@ -181,6 +193,8 @@ class Question:
             return {**commands_of(self.shape, name), **refusal}
         known = {v: text.format(id=name, request=request) for v, text in _COMMANDS[self.kind].items() if v in options}
         found = {v.value: " ".join(text.split()) for v, text in known.items()}
+        if self.parts > 1 and Verdict.APPROVE in options:
+            found[KEEP] = f"/proposal keep {name} NUMBERS"
         if self.incomplete:
             return {EDIT: f"/todo edit {self.todo_id} NAME=VALUE", **found}
         return {**found, RESCUE: f"/rescue {todo}"} if self.wedged else found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.names import plain_name
-from hitl_tui.core.requests import Kind, Outcome, Verdict, said_of
+from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_numbers, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import mark, translate
@@ -195,8 +195,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     """
     todo = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
     if kind == "decided":
-        verdict = said_of(str(data.get("verdict", "")), str(data.get("action", "")))
-        return _decision(verdict, _subject(data), expired=data.get("outcome") == Outcome.EXPIRED)
+        return _decision(data, _subject(data))
     if kind == "move":
         kind = str(data.get("where", ""))
     if kind not in _EVENT_WORDS:
@@ -217,7 +216,7 @@ def order_words(kind: str, data: Mapping[str, Any]) -> str:
         kind: of the event.
         data: what it carries.
     """
-    name = said_of(str(data.get("verdict", "")), str(data.get("action", ""))) if kind == "decided" else kind
+    name = _verdict(data) if kind == "decided" else kind
     what = _added(data) if kind == "add" else _subject(data)
     if name not in _ORDERS:
         return f"{name} {what}".strip()
@@ -250,11 +249,23 @@ def expired_words(what: str, verdict: str) -> str:
     return _("{what} expired: {verdict}").format(what=what, verdict=_(verdict))
 
 
-def _decision(verdict: str, what: str, *, expired: bool = False) -> str:
-    """Return what was decided about something: `approved 001`."""
-    if expired:
+def _decision(data: Mapping[str, Any], what: str) -> str:
+    """Return what was decided about something: `approved 001`.
+
+    Args:
+        data: of the event.
+        what: what it is about.
+    """
+    verdict = _verdict(data)
+    if data.get("outcome") == Outcome.EXPIRED:
         return expired_words(what, verdict)
+    if data.get("asked") == Kind.PROPOSAL and (numbers := accepted_numbers(data.get("value"))):
+        return _("accepted {numbers} of {what}").format(numbers=", ".join(map(str, numbers)), what=what)
     return _(_DECIDED[verdict]).format(what=what) if verdict in _DECIDED else f"{verdict} {what}"
+
+
+def _verdict(data: Mapping[str, Any]) -> str:
+    return said_of(str(data.get("verdict", "")), str(data.get("action", "")))
 
 
 def given_words(place: HistoryPlace, here: Difference) -> list[str]:
@@ -266,7 +277,7 @@ def given_words(place: HistoryPlace, here: Difference) -> list[str]:
 def _given(decision: Given) -> str:
     who = _("by {who}").format(who=who_words(decision.by, decision.channel)) if decision.by else ""
     why = f"“{translate(decision.reason)}”" if decision.reason else ""
-    said = _decision(str(decision.verdict), number_of(decision.todo_id))
+    said = _decision({"verdict": str(decision.verdict)}, number_of(decision.todo_id))
     return in_line(joined(said, who, clock_words(decision.at), why))
 
 
@@ -548,8 +559,7 @@ def _answers(data: Mapping[str, Any], request: Request | None) -> list[str]:
         data: of the event.
         request: the question, as far as it is on record.
     """
-    verdict = said_of(str(data.get("verdict", "")), str(data.get("action", "")))
-    say = partial(_decision, verdict, expired=data.get("outcome") == Outcome.EXPIRED)
+    say = partial(_decision, data)
     about = one_line(in_line(asked_about(request)), _LONGEST_NAME) if request is not None else ""
     kind = str(data.get("asked", ""))
     if not data.get("todo_id"):
@@ -558,7 +568,7 @@ def _answers(data: Mapping[str, Any], request: Request | None) -> list[str]:
         return [say(name) for name in named]
     todo = number_of(str(data["todo_id"]))
     forms = [say(name) for name in ([f"{todo} {about}", todo] if about else [todo])]
-    if data.get("value") is None or verdict not in _OWN:
+    if data.get("value") is None or _verdict(data) not in _OWN:
         return forms
     value = json_line(data["value"])
     return [f"{forms[0]}: {value}", f"{forms[-1]}: {value}", *forms]

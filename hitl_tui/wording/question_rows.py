@@ -26,6 +26,7 @@ from hitl_tui.wording.subject_rows import (
     inputs,
     is_graph_input,
     limits,
+    plan_change_rows,
     runs,
     step_rows,
     texts_in,
@@ -308,7 +309,9 @@ def _of_other(question: Question) -> Iterable[Row]:
     if question.kind is Kind.PLAN:
         yield from step_rows(subject.get("steps") or (), shown)
     elif question.kind is Kind.PROPOSAL:
-        yield from change_rows(subject.get("proposal") or {}, shown)
+        proposal = subject["proposal"]
+        yield from change_rows(proposal, shown)
+        yield from plan_change_rows(question.view.request.about.get("plan") or (), proposal["changes"])
     elif question.kind is Kind.EFFECT:
         why = safe_text(translate(question.view.request.about.get("why") or ""))
         yield labelled(_("doubt"), why or _("It may have happened already."), "bold $text-error")

@@ -12,7 +12,7 @@ from typing import Any
 
 from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.json_text import is_json
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import Json, JsonObject, StepNamed
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority
 from hitl_tui.language import mark
@@ -305,6 +305,8 @@ _CHANGES: Mapping[str, str] = {
     "edit": mark("change"),
 }
 """What a proposal may do to a plan, in words."""
+_LONGEST_STEP = 28
+"""Cells of a step's title where the whole plan stands in a row."""
 _PRIORITIES = tuple(priority.value for priority in Priority)
 
 
@@ -340,23 +342,54 @@ def change_rows(
     proposal: Mapping[str, Any], shown: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 ) -> Iterable[Row]:
     """What a proposal would change in the plan; see `step_rows`."""
-    for change in proposal.get("changes") or ():
-        kind = str(change.get("kind", ""))
-        label, todo = _(_CHANGES[kind]) if kind in _CHANGES else in_line(kind), change.get("todo") or {}
-        if todo:
-            todo_id = str(todo.get("id", ""))
-            step = {**todo, "team": todo.get("agent_name", ""), "task": todo.get("description", "")}
-            known = {"title": todo.get("name", ""), **shown.get(todo_id, {})}
-            yield from _step_rows(f"{label} {number_of(todo_id)}", step, known)
-            continue
-        rest = {k: v for k, v in change.items() if k != "kind"}
-        said = [number_of(rest.pop("todo_id"))] if _is_id(rest.get("todo_id")) else []
-        if rest.get("priority") in _PRIORITIES:
-            said.append(signs("→ ") + _(str(rest.pop("priority"))))
-        said += [f"{label_line(str(k))}={_json(v)}" for k, v in rest.items()]
-        yield labelled(label, _spelled(" ".join(said)), "bold", exact=True)
+    changes = proposal.get("changes") or ()
+    for number, change in enumerate(changes, start=1):
+        yield from one_change_rows(change, shown, number if len(changes) > 1 else 0)
     if proposal.get("text"):
         yield labelled(_("asked for"), safe_text(str(proposal["text"])))
+
+
+def one_change_rows(
+    change: Mapping[str, Any], shown: Mapping[str, Mapping[str, Any]], number: int = 0
+) -> Iterable[Row]:
+    """One change of a plan, with the number that `/proposal keep` takes; 0 for none."""
+    kind = str(change.get("kind", ""))
+    label, todo = _(_CHANGES[kind]) if kind in _CHANGES else in_line(kind), change.get("todo") or {}
+    if number:
+        label = f"{number}. {label}"
+    if todo:
+        todo_id = str(todo.get("id", ""))
+        step = {**todo, "team": todo.get("agent_name", ""), "task": todo.get("description", "")}
+        known = {"title": todo.get("name", ""), **shown.get(todo_id, {})}
+        yield from _step_rows(f"{label} {number_of(todo_id)}", step, known)
+        return
+    rest = {k: v for k, v in change.items() if k != "kind"}
+    said = [number_of(rest.pop("todo_id"))] if _is_id(rest.get("todo_id")) else []
+    if rest.get("priority") in _PRIORITIES:
+        said.append(signs("→ ") + _(str(rest.pop("priority"))))
+    said += [f"{label_line(str(k))}={_json(v)}" for k, v in rest.items()]
+    yield labelled(label, _spelled(" ".join(said)), "bold", exact=True)
+
+
+def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, Any]]) -> Iterable[Row]:
+    """The plan before and after changes, a row each; none where no step comes or goes.
+
+    Args:
+        plan: its steps, with `id` and `title`.
+        changes: what a proposal would change.
+    """
+    gone = {change.get("todo_id") for change in changes if change.get("kind") in ("skip", "remove")}
+    added = [change["todo"] for change in changes if "todo" in change]
+    if not plan or not (gone or added):
+        return
+    then = [step for step in plan if step["id"] not in gone]
+    then += [{"id": str(todo.get("id", "")), "title": str(todo.get("name", ""))} for todo in added]
+    yield labelled(_("plan now"), _steps_named(plan))
+    yield labelled(_("plan then"), _steps_named(then) or _("no step"))
+
+
+def _steps_named(steps: Iterable[StepNamed]) -> str:
+    return joined(*(f"{number_of(step['id'])} {one_line(in_line(step['title']), _LONGEST_STEP)}" for step in steps))
 
 
 def _is_id(value: object) -> bool:

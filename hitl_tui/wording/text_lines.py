@@ -17,7 +17,7 @@ from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.core.tally import all_done, tally_message
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
-from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, KEEP, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
 from hitl_tui.wording.interrupt_rows import answer_rows
 from hitl_tui.wording.question_rows import heading, whole
@@ -147,6 +147,7 @@ _WIDEST = 1_000_000
 _VERDICTS: Mapping[str, str] = {
     Verdict.USE_AS_DONE: mark("use as done"),
     Verdict.DO_AGAIN: mark("do it again"),
+    KEEP: mark("in part"),
 }
 
 

@@ -13,8 +13,11 @@ from hitl_tui.console.dialogs.answer_dialog import OptionAnswer
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.interrupt_answer import Gathered
 from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
+from hitl_tui.console.dialogs.proposal_parts import ChangePart, Unfit
+from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -244,6 +247,54 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         await c.press("1")
         await c.until(lambda: len(c.snapshot.todos) == 2, "the added step")
         assert c.snapshot.todos[1].agent_name == "analysis_team"
+
+
+async def test_a_proposal_is_accepted_change_by_change(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query="The cap") as c:
+        await c.asked()
+        await c.send("/template run documents topic=deposit")
+        await c.asked(2)
+        await c.to_question()
+        await c.press("down")
+        c.clock.rest()
+        await c.press("2")
+        await answered(c, "131", Unfit)  # the third needs the second
+        await c.press("1")
+        assert isinstance(c.app.screen, Unfit) and len(c.snapshot.todos) == 1
+        for _ in range(2):
+            await back(c)
+        await answered(c, "13", Gathered)
+        await c.press("1")
+        await c.until(lambda: len(c.snapshot.todos) == 3, "two of the steps")
+        assert [todo.agent_name for todo in c.snapshot.todos[1:]] == ["search_team", "analysis_team"]
+        assert len(c.snapshot.questions) == 1
+
+
+async def answered(c: Console, keys: str, review: type[Gathered]) -> None:
+    """Answer a change with each key, and read the review that comes then."""
+    for key in keys:
+        await c.until(lambda: isinstance(c.app.screen, ChangePart), "a change")
+        shown = await read(c)
+        await c.press(key)
+        await c.until(lambda shown=shown: c.app.screen is not shown, "the next")  # type: ignore[misc]
+    await c.until(lambda: type(c.app.screen) is review, "the review")
+    await read(c)
+
+
+async def back(c: Console) -> None:
+    shown = c.app.screen
+    await c.press("left")
+    await c.until(lambda: isinstance(c.app.screen, ChangePart) and c.app.screen is not shown, "the change before")
+
+
+async def read(c: Console) -> ReadingDialog[str | None]:
+    """Read a dialog to its end, and let the keyboard rest."""
+    screen = c.app.screen
+    assert isinstance(screen, ReadingDialog)
+    while not screen.read:
+        await c.press("pagedown")
+    c.clock.rest()
+    return screen
 
 
 @pytest.mark.long

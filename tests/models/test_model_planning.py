@@ -179,6 +179,57 @@ def test_a_result_may_lead_to_a_proposal(desk: Desk) -> None:
     assert used["todo_001"]["calls"] == 1
 
 
+def proposed_three(desk: Desk) -> dict[str, Any]:
+    script(desk, plan(FIND))
+    desk.run()
+    first = {**JUDGE, "id": "one", "after": ["todo_001"]}
+    second = {**FIND, "id": "two", "title": "Find more", "after": []}
+    third = {**JUDGE, "id": "three", "title": "Compare again", "after": ["two"]}
+    script(desk, changes(*({"kind": "add", "step": step} for step in (first, second, third))))
+    return desk.do("compare, find more, and compare again")
+
+
+def test_a_proposal_is_accepted_in_part(desk: Desk) -> None:
+    name = proposed_three(desk)["proposal_id"]
+    assert desk.do(f"/proposal keep {name} 3")["error"] == "Change 3 needs change 2; accept both."
+    assert desk.do(f"/proposal keep {name} 4")["error"] == "The proposal has no change 4; it has 3."
+    kept = desk.do(f"/proposal keep {name} 2 3")
+    assert (kept["status"], kept["changes"]) == ("resumed", [2, 3])
+    assert [t["name"] for t in kept["todos"]] == ["Find the cap", "Find more", "Compare again"]
+    assert kept["todos"][2]["dependencies"] == [kept["todos"][1]["id"]]
+    assert all(q["kind"] != "proposal" for q in kept["questions"])
+    again = desk.do(f"/proposal keep {name} 1")
+    assert "Answered already" in again["error"]
+    told = desk.shell.run("audit", "export", "s1", "--json").out
+    assert '"changes":[2,3]' in told.replace(" ", "")
+
+
+def test_what_cannot_stand_alone_is_refused_and_decides_nothing(desk: Desk) -> None:
+    desk.run()
+    script(desk, changes({"kind": "remove", "todo": "todo_002"}, {"kind": "remove", "todo": "todo_001"}))
+    name = desk.do("never mind")["proposal_id"]
+    refused = desk.do(f"/proposal keep {name} 2")
+    assert refused["error"].startswith("The plan can no longer change like this: 001 can't be removed")
+    assert [q["kind"] for q in refused["questions"]].count("proposal") == 1
+    assert [t["id"] for t in desk.do(f"/proposal keep {name} 1")["todos"]] == ["todo_001"]
+
+
+def test_all_of_its_numbers_accept_the_whole_proposal(desk: Desk) -> None:
+    name = proposed_three(desk)["proposal_id"]
+    assert len(desk.do(f"/proposal keep {name} 1,2 3")["todos"]) == 4
+
+
+def test_a_part_is_accepted_from_the_inbox_of_the_shell(desk: Desk) -> None:
+    asked = next(q for q in proposed_three(desk)["questions"] if q["kind"] == "proposal")
+    assert [step["title"] for step in asked["about"]["plan"]] == ["Find the cap"]
+    bad = desk.shell.run("decide", asked["id"], "approve", "--args", '{"changes": [9]}', "--json")
+    assert (bad.code, bad.json["error"]) == (2, "The proposal has no change 9; it has 3.")
+    done = desk.shell.run("decide", asked["id"], "approve", "--args", '{"changes": [1]}', "--json")
+    assert done.code == 0, done
+    names = [t["name"] for t in desk.shell.run("show", "s1", "--json").json["todos"]]
+    assert names == ["Find the cap", "Compare"]
+
+
 def test_the_budget_is_never_passed_unasked(desk: Desk) -> None:
     (desk.shell.data).mkdir(exist_ok=True)
     settings = '[model]\nname = "openai:scripted"\ntoken_budget = 10000\nlongest_answer = 8192\n'
