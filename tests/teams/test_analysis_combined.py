@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from hitl_tui.teams.analysis.analysis_graph import around_of
 from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.analysis.analysis_report import brief
 from hitl_tui.teams.analysis.computation import analyse
@@ -51,7 +48,6 @@ def told(query: str, text: str) -> str:
         ("How much more rent do we pay per month now than in 2024?", "Difference: **EUR 130**"),
         ("By how many percent did the price per kWh rise in July 2025?", "Change in percent: **10%**"),
         ("By how much did consumption rise from 2024 to 2025?", "Difference: **910 kWh**"),
-        ("What do 7 windows with fitting cost?", "Total: **GBP 7,105** ((GBP 920 + GBP 95) × 7 windows)"),
         ("How long does the bathroom take, in days?", "**25 days**"),
     ],
 )
@@ -81,6 +77,7 @@ def test_korean_quantities(query: str, head: str) -> None:
         ("How much does it cost to buy 35 litres of the house blend?", SHOP),
         ("By how much did the energy bill of the cinema rise?", SHOP),
         ("By how many percent did the price of gas per kWh rise in July 2025?", SHOP),
+        ("What do 7 windows with fitting cost?", SHOP),
         ("연회비는 몇 퍼센트 올랐어?", CLUB),
     ],
 )
@@ -91,28 +88,3 @@ def test_what_is_not_stated_is_not_computed(query: str, text: str) -> None:
 def test_where_it_is_not_clear_how_the_nearest_quantities_are_shown() -> None:
     (said,) = brief(analyse("How much is the house blend altogether?", [Passage("notes.md", 2, 20, SHOP)])).absent
     assert said.startswith("Not computed: it isn't clear how. The quantities that come nearest: EUR 18.4 (notes.md:2)")
-
-
-@pytest.mark.parametrize(
-    ("query", "head"),
-    [
-        ("By how much was the energy budget exceeded in 2025?", "Difference: **EUR 864 over** (EUR 8,064 − EUR 7,200)"),
-        ("How much of the repairs budget was left?", "Left: **EUR 120** (EUR 3,000 − EUR 2,880)"),
-        (
-            "How much is left of the money set aside for the renovation?",
-            "Left: **EUR 1,056** (EUR 12,000 − EUR 10,944)",
-        ),
-    ],
-)
-def test_what_was_planned_and_what_was_used_are_set_side_by_side(tmp_path: Path, query: str, head: str) -> None:
-    (tmp_path / "budget-2025.csv").write_text("category,budget_eur\nEnergy,7200\nRepairs,3000\n")
-    (tmp_path / "actual-2025.csv").write_text("category,actual_eur\nEnergy,8064\nRepairs,2880\n")
-    (tmp_path / "plan.md").write_text("# Renovation\n\nWe have set aside 12,000 euros for the renovation.\n")
-    found = [Passage("plan.md", 3, 3, "We have set aside 12,000 euros for the renovation.")]
-    analysis = analyse(query, around_of(tmp_path, found))
-    assert head in brief(analysis).answer
-
-
-def test_a_file_that_is_no_table_is_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "odd.csv").write_bytes(b'a,b\n"\x00' + b"x" * 150_000 + b",1\n")
-    assert not analyse("How much is the total?", around_of(tmp_path, [Passage("odd.csv", 1, 1, "a")])).found

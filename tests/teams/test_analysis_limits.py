@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from hitl_tui.teams.analysis.analysis_graph import sections
+from hitl_tui.teams.analysis.analysis_graph import whole
 from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
 from hitl_tui.teams.analysis.computation import analyse
-from hitl_tui.teams.analysis.passage_quantities import of_passages
-from hitl_tui.teams.analysis.quantities import Quantity
+from hitl_tui.teams.analysis.quantities import Quantity, of_passages
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래"
 
@@ -117,8 +116,8 @@ def test_the_computation_goes_from_the_change_to_the_permitted_sum() -> None:
     assert "(10억 원 − 3억 원) ÷ 3억 원 × 100 = 233.3%" in formulas
     assert "233.3% > 5%" in formulas
     assert "3억 원 × (1 + 5 ÷ 100) = 3억 1,500만 원" in formulas
-    assert "|10억 원 − 3억 1,500만 원| = 6억 8,500만 원" in formulas
-    assert analysis.summary.startswith("인상률 233.3%, 상한 5% (law.md:12): 초과")
+    assert "10억 원 − 3억 1,500만 원 = 6억 8,500만 원" in formulas
+    assert analysis.summary == "인상률 233.3%, 문서의 상한 5%: 초과; 상한액 3억 1,500만 원 (law.md:12)"
     compared = next(step for step in analysis.steps if step.formula == "233.3% > 5%")
     assert [getattr(source, "label", source) for source in compared.sources] == ["query", "law.md:12"]
 
@@ -181,7 +180,8 @@ def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
     (tmp_path / "law.md").write_text(
         "# 증액\n\n- 제7조에 관한 글이다.\n- 증액은 5%를 초과하지 못한다.\n", encoding="utf-8"
     )
-    (section,) = sections(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")])
-    assert (section.line, section.heading) == (2, "증액")
-    assert label(find_limits([section])[0]) == "law.md:4"
-    assert sections(tmp_path, [Passage("../gone.md", 1, 1, "…")]) == ()
+    (document,) = whole(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")])
+    (limit,) = find_limits([document])
+    assert label(limit) == "law.md:4" and "증액" in limit.far
+    gone = Passage("../gone.md", 1, 1, "…")
+    assert whole(tmp_path, [gone]) == [gone]

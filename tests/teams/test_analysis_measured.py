@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.teams.analysis.arithmetic import measured_steps
+from hitl_tui.teams.analysis.computation import measured_steps
 from hitl_tui.teams.printed_figures import Run, amount, deleted, differences, figures, run_of
 
 

@@ -87,7 +87,6 @@ PRICE = "Our electricity price is 0.3187 EUR per kWh in 2026. From 1 January 202
             "Last year the service contract cost 1,840 EUR. This year it costs 1,932 EUR.",
             "**5%** ",
         ),
-        ("요금이 몇 % 올랐어?", "요금은 2025년에 3% 인상되었다.", "**3%** "),
         ("수확량은 2024년보다 몇 퍼센트 늘었어?", "수확량은 2024년 18톤, 2025년 21톤이었다.", "**16.7%** "),
         ("How much more will the fee be?", "The fee is 79 EUR; from March it will be 85 EUR.", "**EUR 6** "),
         ("By how much did sales grow in 2025?", "Sales: 10 in 2023, 12 in 2024, 15 in 2025.", "**3** (15 − 12)"),

@@ -104,7 +104,7 @@ async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> Non
     ]
     result, _ = await run(RISE_KO, found)
     law = line_of("housing-lease-act.md", "20분의 1")
-    assert result.summary == f"인상률 233.3%, 상한 5% ({law}): 초과; 상한액 3억 1,500만 원"
+    assert result.summary == f"인상률 233.3%, 문서의 상한 5%: 초과; 상한액 3억 1,500만 원 ({law})"
     assert result.data["change_percent"] == 233.3
     assert result.data["change_percent_exact"] == "700/3"
     assert result.citations[0].label == law
@@ -118,8 +118,8 @@ async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> Non
 async def test_the_english_scenario_gives_the_same_figures_from_either_language() -> None:
     for name, needle in (("summary-en.md", "one twentieth"), ("housing-lease-act.md", "20분의 1")):
         result, _ = await run(RISE_EN, passages(name, needle))
-        expected = f"Rise 233.3%, limit 5% ({line_of(name, needle)}): exceeds; the limit allows KRW 315 million"
-        assert result.summary == expected
+        expected = "Rise 233.3%, limit in the documents 5%: exceeds; the limit allows KRW 315 million"
+        assert result.summary == f"{expected} ({line_of(name, needle)})"
         assert "not an opinion" in result.text
 
 

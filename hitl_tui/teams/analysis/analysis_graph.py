@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -26,76 +26,42 @@ from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
 from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render, summary
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
-from hitl_tui.teams.analysis.arithmetic import measured_steps
-from hitl_tui.teams.analysis.computation import compute, with_insights
+from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
 from hitl_tui.teams.analysis.words import say
 from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
 from hitl_tui.teams.number_format import rounded
 from hitl_tui.teams.printed_figures import run_of
 
-MAX_BYTES = 5 * 1024 * 1024
-MAX_FILES = 12
+MAX_BYTES = 100_000
+MAX_FILES, MAX_PASSAGES = 12, 60
 _TEXT = (".md", ".txt", ".rst")
 _ANALYSIS = TypeAdapter(Analysis)
+_SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
+"""Words for the search that came before; a table isn't asked for them."""
 
 
-def sections(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Return the sections of the files that passages were cut from, the best files first, and small tables whole."""
-    found: list[Passage] = []
-    for path in list(dict.fromkeys(passage.path for passage in passages))[:MAX_FILES]:
-        found += _sections(path, _text(workspace, path))
-    return tuple(found)
-
-
-def tables(workspace: Path) -> tuple[Passage, ...]:
-    """Return the small tables of the workspace, whole."""
-    small = (file for file in table_files(workspace) if file.path.lower().endswith(_ROWS) and file.size <= _SMALL_TABLE)
-    return tuple(
-        one
-        for file in itertools.islice(small, _MOST_TABLES)
-        for one in _sections(file.path, _text(workspace, file.path))
-    )
-
-
-def _sections(path: str, text: str) -> list[Passage]:
-    if path.lower().endswith(_ROWS):
-        return [Passage(path, 1, text.count("\n") + 1, text)] if 0 < len(text) <= _SMALL_TABLE else []
-    if not path.lower().endswith(_TEXT):
-        return []
-    lines = text.splitlines()
-    starts = [0, *(number for number, line in enumerate(lines) if line.startswith("#") and number), len(lines)]
-    made, above = [], ""
-    for first, last in itertools.pairwise(starts):
-        titled = bool(lines[first:last]) and lines[first].startswith("#")
-        heading = lines[first].lstrip("# ") if titled else ""
-        body = lines[first + titled : last]
-        above = heading if lines[first : first + 1] and lines[first].startswith("# ") else above
-        named = heading if heading == above else f"{above} > {heading}"
-        made.append(Passage(path, first + titled + 1, last, "\n".join(body), heading=named))
-    return [one for one in made if one.text.strip() and len(one.text) <= MAX_SECTION]
+def whole(workspace: Path, passages: Sequence[Passage]) -> list[Passage]:
+    """Return the documents that passages were cut from, whole, the best first; what can't be read so as it is."""
+    made: dict[str, list[Passage]] = {}
+    for passage in passages:
+        known = made.setdefault(passage.path, [])
+        if len(made) <= MAX_FILES and not known and (text := _text(workspace, passage.path)):
+            known.append(Passage(passage.path, 1, text.count("\n") + 1, text))
+        elif not known or known[0].line != 1:
+            known.append(passage)
+    return list(itertools.chain.from_iterable(made.values()))
 
 
 def _text(workspace: Path, path: str) -> str:
     try:
         root = workspace.resolve()
         target = (root / path).resolve()
-        if not target.is_relative_to(root) or not target.is_file() or target.stat().st_size > MAX_BYTES:
+        if not path.lower().endswith(_TEXT) or not target.is_relative_to(root) or target.stat().st_size > MAX_BYTES:
             return ""
-        content = target.read_bytes()
-    except (OSError, ValueError, RuntimeError):
+        return target.read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError, RuntimeError):  # what no program can open, or wrote in another encoding
         return ""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp949", errors="replace")
-
-
-_ROWS = (".csv", ".tsv")
-_SMALL_TABLE, _MOST_TABLES, MAX_SECTION = 200_000, 40, 20_000
-MAX_PASSAGES = 60
-_SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
-"""Words for the search that came before; a table isn't asked for them."""
 
 
 class AnalysisState(TypedDict, total=False):
@@ -110,7 +76,6 @@ class AnalysisState(TypedDict, total=False):
     language: str
     passages: list[dict[str, Any]]
     measured: list[dict[str, Any]]
-    sections: list[dict[str, Any]]
     analysis: dict[str, Any]
     report: str
     table: dict[str, Any]
@@ -210,42 +175,26 @@ def _told(answer: Answer, language: str) -> dict[str, Any]:
     return kept
 
 
-def around_of(workspace: Path, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Return the files of passages in sections, and the small tables of the workspace."""
-    return tuple(dict.fromkeys((*sections(workspace, passages), *tables(workspace))))
-
-
-def _over_tables(workspace: Path, query: str) -> Analysis | None:
-    """Return what figures of several tables give for a question together; None where one table answers it."""
-    analysis = compute(query, tables(workspace), "comprehensive")
-    files = {source.path for step in analysis.steps for source in step.sources if isinstance(source, Citation)}
-    return analysis if len(files) > 1 else None
-
-
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Read the files that passages were cut from; or ask the tables of the workspace."""
     if state["analysis_type"] == "tables":
         task = runtime.context.task
         query = state["query"]
         before = _earlier_query(task)
-        table = await in_thread(_ask_table, runtime.context.workspace, query, before, language_of(query))
-        over = None if before else await asyncio.to_thread(_over_tables, runtime.context.workspace, query)
-        return {"table": table, **({"analysis": _ANALYSIS.dump_python(over, mode="json")} if over else {})}
+        return {"table": await in_thread(_ask_table, runtime.context.workspace, query, before, language_of(query))}
     passages = [Passage.from_dict(item) for item in state["passages"]]
     told: dict[str, Any] = {}
     paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
     if paths:
         said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
         told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
-    around = await asyncio.to_thread(around_of, runtime.context.workspace, passages)
-    return {"sections": [asdict(section) for section in around], "table": told if told.get("found") else {}}
+    read = await asyncio.to_thread(whole, runtime.context.workspace, passages)
+    return {"passages": [asdict(passage) for passage in read], "table": told if told.get("found") else {}}
 
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Do the arithmetic; where a table wasn't asked, let a person choose among the nearest queries."""
     if state["analysis_type"] == "tables":
-        if state.get("analysis"):
-            return {}
         near, language = state["table"]["choices"], language_of(state["query"])
         chosen = interrupt(which(list(near), language)) if near else ""
         if chosen not in near:
@@ -255,10 +204,7 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     measured = [Step(**step | {"sources": tuple(step["sources"])}) for step in state.get("measured", ())]
     passages = [Passage.from_dict(item) for item in state["passages"]]
     language = state["language"]
-    around = [Passage.from_dict(item) for item in state.get("sections", ())]
-    analysis = await asyncio.to_thread(
-        compute, state["query"], passages, state["analysis_type"], language, measured, around
-    )
+    analysis = await asyncio.to_thread(compute, state["query"], passages, state["analysis_type"], language, measured)
     return {"analysis": _ANALYSIS.dump_python(analysis, mode="json")}
 
 
@@ -267,9 +213,8 @@ async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext])
     if state["analysis_type"] == "tables":
         return {}
     analysis = _ANALYSIS.validate_python(state["analysis"])
-    around = state.get("sections", ()) if state["passages"] else ()
-    passages = [Passage.from_dict(item) for item in (*state["passages"], *around)]
-    noticed = await asyncio.to_thread(with_insights, analysis, state["query"], passages)
+    passages = [Passage.from_dict(item) for item in state["passages"]]
+    noticed = await asyncio.to_thread(with_insights, analysis, passages)
     return {"analysis": _ANALYSIS.dump_python(noticed, mode="json")}
 
 

@@ -12,7 +12,7 @@ QUERY: Final = "query"
 MAX_QUERY = 20_000
 """Characters of a question that are looked at."""
 QUOTE_LIMIT = 300
-TEXT_LIMIT = 20_000
+TEXT_LIMIT = 100_000
 
 Source = Citation | str
 """Where a figure comes from: a citation, the question itself (`QUERY`), or the TODOs whose output it is."""
@@ -41,7 +41,7 @@ class Passage:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Passage:
-        """Read a passage, its text cut at 20,000 characters; `heading` may be a list of texts, outermost first."""
+        """Read a passage, its text cut at 100,000 characters; `heading` may be a list of texts, outermost first."""
         heading, line = data.get("heading") or "", int(data.get("line", 1))
         return cls(
             path=str(data["path"]),

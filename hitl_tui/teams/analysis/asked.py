@@ -4,45 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.words import likeness, tokens
-from hitl_tui.teams.analysis.quantities import Quantity, of_question, spans, thing
-from hitl_tui.teams.analysis.words import (
-    ASKS_HOW_MUCH,
-    ASKS_WHAT_MAY_BE,
-    EACH,
-    FALL,
-    HOW_LONG,
-    LEFT,
-    MOVES,
-    OPERATORS,
-    PLANNED,
-    RISE,
-    SHARE,
-    TOTAL,
-    USED,
-    beyond,
-    closed,
-    matters,
-    under,
-)
+from hitl_tui.teams.analysis import words
+from hitl_tui.teams.analysis.quantities import Quantity, per_in, quantities_of, spans
 
 OWN, NEAR, FAR, BEFORE = 1.0, 0.95, 0.7, 0.5
-"""How well a quantity is about a word that its clause, its sentence, its headings, or the sentence before has."""
+"""How well a quantity is about a word that its clause has, its sentence, its headings, or the sentence before."""
 _SINCE = re.compile(
-    r"\b(?:since|from|than|compared\s(?:to|with))\s(?:in\s)?(?:19|20)\d\d|\d\s?년?(?:보다|에\s?비|\s?대비|부터)", re.I
-)
-_VERB = re.compile(r"(?:[아어여해]|[아어해]도|하면|으면|[나까]요|는데)$")
-_PREDICATE = 0.3
-"""How much a Korean verb says at most."""
-_NOW = re.compile(r"\bnow\b|지금|현재|올해", re.I)
-_PER = re.compile(
-    r"\b(?:per|an?|each|every)\s(?P<en>person|head|hour|day|night|week|month|year|kg|kwh|litre|km|piece)\b|"
-    r"(?P<ko>1인|시간|회|월|개|팀)\s?당",
+    r"\b(?:since|from|than|compared\s(?:to|with))\s(?:in\s)?(?:19|20)\d\d|\d\s?년?(?:보다|에\s?비|\s?대비|부터)|지금|현재|\bnow\b",
     re.I,
 )
+_VERB = re.compile(r"(?:[아어여해]|[아어해]도|하면|으면|[나까]요|는데|달래)$")
+_PREDICATE, _SUBJECT = 0.3, 0.5
+"""How much a Korean verb says at most, and a word at least without which a question is about something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +49,36 @@ class Asked:
 
     def __init__(self, question: str, language: str) -> None:
         self.text, self.language = question, language
-        self.per = next((thing(m["ko"] or m["en"]) for m in _PER.finditer(question)), "")
-        stated = of_question(question)
-        self.own = [replace(q, per=q.per or self.per) if q.amount.kind == "money" else q for q in stated]
-        self.closed = closed(question)
-        self.how_much, self.long = _has(ASKS_HOW_MUCH, question), _has(HOW_LONG, question)
-        self.share, self.total, self.each = _has(SHARE, question), _has(TOTAL, question), _has(EACH, question)
-        self.left, self.may = _has(LEFT, question), _has(ASKS_WHAT_MAY_BE, question)
-        self.beyond = beyond(question) or under(question)
-        self.moves = bool(matters(question) & {RISE, FALL})
-        self.differs = self.moves or _has(MOVES, question) or self.beyond or self.left
+        self.own = quantities_of(question)
+        self.per = per_in(question)
+        self.closed, self.may = words.closed(question), _has(words.MAY, question)
+        self.left, self.long = _has(words.LEFT, question), _has(words.LENGTH, question)
+        self.share = words.asks(question, "share") or words.asks(question, "rate")
+        self.total = _has(words.TOTAL, question)
+        self.direction = words.direction_of(question)
+        self.above, self.under = _has(words.ABOVE, question), _has(words.UNDER, question)
+        self.negated = _has(words.NEGATED, question)
+        self.differs = bool(
+            self.direction
+            or self.above
+            or self.under
+            or self.left
+            or _has(words.MOVES, question)
+            or words.asks(question, "change")
+        )
+        self.how_much = self.share or self.total or self.long or _has(words.HOW_MUCH, question)
         self.years = [int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", question)]
-        self.since, self.now = _has(_SINCE, question), _has(_NOW, question)
+        self.since = _has(_SINCE, question)
         self.words = self._words()
 
     @property
     def computes(self) -> bool:
         """Whether something has to be computed, not only looked up."""
-        asked = self.differs or self.share or self.total or self.each or self.long or self.own
-        return bool(asked and (self.how_much or self.share or self.long or self.total or self.closed))
+        asked = self.differs or self.share or self.total or self.per or self.long or self.own
+        return bool(asked and (self.how_much or self.closed))
 
     def _words(self) -> list[Word]:
-        stated = spans(self.text)
-        operators = [
-            m.span()
-            for e in (_PER, TOTAL, EACH, LEFT, HOW_LONG, OPERATORS, ASKS_WHAT_MAY_BE)
-            for m in e.finditer(self.text)
-        ]
+        passed = [*spans(self.text), *words.operators(self.text)]
         made: dict[str, Word] = {}
         for token in tokens(self.text):
             number = int(token.number or 0)
@@ -106,48 +86,49 @@ class Asked:
                 made[token.text] = Word((str(number),), 0.5, time=True)
             elif token.kind == "month" and number:
                 made[token.text] = Word((f"month{number}",), 0.4, time=True)
-            elif token.kind == "number" and number and re.match(r"\s?일(?!간)", self.text[token.end :]):
-                made[token.text] = Word((f"day{number}",), 0.4)
-            ends = any(token.start == end and not token.text.isascii() for _, end in stated)
-            if token.kind != "word" or token.filler or len(token.text) < 2 or ends:
+            glued = any(token.start == end and not token.text.isascii() for _, end in passed)
+            if token.kind != "word" or token.filler or len(token.text) < 2 or glued:
                 continue
-            if matters(token.text) & {RISE, FALL} or any(
-                _covers(one, token.start, token.end) for one in (*stated, *operators)
-            ):
+            if any(5 * (min(end, token.end) - max(start, token.start)) >= 2 * len(token.text) for start, end in passed):
                 continue
             language = "en" if token.text.isascii() else "ko"
             weight = max(0.15, min(telling(form, language) for form in token.forms))
             weight = min(weight, _PREDICATE) if language == "ko" and _VERB.search(token.text) else weight
-            role = any(one.match(form) for one in (PLANNED, USED) for form in token.forms)
+            role = any(one.match(form) for one in (words.PLANNED, words.USED) for form in token.forms)
             made.setdefault(token.forms[-1], Word(token.forms, weight, role))
         return list(made.values())
 
     def covers(self, quantities: Sequence[Quantity]) -> list[list[float]]:
         """Return how well each quantity is about each word."""
-        every = frozenset[str]().union(*(q.own | q.near | q.far | q.before | {q.per, q.noun} for q in quantities))
-        hits = [frozenset(word for word in every if word and _alike(asked.forms, word)) for asked in self.words]
+        every = frozenset[str]().union(*(q.own | q.near | q.far | q.before | q.per | {q.noun} for q in quantities)) - {
+            ""
+        }
+        hits = [frozenset(word for word in every if _alike(asked.forms, word)) for asked in self.words]
         return [[_cover(q, hit) for hit in hits] for q in quantities]
 
+    def weight(self, covers: Sequence[float]) -> float:
+        """Return how much of what the question says is accounted for."""
+        return sum(word.weight * one for word, one in zip(self.words, covers, strict=True))
+
     def score(self, covers: Sequence[float]) -> float:
-        """Return the share of what the question says that is accounted for; or of what it is about besides the time."""
+        """Return the share of what the question says that is accounted for; or of what it is about besides the time.
+
+        It is none where something that says what is meant isn't accounted for at all.
+        """
         pairs = list(zip(self.words, covers, strict=True))
+        if any(not one and word.weight >= _SUBJECT and not (word.time or word.role) for word, one in pairs):
+            return 0.0
         parts = [pairs, [(word, one) for word, one in pairs if not word.time]]
-        return min(
-            (sum(w.weight * one for w, one in part) / sum(w.weight for w, _ in part) for part in parts if part),
-            default=0.0,
-        )
+        shares = (sum(w.weight * one for w, one in part) / sum(w.weight for w, _ in part) for part in parts if part)
+        return min(shares, default=0.0)
 
 
 def _has(expression: re.Pattern[str], text: str) -> bool:
     return expression.search(text) is not None
 
 
-def _covers(span: tuple[int, int], start: int, end: int) -> bool:
-    return 5 * (min(span[1], end) - max(span[0], start)) >= 2 * (end - start)
-
-
 def _cover(q: Quantity, hit: frozenset[str]) -> float:
-    if hit & q.own or q.per in hit or q.noun in hit:
+    if hit & (q.own | q.per) or q.noun in hit:
         return OWN
     return NEAR if hit & q.near else FAR if hit & q.far else BEFORE if hit & q.before else 0.0
 
@@ -155,7 +136,7 @@ def _cover(q: Quantity, hit: frozenset[str]) -> float:
 def _alike(forms: Sequence[str], word: str) -> bool:
     """Whether a word of a question and one of a document stand for the same."""
     for form in forms:
-        if likeness(form, word) >= 0.75 or matters(form) & matters(word):
+        if likeness(form, word) >= 0.75:
             return True
         if form.isascii() and word.isascii():
             if len(form) >= 6 and len(word) >= 6 and form[:6] == word[:6]:

@@ -1,4 +1,4 @@
-"""Whether a sentence states an amount as a bound, and where it says that a bound holds, doesn't hold, or how soon."""
+"""Whether a sentence states an amount as a bound, or says where a bound doesn't hold."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ _LEFT = (
 _AFTER = [(bound, re.compile(pattern)) for bound, pattern in _RIGHT]
 _BEFORE = [(bound, re.compile(f"{pattern}$")) for bound, pattern in _LEFT]
 _NOT_CAPPED = re.compile(r"(?:may|can|does|do|did|will)\s?(?:already\s)?(?:exceed|go\sover)")
-_EXCEPTION = re.compile(
+EXCEPTION = re.compile(
     r"적용(?:되|하|받)지\s?[않아못]|적용을\s?배제|적용이\s?없|예외|(?:does|do|is|are)\snot\sappl|not\sapplicable|exempt|exception",
     re.IGNORECASE,
 )
-_CAP = re.compile(r"상한|한도|제한|\bcap\b|limit|ceiling", re.IGNORECASE)
-_SCOPE = re.compile(r"적용된다|\bapplies\b", re.IGNORECASE)
 _WAIT = re.compile(
     r"이내에는\s?(?:[가-힣]+\s){0,2}(?:하지\s?[못않]|할\s?수\s?없)|\bnot\s[a-z\s]{3,40}within\s", re.IGNORECASE
 )
@@ -40,7 +38,7 @@ _WAIT = re.compile(
 
 def bound_of(text: str, start: int, end: int, amount: Amount) -> str:
     """Return how the sentence from `start` to `end` bounds an amount: `max`, `below`, `min`, or not at all."""
-    if _EXCEPTION.search(text[start:end]):
+    if EXCEPTION.search(text[start:end]):
         return ""
     left = text[max(start, amount.start - 60) : amount.start].lower()
     right = text[amount.end : min(end, amount.end + 70)].lower()
@@ -54,18 +52,3 @@ def bound_of(text: str, start: int, end: int, amount: Amount) -> str:
         if match and not _NOT_CAPPED.search(left[max(0, match.start() - 12) : match.end()]):
             return bound
     return ""
-
-
-def scope_of(text: str) -> tuple[str, str]:
-    """Return what a sentence says of a limit (where it holds, or not, how soon) in two languages, or nothing."""
-    capped = _CAP.search(text)
-    if capped and _EXCEPTION.search(text):
-        return "상한이 적용되지 않는 경우", "Where the limit does not apply"
-    if capped and _SCOPE.search(text):
-        return "상한이 적용되는 범위", "Where the limit applies"
-    return ("시기에 대한 제한", "A limit in time") if _WAIT.search(text) else ("", "")
-
-
-def is_capped(text: str) -> bool:
-    """Whether a sentence speaks of a limit."""
-    return _CAP.search(text) is not None

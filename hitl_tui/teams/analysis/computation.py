@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step
-from hitl_tui.teams.analysis.arithmetic import question_steps, written_steps
-from hitl_tui.teams.analysis.changes import find_changes
-from hitl_tui.teams.analysis.combine import Outcome, combine
-from hitl_tui.teams.analysis.limits import Held, hold_change, notes_on
-from hitl_tui.teams.analysis.passage_quantities import of_passages
-from hitl_tui.teams.analysis.words import say
+from hitl_tui.teams.analysis.asked import Asked
+from hitl_tui.teams.analysis.bounds import EXCEPTION
+from hitl_tui.teams.analysis.operations import combine, of_question
+from hitl_tui.teams.analysis.quantities import of_passages
+from hitl_tui.teams.analysis.words import say, sentences
 from hitl_tui.teams.contract import language_of
+from hitl_tui.teams.number_format import exact
+from hitl_tui.teams.printed_figures import Run, differences
 
 MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
+_MEASURED, _NOTES = 12, 4
 _NOTHING = (
     "질문에도 찾은 구절에도 이 질문에 맞게 계산하거나 견줄 수치가 없어 계산하지 않았습니다.",
     "Nothing was computed: neither the question nor the passages found have figures that fit what is asked.",
@@ -28,7 +29,7 @@ _NOTHING = (
 def analyse(query: str, passages: Sequence[Passage | Mapping[str, Any]] = ()) -> Analysis:
     """Return what can be computed for a question and passages, as `Passage` or as the search team's dictionaries."""
     read = [item if isinstance(item, Passage) else Passage.from_dict(item) for item in passages]
-    return with_insights(compute(query, read), query, read)
+    return with_insights(compute(query, read), read)
 
 
 def compute(
@@ -37,7 +38,6 @@ def compute(
     analysis_type: str = "comprehensive",
     language: str = "",
     measured: Sequence[Step] = (),
-    sections: Sequence[Passage] = (),
 ) -> Analysis:
     """Return what can be computed for a question, without insights.
 
@@ -47,38 +47,23 @@ def compute(
         analysis_type: `comprehensive`, or one part: `change`, `limits`.
         language: `ko` or `en`; the question's own when empty.
         measured: what commands measured before and after, as steps.
-        sections: what stands around the passages.
     """
     query = query[:MAX_QUERY]
     language = language or language_of(query)
-    amounts = parse_amounts(query)
-    changes = find_changes(query, amounts)
-    steps = [step for change in changes for step in change.steps(language)]
-    outcome = Outcome()
-    held: list[Held] = []
-    stated = of_passages([*_cut(sections), *_cut(passages)]) if analysis_type != "change" else []
-    if changes and stated:
-        held = [hold_change(change, stated, query, language) for change in changes]
-        steps += [step for one in held for step in one.steps]
-    if not steps:
-        steps += written_steps(query, amounts, language)
-    if not steps and analysis_type != "change":
-        outcome = combine(query, stated, language)
-        steps += outcome.steps
-    if not steps:
-        steps += question_steps(query, amounts, language)
-    steps += measured
-    ratio = changes[0].percent if changes else None
+    asked = Asked(query, language)
+    stated = of_passages(_cut(passages)) if analysis_type != "change" else []
+    outcome = of_question(asked, stated)
+    if not outcome.steps:
+        outcome = combine(asked, stated)
     analysis = Analysis(
         language=language,
-        steps=tuple(steps),
-        limits=(*(limit for one in held for limit in one.limits), *outcome.limits),
-        findings=(*(finding for one in held for finding in one.findings), *outcome.findings),
-        change_percent="" if ratio is None else str(ratio),
-        not_computed="" if steps else outcome.refused or say(language, *_NOTHING),
+        steps=(*outcome.steps, *measured),
+        limits=(outcome.limit,) if outcome.limit else (),
+        findings=(outcome.finding,) if outcome.said or (outcome.steps and stated) else (),
+        change_percent="" if outcome.change is None else str(outcome.change),
+        not_computed="" if outcome.steps or measured else outcome.refused or say(language, *_NOTHING),
     )
-    summary = next((one.summary for one in held if one.summary), "") or outcome.summary
-    return replace(analysis, summary=summary or _summary(analysis))
+    return replace(analysis, summary=outcome.summary or _summary(analysis))
 
 
 def _cut(passages: Sequence[Passage]) -> list[Passage]:
@@ -86,10 +71,18 @@ def _cut(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
 
 
-def with_insights(analysis: Analysis, query: str, passages: Sequence[Passage]) -> Analysis:
-    """Return the analysis with what is worth noticing besides the figures; the arguments are those of `compute`."""
-    language = analysis.language
-    insights = notes_on(analysis.limits, query, passages, language)
+def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
+    """Return the analysis with what is worth noticing besides: where a limit doesn't hold, what is missing."""
+    language, insights = analysis.language, []
+    for passage in (p for p in passages if p.path in {limit.citation.path for limit in analysis.limits}):
+        cited = [
+            passage.cite(*span) for span in sentences(passage.text) if EXCEPTION.search(passage.text[slice(*span)])
+        ]
+        lead = say(language, "상한이 적용되지 않는 경우", "Where the limit does not apply")
+        insights += [Finding(f"{lead}: “{' '.join(one.quote.split())}”", (one,)) for one in cited]
+    insights = sorted(dict.fromkeys(insights), key=lambda note: language_of(note.text.split(":", 1)[1]) != language)[
+        :_NOTES
+    ]
     if analysis.found and not passages:
         korean = "주어진 문서가 없어 질문만으로 계산했습니다."
         english = "No documents were given; this is computed from the question alone."
@@ -107,3 +100,24 @@ def _summary(analysis: Analysis) -> str:
     steps = analysis.steps
     first = next((step for step in steps if step.exact and step.exact == analysis.change_percent), steps[0])
     return f"{first.what}: {first.value}"
+
+
+def measured_steps(runs: Sequence[Run], language: str) -> list[Step]:
+    """Return one step for each figure that commands printed before and after, and that is another now.
+
+    Args:
+        runs: in the order of the plan.
+        language: `ko` or `en`.
+    """
+    steps: list[Step] = []
+    for found in [one for one in differences(runs) if one.changed][:_MEASURED]:
+        low, high = sorted((found.before, found.after), key=lambda figure: figure.value)
+        about = say(language, "약 ", "about ") if found.before.sized else ""
+        less = found.after.value < found.before.value
+        side = say(language, "감소", "less") if less else say(language, "증가", "more")
+        what = say(language, f"{found.after.label}, 전후 차이", f"{found.after.label}, before and after")
+        formula = f"{high.text} − {low.text} = {about}{found.apart}"
+        value = f"{about}{found.apart} {side} ({found.before.text} → {found.after.text})"
+        sources = (found.earlier, found.later)
+        steps.append(Step(what, formula, value, exact(found.after.value - found.before.value), sources))
+    return steps

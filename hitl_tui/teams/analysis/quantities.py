@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import PurePosixPath
 
-from hitl_tui.tables.words import hangul_forms, lexicon, words_of
+from hitl_tui.meaning.frequencies import telling
+from hitl_tui.tables.words import hangul_forms, is_past, is_question_word, lexicon, words_of
 from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.analysis_model import QUERY, Source
-from hitl_tui.teams.analysis.calendar_dates import date_places
+from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source
+from hitl_tui.teams.analysis.bounds import bound_of
 from hitl_tui.teams.analysis.units import Amount
+from hitl_tui.teams.analysis.words import LATER, SOONER, direction_of, sentences
+from hitl_tui.teams.contract import Citation
 
+MAX_QUANTITIES = 6000
+_COUNTERS = "팀|명|개|장|권|대|병|잔|곳|채|건|박|번|회|달|시간|사람|마리|부|인|일|kg"
 _PER_AFTER = re.compile(
     r"\s?(?:(?:per|an?|each|for\s(?:one|an?|each|every))\s(?P<en>[a-z]+)|/\s?(?P<slash>[a-z가-힣]+)|(?P<each>each|apiece))",
     re.I,
 )
-_COUNTERS = "팀|명|개|장|권|대|병|잔|곳|채|건|박|번|회|달|시간|사람|마리|인|일|kg"
 _PER_BEFORE = re.compile(
     rf"(?:(?P<ko>[가-힣]{{1,4}}?)\s?당|(?<!\d)1?\s?(?P<one>{_COUNTERS})에|(?<![가-힣\d])(?:한|1)\s?(?P<a>{_COUNTERS})|"
     r"(?P<month>매?월|달)|(?P<year>매년|연간|연)|(?P<day>하루|매일|일일))\s?(?:에\s?)?$|"
     r"\b(?P<each>monthly|month|yearly|annual|daily|hourly|weekly|nightly)\b[^.;\d]{0,40}$",
+    re.I,
+)
+_PER_ASKED = re.compile(
+    r"\b(?:per|an?|each|every)\s(?P<en>person|head|hour|day|night|week|month|year|kg|kwh|litre|km|piece)\b|"
+    r"(?P<ko>1인|시간|회|월|개|팀)\s?당",
     re.I,
 )
 _UNIT_OF = re.compile(rf"\s?(?:{_COUNTERS})?(?:에|당)?\s?[$€£₩]?\s?\d|\S{{0,3}}(?:에|당)\s")
@@ -52,6 +63,20 @@ _MONTH = re.compile(
     r"\b(?P<may>(?-i:May))\b|\b(?:19|20)\d\d-(?P<iso>\d\d)\b",
     re.I,
 )
+_FROM_RIGHT = re.compile(r"\s?(?:[→⇒➔]|-{1,3}>|={1,3}>|에서|이?던|였|이었|인데)")
+_FROM_LEFT = re.compile(r"(?:\bfrom|기존|원래|종전)\s(?:the\s)?$", re.I)
+_TO_RIGHT = re.compile(r"\s?(?:으로|로)(?=[\s.,?!]|$|[올내인증감바변뛰늘줄미연옮])|\s?이\s?[됐되]")
+_TO_LEFT = re.compile(r"(?:[→⇒➔]|-{1,3}>|={1,3}>|\b(?:to|becomes?|became|will\sbe|is\snow))\s?$", re.I)
+_BY_RIGHT = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?([가-힣a-z]+)", re.I)
+_BY_LEFT = re.compile(r"\b(?:by\s(?:about\s|some\s)?|[a-z]+(?:crease|aise|ise|ut|uction|count|op)\sof\s)$", re.I)
+_RANGE = re.compile(r"범위|사이|\b(?:rang(?:e|es|ed|ing)|var(?:y|ies)|between)\b", re.I)
+_BREAK = re.compile(r"[;:()|]|,(?!\d)|\s[-–—]\s|\s(?:and|but)\s|(?<=[고며])\s|\s(?:및|그리고)\s")
+_GOES_ON = re.compile(
+    r"^\W*(?:\d+[.)]\s)?(?:this|these|that|there|after|from|since|of)\b|\b(?:it|they|them)\b|^\W*(?:이는|그|단)\s", re.I
+)
+_NAMES = 0.45
+"""How much an English word has to say to name something."""
+_SEPARATOR = re.compile(r":?-+:?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +85,7 @@ class Quantity:
 
     Args:
         amount: how much.
-        per: what it is for one of (`night`, `month`, a noun), or empty.
+        per: what it is for one of (`night`, `month`, a noun).
         noun: what is counted, or empty.
         own: words of its clause.
         near: words of its sentence or row.
@@ -68,19 +93,16 @@ class Quantity:
         before: words of the sentence before.
         when: year and month that it is of, 0 for what isn't said.
         turn: -1 for what was so, or was planned; 1 for what became of it; 0 where nothing says so.
+        by: it says by how much something rises or falls.
         bound: `max`, `below`, `min`, or empty.
         source: where it stands.
         place: its file, and its sentence or row in it.
         said: the sentence.
-        column: of a figure of a table its column.
-        rows: how many rows it is the sum of; 0 for a figure as it stands.
-        moves: the sentence says by how much something rises (1) or falls (-1), and this is it.
-        paired: the sentence says that it becomes another, or that another became it.
-        derived: it was computed of others, as `said` has it.
+        derived: the formula by which it was computed of others.
     """
 
     amount: Amount
-    per: str = ""
+    per: frozenset[str] = frozenset()
     noun: str = ""
     own: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
@@ -88,15 +110,12 @@ class Quantity:
     before: frozenset[str] = frozenset()
     when: tuple[int, int] = (0, 0)
     turn: int = 0
+    by: bool = False
     bound: str = ""
     source: Source = QUERY
     place: tuple[str, int] = ("", 0)
     said: str = ""
-    column: str = ""
-    rows: int = 0
-    moves: int = 0
-    paired: bool = False
-    derived: bool = False
+    derived: str = ""
 
     @property
     def value(self) -> Fraction:
@@ -105,7 +124,7 @@ class Quantity:
 
     @property
     def of(self) -> tuple[str, str]:
-        """What has to be the same where two are compared: the kind and unit, or what is counted."""
+        """What has to be the same where two are compared: the kind and unit."""
         return (self.amount.kind, self.amount.unit.strip())
 
 
@@ -119,36 +138,134 @@ def words_in(text: str) -> frozenset[str]:
     """Return the words of a text in the forms that they may be looked for in."""
     found: set[str] = set()
     for word in re.findall(r"[가-힣]+|[A-Za-z][A-Za-z'’]*|\d+월|(?<!\d)(?:19|20)\d\d(?!\d)", text):
-        found |= set(forms_of(word))
-    for match in _MONTH.finditer(text):
-        found.add(f"month{month_of(match)}")
-    return frozenset(found)
+        found |= set(_forms(word))
+    return frozenset(found.union(f"month{_month(match)}" for match in _MONTH.finditer(text)))
 
 
 @lru_cache(65536)
-def forms_of(word: str) -> tuple[str, ...]:
+def _forms(word: str) -> tuple[str, ...]:
     if "가" <= word[0] <= "힣":
         return tuple(form for form in hangul_forms(word) if len(form) > 1 or form in lexicon().alike)
     return words_of(word) or (word.lower(),)
 
 
-def month_of(match: re.Match[str]) -> int:
-    """Return the month that is named."""
+def _month(match: re.Match[str]) -> int:
     if match["ko"] or match["iso"]:
         return int(match["ko"] or match["iso"])
     return lexicon().months[(match["en"] or match["may"]).lower()]
 
 
-def when_of(text: str) -> tuple[int, int]:
+def _when(text: str) -> tuple[int, int]:
     """Return the year and month that a text names; 0 for none, or for several."""
     years = {int(m.group()) for m in _YEAR.finditer(text)}
-    months = {month_of(m) for m in _MONTH.finditer(text)}
+    months = {_month(m) for m in _MONTH.finditer(text)}
     return (years.pop() if len(years) == 1 else 0, months.pop() if len(months) == 1 else 0)
 
 
-def in_text(text: str, *, dates: bool = True) -> list[tuple[Amount, str]]:
-    """Return the amounts of a text with what each counts, dates too where they are wanted."""
-    amounts = list(parse_amounts(text, dates=dates))
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return the places of what a question states, and of what it asks an amount for one of."""
+    return [*((a.start, a.end) for a, _ in _stated(text)), *(m.span() for m in _PER_ASKED.finditer(text))]
+
+
+def per_in(question: str) -> str:
+    """Return what a question asks an amount for one of, or an empty text."""
+    return next((thing(m["ko"] or m["en"]) for m in _PER_ASKED.finditer(question)), "")
+
+
+def quantities_of(question: str) -> list[Quantity]:
+    """Return what a question states, dates among it."""
+    per = per_in(question)
+    made = list(_of_sentence(Passage("", 1, 1, question), question, 0, len(question), 0, frozenset()))
+    of_each = frozenset([per] if per else ())
+    return [
+        replace(q, source=QUERY, bound="", per=q.per or of_each if q.amount.kind == "money" else q.per) for q in made
+    ]
+
+
+def of_passages(passages: Sequence[Passage]) -> list[Quantity]:
+    """Return what passages state, in their order, each place once."""
+    found: dict[tuple[object, ...], Quantity] = {}
+    for passage in passages:
+        for one in _of_passage(passage):
+            label = one.source.label if isinstance(one.source, Citation) else one.source
+            found.setdefault((label, one.of, one.value, one.amount.text), one)
+        if len(found) > MAX_QUANTITIES:
+            break
+    return list(found.values())
+
+
+def _of_passage(passage: Passage) -> Iterator[Quantity]:
+    file = words_in(f"{re.sub(r'[_.-]', ' ', PurePosixPath(passage.path).stem)} {passage.heading}")
+    text = passage.text
+    for table in re.finditer(r"(?m)^[ \t]*\|.*(?:\n[ \t]*\|.*)+", text):
+        text = text.replace(table.group(), _rows(table.group()), 1)
+    passage = replace(passage, text=text)
+    before, above = frozenset[str](), frozenset[str]()
+    for number, (start, end) in enumerate(sentences(text)):
+        said = text[start:end]
+        if said.lstrip().startswith("#") or (
+            start == 0 and passage.line <= 1 and not re.search(r"[.!?:]\s*$|\d", said)
+        ):
+            above = words_in(said)
+            continue
+        goes_on = _GOES_ON.search(said) is not None or not _named(re.sub(r"[\d,.]+\S*", " ", said))
+        for one in _of_sentence(passage, text, start, end, number, file | above):
+            yield replace(one, before=before, near=one.near | before if goes_on else one.near)
+        before = words_in(said) | (before if goes_on else frozenset())
+
+
+def _rows(table: str) -> str:
+    """Return a table with each row as search shows those of CSV files: `name: cell, name: cell`."""
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in table.split("\n")]
+    lines = [
+        "" if all(map(_SEPARATOR.fullmatch, row)) else ", ".join(map(": ".join, zip(rows[0], row, strict=False)))
+        for row in rows
+    ]
+    return "\n".join(["", *lines[1:]])
+
+
+def _of_sentence(
+    passage: Passage, text: str, start: int, end: int, number: int, far: frozenset[str]
+) -> Iterator[Quantity]:
+    """Yield what a sentence states, of words of the headings and file."""
+    said = text[start:end]
+    stated = [one for one in _stated(said) if not _is_unit(said, one[0])]
+    if not stated:
+        return
+    near, cite, whole, ranges = words_in(said), passage.cite(start, end), _when(said), _RANGE.search(said)
+    for n, (amount, noun) in enumerate(stated):
+        # Dates end what belongs to other dates only.
+        dated = amount.kind == "date"
+        left = max((a.end for a, _ in stated[:n] if dated or a.kind != "date"), default=0)
+        right = min((a.start for a, _ in stated[n + 1 :] if dated or a.kind != "date"), default=len(said))
+        clause = _clause(said, amount, left, right)
+        own, when = words_in(clause), _when(clause)
+        own |= {"price"} if amount.kind == "money" else frozenset()  # whatever is called cost, sum or amount is money
+        led = when if when[0] else _when(said[: amount.start])
+        years = frozenset(word for word in near if word.isdigit() and word != str(led[0]))
+        others = _others(said, stated, n) - own
+        by = not ranges and _is_by(said, amount)
+        at = replace(amount, start=start + amount.start, end=start + amount.end)
+        yield Quantity(
+            amount,
+            per=_per(said, amount, left, right),
+            noun=noun,
+            own=own,
+            near=near - years - others,
+            far=far | others,
+            when=(led[0], when[1] or (whole[1] if led[0] in (0, whole[0]) else 0)),
+            turn=0 if ranges or by else _turn(said, amount, clause),
+            by=by,
+            bound="" if dated else bound_of(text, start, end, at),
+            source=cite,
+            place=(passage.path, passage.line * 1000 + number),
+            said=said,
+        )
+
+
+def _stated(text: str) -> list[tuple[Amount, str]]:
+    """Return the amounts and dates of a text with what each counts."""
+    amounts = list(parse_amounts(text, dates=True))
     for match in _SPOKEN.finditer(text):
         start, end = match.span("n")
         if not any(a.start < end and start < a.end for a in amounts):
@@ -170,37 +287,75 @@ def _counted(text: str, amount: Amount) -> tuple[Amount, str]:
     return replace(amount, unit=f" {follows['noun']}", end=follows.end()), thing(follows["noun"])
 
 
-def is_unit(text: str, amount: Amount) -> bool:
+def _is_unit(text: str, amount: Amount) -> bool:
     """Whether one of something says what another amount is for: `한 팀 40,000원`, `1박에`."""
     if amount.kind == "date" or amount.value != 1 or amount.text.strip().lower() == "one":
         return False
     return _UNIT_OF.match(text[amount.end :]) is not None
 
 
-def per_of(text: str, amount: Amount, before: int, after: int) -> str:
-    """Return what an amount is for one of, by the words beside it."""
-    right = _PER_AFTER.match(text[amount.end : after])
-    if right:
-        return "each" if right["each"] else thing(right["en"] or right["slash"])
-    left = _PER_BEFORE.search(text[max(before, amount.start - 60) : amount.start])
-    if not left:
-        return ""
-    if left["month"] or left["year"] or left["day"]:
-        return "month" if left["month"] else "year" if left["year"] else "day"
-    return thing(left["ko"] or left["one"] or left["a"] or left["each"])
+def _per(text: str, amount: Amount, before: int, after: int) -> frozenset[str]:
+    """Return what an amount is for one of, by the words beside it: `회원 1인당 월 15,000원` for two things."""
+    found: set[str] = set()
+    if amount.kind == "date":
+        return frozenset()
+    if right := _PER_AFTER.match(text[amount.end : after]):
+        found.add("each" if right["each"] else thing(right["en"] or right["slash"]))
+    lead = text[max(before, amount.start - 60) : amount.start]
+    while left := _PER_BEFORE.search(lead):
+        named = left["ko"] or left["one"] or left["a"] or left["each"]
+        found.add(thing(named) if named else "month" if left["month"] else "year" if left["year"] else "day")
+        lead = lead[: left.start()]
+    return frozenset(found)
 
 
-def of_question(question: str) -> list[Quantity]:
-    """Return what a question states."""
-    stated = [(a, noun) for a, noun in in_text(question, dates=False) if not is_unit(question, a)]
-    made = []
-    for n, (amount, noun) in enumerate(stated):
-        left = stated[n - 1][0].end if n else 0
-        right = stated[n + 1][0].start if n + 1 < len(stated) else len(question)
-        made.append(Quantity(amount, per_of(question, amount, left, right), noun, said=question))
-    return made
+def _turn(said: str, amount: Amount, clause: str) -> int:
+    """Return -1 where an amount is what was so before, 1 where it is what became of it, 0 where nothing says so."""
+    left, right = said[: amount.start], said[amount.end :]
+    if _TO_LEFT.search(left) or _TO_RIGHT.match(right):
+        return 1
+    if _FROM_LEFT.search(left) or _FROM_RIGHT.match(right) or SOONER.search(clause):
+        return -1
+    return 1 if LATER.search(clause) else 0
 
 
-def spans(text: str) -> list[tuple[int, int]]:
-    """Return the places of a text's amounts and dates."""
-    return [(a.start, a.start + len(a.text)) for a, _ in in_text(text)] + [m.span() for m in date_places(text)]
+def _is_by(said: str, amount: Amount) -> bool:
+    """Whether an amount is that by which something rises or falls."""
+    left, right = said[: amount.start], said[amount.end :]
+    if amount.kind == "date" or _TO_RIGHT.match(right) or _TO_LEFT.search(left):
+        return False
+    after = _BY_RIGHT.match(right)
+    moved = after is not None and (direction_of(after[1]) or re.match(r"추가|(?:off|less|more)\b", after[1]))
+    return bool(moved or _BY_LEFT.search(left))
+
+
+def _clause(said: str, amount: Amount, left: int, right: int) -> str:
+    """Return what belongs to an amount of what stands between it and the others."""
+    after = _BREAK.search(said, amount.end, right)
+    lead = said[left : amount.start]
+    breaks = list(_BREAK.finditer(lead)) if left else []
+    if breaks:
+        lead = lead[breaks[0].start() :] if len(breaks) > 1 else lead[breaks[0].end() :]
+    return f"{lead} {said[amount.end : after.start() if after else right]}"
+
+
+def _others(said: str, stated: Sequence[tuple[Amount, str]], n: int) -> frozenset[str]:
+    """Return the names of the amounts of its kind before one that has a name of its own."""
+    ends = [0, *(amount.end for amount, _ in stated)]
+    leads = [_named(said[ends[m] : stated[m][0].start]) for m in range(n + 1)]
+    like = (stated[n][0].kind, stated[n][0].unit)
+    named = [lead for (a, _), lead in zip(stated, leads[:n], strict=False) if (a.kind, a.unit) == like]
+    return frozenset[str]().union(*named) if n and leads[n] else frozenset()
+
+
+def _named(lead: str) -> frozenset[str]:
+    """Return the words of a text that name something."""
+    found: set[str] = set()
+    for word in re.findall(r"[가-힣]{2,}|[A-Za-z]{3,}", LATER.sub(" ", SOONER.sub(" ", lead))):
+        if word[0] >= "가":
+            verb = is_past(word) or word[-1] in "며고면서" or is_question_word(word)
+        else:
+            verb = telling(word.lower(), "en") < _NAMES
+        forms = () if verb else _forms(word)
+        found |= set() if any(form in lexicon().filler for form in forms) else set(forms)
+    return frozenset(found)

@@ -55,9 +55,9 @@ class AnalysisTeam(Team):
         if not asked.words and len(asked.own) + len(asked.years) > 1:
             return Concern.ALONE
         stated = [q for q in asked.own if q.amount.kind != "percent"]
-        figures = stated or asked.total or asked.each or (asked.share and not asked.own)
-        compared = asked.moves or asked.beyond or asked.left or (asked.differs and asked.how_much)
-        changed = asked.moves and len(asked.own) > 1
+        figures = stated or asked.total or asked.per or (asked.share and not asked.own)
+        compared = asked.direction or asked.above or asked.under or asked.left or (asked.differs and asked.how_much)
+        changed = asked.direction and len(asked.own) > 1
         return Concern.BESIDE if changed or (asked.computes and (figures or compared)) else Concern.NONE
 
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
