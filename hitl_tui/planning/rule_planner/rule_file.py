@@ -121,6 +121,10 @@ class Action:
     before: Expression | None
     after: Expression | None
 
+    def found_in(self, text: str) -> bool:
+        """Whether a text has the word."""
+        return any(e.search(text) for e in (self.before, self.after) if e is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class ReviseRules:
@@ -130,17 +134,13 @@ class ReviseRules:
     number: Expression
     everything: Expression
     again: Expression
-    listing: Expression
     particle: Expression
     filler: Expression
-    subject: Expression
-    subject_verb: Expression
-    subject_article: Expression
-    subject_end: Expression
-    subject_and: Expression
+    imperative: Expression
+    around: Expression
+    sentence: Expression
     polite: Expression
     measured: Expression
-    figure: Expression
     actions: tuple[Action, ...]
 
 
