@@ -46,12 +46,10 @@ class TablePlanner:
         if feedback or not asked or not _usable(agents):
             return planned
         step = _table_step(query, planned.intent.language)
-        match await _asked(self._about, query):
-            case "table":
-                return replace(planned, plan=_instead(planned.plan, asked, step))
-            case "both":
-                return replace(planned, plan=_beside(planned.plan, asked, step))
-        return planned
+        about = await _asked(self._about, query)
+        if about == "text":
+            return planned
+        return replace(planned, plan=_with_table(planned.plan, asked, step, searches=about == "both"))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
@@ -127,28 +125,26 @@ def _table_step(query: str, language: str) -> ExecutionStep:
     )
 
 
-def _beside(plan: ExecutionPlan, asked: Sequence[ExecutionStep], step: ExecutionStep) -> ExecutionPlan:
-    """Return a plan with a step beside some, of which only those that search stay."""
-    searches = [one for one in asked if one.agent == SEARCH] or list(asked)
-    gone = {one.id or one.agent for one in asked if one not in searches}
-    kept = [
-        replace(one, dependencies=tuple(d for d in one.dependencies if d not in gone))
-        for one in plan.steps
-        if one not in asked or one in searches
-    ]
-    at = kept.index(searches[-1]) + 1
-    return replace(plan, steps=(*kept[:at], step, *kept[at:]), parallel_groups=())
+def _with_table(
+    plan: ExecutionPlan, asked: Sequence[ExecutionStep], table: ExecutionStep, *, searches: bool
+) -> ExecutionPlan:
+    """Return a plan with the step of a table in the place of those that answer the question.
 
-
-def _instead(plan: ExecutionPlan, asked: Sequence[ExecutionStep], step: ExecutionStep) -> ExecutionPlan:
-    """Return a plan with one step in the place of some."""
-    gone = {one.id or one.agent for one in asked}
-    before = tuple(dict.fromkeys(d for one in asked for d in one.dependencies if d not in gone))
+    Args:
+        plan: the plan.
+        asked: the steps that search and analyse for the question.
+        table: the step that asks the table.
+        searches: the searches stay, beside it.
+    """
+    ours = {one.id for one in asked}
+    kept = {one.id for one in asked if searches and one.agent == SEARCH}
+    before = (d for one in asked for d in one.dependencies if d not in ours)
+    table = replace(table, id="table_1", dependencies=tuple(dict.fromkeys(before)))
     steps: list[ExecutionStep] = []
     for one in plan.steps:
-        if one in asked:
-            steps += [] if any(s.agent == ANALYSIS for s in steps) else [replace(step, dependencies=before)]
-            continue
-        named = (ANALYSIS if d in gone else d for d in one.dependencies)
-        steps.append(replace(one, dependencies=tuple(dict.fromkeys(named))))
+        if one.id not in ours and ours.intersection(one.dependencies):
+            left = (d for d in one.dependencies if d not in ours - kept)
+            one = replace(one, dependencies=(*left, table.id))
+        steps += [one] if one.id not in ours or one.id in kept else []
+        steps += [table] if one.id == asked[-1].id else []
     return replace(plan, steps=tuple(steps), parallel_groups=())

@@ -52,7 +52,7 @@ def plan(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize("text", COMPUTED)
 def test_what_has_to_be_computed_is_searched_for_and_then_analysed(text: str) -> None:
-    assert plan(text) == [("search_team", ()), ("analysis_team", ("search_team",))]
+    assert plan(text) == [("search_team", ()), ("analysis_team", ("search_1",))]
 
 
 @pytest.mark.parametrize("text", LOOKED_UP)

@@ -333,21 +333,21 @@ async def test_same_words_again_are_another_proposal() -> None:
 @pytest.mark.parametrize(
     ("feedback", "steps"),
     [
-        ("분석도 추가해줘", [("search_team", ()), ("analysis_team", ("search_team",))]),
+        ("분석도 추가해줘", [("search_1", ()), ("analysis_1", ("search_1",))]),
         (
             "분석도 추가해줘\n보고서도 추가해줘\n분석은 빼줘",
-            [("search_team", ()), ("document_team", ("search_team",))],
+            [("search_1", ()), ("document_1", ("search_1",))],
         ),
         (
             "add analysis\nadd a search for Seocho prices\nreport",
             [
                 ("search_1", ()),
                 ("search_2", ()),
-                ("analysis_team", ("search_1", "search_2")),
-                ("document_team", ("search_1", "search_2", "analysis_team")),
+                ("analysis_1", ("search_1", "search_2")),
+                ("document_1", ("search_1", "search_2", "analysis_1")),
             ],
         ),
-        ("run clean-logs after the search", [("search_team", ()), ("command_team", ("search_team",))]),
+        ("run clean-logs after the search", [("search_1", ()), ("command_1", ("search_1",))]),
     ],
 )
 async def test_feedback_changes_the_plan_line_by_line(feedback: str, steps: list[tuple[str, tuple[str, ...]]]) -> None:
@@ -364,7 +364,7 @@ async def test_feedback_sets_strategy_and_priority() -> None:
 
 async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:
     plan = (await agent().create_execution_plan("A안과 B안 시세를 비교해서 보고서 작성해줘", "분석은 빼줘")).plan
-    assert [(s.agent, s.dependencies) for s in plan.steps][-1] == ("document_team", ("search_team",))
+    assert [(s.agent, s.dependencies) for s in plan.steps][-1] == ("document_team", ("search_1",))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Final
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
-from hitl_tui.planning.rule_planner.plan_steps import find_step
+from hitl_tui.planning.rule_planner.plan_steps import find_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import figure_places, language_of, shown, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import Scene, fed_by
@@ -49,7 +49,9 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         return None
     language = language_of(said, rules)
     step = AddStep(
-        find_step(broader, language, rules), feeds=fed_by(Need.FIND, (), scene), metadata={FOLLOW_UP_OF: todo.id}
+        find_step(broader, language, rules, title_of(broader, rules)),
+        feeds=fed_by(Need.FIND, (), scene),
+        metadata={FOLLOW_UP_OF: todo.id},
     )
     reason = rules.sentences[language]["one" if hits else "none"].format(id=todo.id)
     return Proposed(f"{reason}.", (step,))

@@ -28,6 +28,7 @@ from hitl_tui.planning.rule_planner.edits import Edit, Named, Operation, edits_i
 from hitl_tui.planning.rule_planner.plan_steps import (
     compute_step,
     find_step,
+    new_id,
     of_commands,
     run_step,
     title_of,
@@ -36,7 +37,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
 from hitl_tui.planning.rule_planner.query_reader import cut, refers, shown
 from hitl_tui.planning.rule_planner.remarks import left_out
 from hitl_tui.planning.rule_planner.rule_file import Need
-from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by, step_key
+from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by
 
 HELP = Message(
     "You can add a search, an analysis, a report or a declared command, and skip, "
@@ -296,12 +297,12 @@ class _Revision:
         query = (edit.subject or scene.query).strip()[: rules.limits.query]
         if any(query == str(t.arguments.get("query", "")).strip() for t in scene.of(Need.FIND)):
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-        return find_step(query, language, rules)
+        return find_step(query, language, rules, title_of(query, rules))
 
     def _append(self, step: ExecutionStep, need: Need, sources: Sequence[str]) -> None:
         kept = tuple(dict.fromkeys(sources))
-        key = step_key(step, self.scene, (added for _, added in self.added))
-        new = replace(step, id=key, dependencies=kept)
+        used = [*self.scene.step_ids, *(added.step.id for _, added in self.added)]
+        new = replace(step, id=new_id(step.agent, used), dependencies=kept)
         self.added.append((need, AddStep(new, feeds=fed_by(need, kept, self.scene, self._gone))))
 
     # The outcome ------------------------------------------------------------------------------------------------------

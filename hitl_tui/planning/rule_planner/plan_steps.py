@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import JsonObject
@@ -15,8 +15,6 @@ from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.rule_planner.calls import Asked, Call
 from hitl_tui.planning.rule_planner.query_reader import Clause, Reading, cut, read, score_of, shown, split, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
-
-ANALYSIS = "analysis_team"
 
 
 def title_of(text: str, rules: Rules) -> str:
@@ -191,7 +189,9 @@ def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rule
     return met, missing
 
 
-def build_plan(wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool = False) -> ExecutionPlan:
+def build_plan(
+    wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool = False, taken: Iterable[str] = ()
+) -> ExecutionPlan:
     """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last.
 
     Args:
@@ -199,95 +199,64 @@ def build_plan(wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool =
         needs: those of its needs that can be met.
         rules: what becomes of a need.
         titled: steps are named by what they are about, even where each is about the whole question.
+        taken: ids that other steps have.
     """
     language, strategy = wanted.reading.language, wanted.reading.strategy
-    groups = [_group(part, needs, titled or len(wanted.parts) > 1, language, rules) for part in wanted.parts]
-    write = [write_step(wanted.query, language, rules)] if Need.WRITE in needs else []
-    flat = iter(numbered([*(step for group in groups for step in group), *write]))
-    groups = [[next(flat) for _ in group] for group in groups]
-    write = [next(flat) for _ in write]
+    several = titled or len(wanted.parts) > 1
+    used, end = [*taken], 0
     steps: list[ExecutionStep] = []
     ran: list[ExecutionStep] = []
-    end = 0
-    for part, group in zip(wanted.parts, groups, strict=True):
-        after = rules.words.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
-        before = steps[-1:] if steps and (after or (isinstance(part, Call) and part.facts.own)) else []
+
+    def add(step: ExecutionStep, after: Sequence[ExecutionStep]) -> ExecutionStep:
+        used.append(new_id(step.agent, used))
+        steps.append(replace(step, id=used[-1], dependencies=tuple(dict.fromkeys(one.id for one in after))))
+        return steps[-1]
+
+    for part in wanted.parts:
+        ordered = rules.words.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
+        last = steps[-1:] if wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own)) else []
         if isinstance(part, Call):
-            group = (
-                [_after(group[0], before or (ran[-1:] if strategy is not Strategy.PARALLEL else []))] if group else []
-            )
-            ran += group
+            if Need.RUN in needs:
+                before = last or ([] if strategy is Strategy.PARALLEL else ran[-1:])
+                ran.append(add(run_step(part, language, rules), before))
             end = part.end
-        elif wanted.calls:
-            measured = of_commands(part.text, rules)
-            group = _inner([_after(s, (ran if measured and s.agent == ANALYSIS else before)) for s in group])
-        else:
-            group = _inner(group)
-        steps += group
-    return finished((*steps, *(_after(step, steps) for step in write)), strategy, rules)
+            continue
+        title = title_of(part.text, rules) if several else ""
+        wants = needs & part.needs
+        found = [add(find_step(part.text, language, rules, title), last)] if Need.FIND in wants else []
+        if Need.COMPUTE in wants:
+            before = ran if wanted.calls and of_commands(part.text, rules) else last
+            add(compute_step(part.text, language, rules, title), [*before, *found])
+    if Need.WRITE in needs:
+        add(write_step(wanted.query, language, rules), tuple(steps))
+    return finished(steps, strategy, rules)
 
 
-def _group(part: Call | Part, needs: set[Need], several: bool, language: str, rules: Rules) -> list[ExecutionStep]:
-    """Return the steps for a call or a question."""
-    if isinstance(part, Call):
-        return [run_step(part, language, rules)] if Need.RUN in needs else []
-    wanted = needs & part.needs
-    found = [find_step(part.text, language, rules, None if several else "")] if Need.FIND in wanted else []
-    titled = title_of(part.text, rules) if several else ""
-    return [*found, compute_step(part.text, language, rules, titled)] if Need.COMPUTE in wanted else found
-
-
-def _inner(group: Sequence[ExecutionStep]) -> list[ExecutionStep]:
-    """Return the steps of one question: its analysis after its searches."""
-    searches = [step for step in group if step.agent != ANALYSIS]
-    return [_after(step, searches) if step.agent == ANALYSIS else step for step in group]
+def new_id(agent: str, taken: Iterable[str]) -> str:
+    """Return an id for a step of an agent that no other step has: `search_1`."""
+    used, base = frozenset(taken), agent.removesuffix("_team")
+    return next(name for number in count(1) if (name := f"{base}_{number}") not in used)
 
 
 def finished(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -> ExecutionPlan:
-    """Return the plan of these steps, with the groups that may run together and the estimated time."""
+    """Return the plan of these steps, with the groups that may run together and the estimated time.
+
+    That is the time of the longest chain of dependencies, or the sum where steps run one at a time.
+    """
+    seconds = {rule.agent: rule.seconds for rule in rules.steps.values()}
     depth: dict[str, int] = {}
+    done: dict[str, float] = {}
     for step in steps:
-        depth[reference(step)] = 1 + max((depth.get(d, 0) for d in step.dependencies), default=-1)
+        depth[step.id] = 1 + max((depth.get(d, 0) for d in step.dependencies), default=-1)
+        done[step.id] = seconds.get(step.agent, 0.0) + max((done.get(d, 0.0) for d in step.dependencies), default=0.0)
+    one_by_one = strategy is Strategy.SEQUENTIAL
     levels = [tuple(name for name, level in depth.items() if level == n) for n in range(len(steps))]
-    together = tuple(level for level in levels if len(level) > 1)
     return ExecutionPlan(
         steps=tuple(steps),
         strategy=strategy,
-        parallel_groups=() if strategy is Strategy.SEQUENTIAL else together,
-        estimated_time=estimated_time(steps, strategy, rules),
+        parallel_groups=() if one_by_one else tuple(level for level in levels if len(level) > 1),
+        estimated_time=sum(seconds.get(s.agent, 0.0) for s in steps) if one_by_one else max(done.values(), default=0.0),
     )
-
-
-def reference(step: ExecutionStep) -> str:
-    """Return what dependencies call a step: its id, else its agent."""
-    return step.id or step.agent
-
-
-def _after(step: ExecutionStep, others: Sequence[ExecutionStep]) -> ExecutionStep:
-    return replace(step, dependencies=(*step.dependencies, *(reference(o) for o in others)))
-
-
-def numbered(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
-    """Give steps of one agent ids where there are several: `search_1`, `search_2`."""
-    agents = [step.agent for step in steps]
-    return [
-        replace(s, id=f"{s.agent.removesuffix('_team')}_{agents[: n + 1].count(s.agent)}")
-        if agents.count(s.agent) > 1
-        else s
-        for n, s in enumerate(steps)
-    ]
-
-
-def estimated_time(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -> float:
-    """Return seconds: the longest chain of dependencies, or the sum when steps run one at a time."""
-    seconds = {rule.agent: rule.seconds for rule in rules.steps.values()}
-    if strategy is Strategy.SEQUENTIAL:
-        return sum(seconds.get(s.agent, 0.0) for s in steps)
-    done: dict[str, float] = {}
-    for step in steps:
-        start = max((done.get(d, 0.0) for d in step.dependencies), default=0.0)
-        done[reference(step)] = start + seconds.get(step.agent, 0.0)
-    return max(done.values(), default=0.0)
 
 
 def _step(need: Need, query: str, language: str, rules: Rules, title: str, inputs: JsonObject) -> ExecutionStep:
@@ -305,23 +274,14 @@ def _step(need: Need, query: str, language: str, rules: Rules, title: str, input
     )
 
 
-def find_step(query: str, language: str, rules: Rules, title: str | None = None) -> ExecutionStep:
-    """Return a search for a query; the team gets the whole of it, up to a bound.
-
-    Args:
-        query: what is looked for.
-        language: that it is asked in.
-        rules: of the planner.
-        title: what it is about; None for the query's own words, empty where that is the question of the whole plan.
-    """
-    inputs = {"query": query.strip()[: rules.limits.query]}
-    return _step(Need.FIND, query, language, rules, title_of(query, rules) if title is None else title, inputs)
+def find_step(query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
+    """Return a search for a query, which the team gets up to a bound; its title is empty for the whole question's."""
+    return _step(Need.FIND, query, language, rules, title, {"query": query.strip()[: rules.limits.query]})
 
 
 def compute_step(query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
-    """Return an analysis for a query; its title is empty where that is the question of the whole plan."""
-    inputs = {"query": query.strip()[: rules.limits.query]}
-    return _step(Need.COMPUTE, query, language, rules, title, inputs)
+    """Return an analysis for a query; its title is empty for the whole question's."""
+    return _step(Need.COMPUTE, query, language, rules, title, {"query": query.strip()[: rules.limits.query]})
 
 
 def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:

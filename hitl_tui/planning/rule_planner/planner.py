@@ -21,13 +21,11 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     decide,
     finished,
     intent_of,
-    numbered,
-    reference,
     usable,
 )
 from hitl_tui.planning.rule_planner.query_reader import read, shown
 from hitl_tui.planning.rule_planner.remarks import remarks
-from hitl_tui.planning.rule_planner.rule_file import load_rules
+from hitl_tui.planning.rule_planner.rule_file import Need, Rules, load_rules
 from hitl_tui.planning.rule_planner.scene import Scene
 
 
@@ -140,7 +138,9 @@ def _apply_line(plan: ExecutionPlan, line: str, scene: Scene) -> ExecutionPlan:
         line = rules.strategy[ordered].sub(" ", line)
         plan = finished(plan.steps, Strategy(ordered), rules)
     # Plain dependencies are what the steps say; one at a time is the strategy's business.
-    todos = ExecutionPlanConverter(scene.agents).convert_with_strategy(replace(plan, strategy=Strategy.PIPELINE))
+    converter = ExecutionPlanConverter(scene.agents, forms=True)
+    todos = converter.convert_with_strategy(replace(plan, strategy=Strategy.PIPELINE))
+    names = {todo.id: step.id for todo, step in zip(todos, plan.steps, strict=True)}
     try:
         proposed = revise_text(replace(scene, text=line, todos=todos))
     except PlanError:
@@ -149,29 +149,51 @@ def _apply_line(plan: ExecutionPlan, line: str, scene: Scene) -> ExecutionPlan:
         if ordered:
             return plan
         raise
-    steps = [replace(s, id=t.id, dependencies=t.dependencies) for t, s in zip(todos, plan.steps, strict=True)]
+    steps = list(plan.steps)
     for change in proposed.changes:
-        steps = _changed(steps, change)
+        steps = _changed(steps, change, names, rules)
     if not steps:
         raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
-    return finished(_renamed(_sorted(steps)), plan.strategy, rules)
+    return finished(_sorted(steps), plan.strategy, rules)
 
 
-def _changed(steps: Sequence[ExecutionStep], change: PlanChange) -> list[ExecutionStep]:
+def _changed(
+    steps: Sequence[ExecutionStep], change: PlanChange, names: Mapping[str, str], rules: Rules
+) -> list[ExecutionStep]:
     """Return the steps with one change; what depended on one that goes depends on what that depended on."""
     if isinstance(change, AddStep):
-        fed = [replace(s, dependencies=(*s.dependencies, change.step.id)) if s.id in change.feeds else s for s in steps]
-        return [*fed, change.step]
-    one = next(step for step in steps if step.id == change.todo_id)
-    if isinstance(change, SetPriority):
-        return [replace(s, priority=_NUMBERS[change.priority]) if s is one else s for s in steps]
+        fed = [names[todo_id] for todo_id in change.feeds]
+        after = tuple(names.get(d, d) for d in change.step.dependencies)
+        new = replace(change.step, dependencies=after)
+        return [*(replace(s, dependencies=(*s.dependencies, new.id)) if s.id in fed else s for s in steps), new]
+    one = next(step for step in steps if step.id == names[change.todo_id])
     if isinstance(change, SetArguments):
         return [replace(s, input_mapping=change.inputs) if s is one else s for s in steps]
-    heirs = {one.id: one.dependencies}
+    if isinstance(change, SetPriority):
+        reads = one.agent in (rules.steps[Need.COMPUTE].agent, rules.steps[Need.WRITE].agent)
+        if change.priority.weight > Priority.HIGH.weight or reads:
+            return [replace(s, priority=_NUMBERS[change.priority]) if s is one else s for s in steps]
+        # What is to come first comes before what it stood behind, too.
+        first = replace(one, priority=_NUMBERS[change.priority], dependencies=())
+        behind = {d for d in _before(one, steps) if not any(s.id == d and s.dependencies for s in steps)}
+        rest = [replace(s, dependencies=(one.id,)) if s.id in behind else s for s in _passed_on(one, steps)]
+        return [first, *rest]
+    return _passed_on(one, steps)
+
+
+def _before(one: ExecutionStep, steps: Sequence[ExecutionStep]) -> set[str]:
+    """Return the ids of all steps that a step stands behind."""
+    direct = [step for step in steps if step.id in one.dependencies]
+    return {step.id for step in direct}.union(*(_before(step, steps) for step in direct))
+
+
+def _passed_on(gone: ExecutionStep, steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+    """Return the steps without one; what depended on it depends on what that depended on."""
+    heirs = {gone.id: gone.dependencies}
     return [
         replace(s, dependencies=tuple(dict.fromkeys(i for d in s.dependencies for i in heirs.get(d, (d,)))))
         for s in steps
-        if s is not one
+        if s is not gone
     ]
 
 
@@ -183,10 +205,3 @@ def _sorted(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
         done.append(next((s for s in waiting if names.issuperset(s.dependencies)), waiting[0]))
         waiting.remove(done[-1])
     return done
-
-
-def _renamed(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
-    """Return the steps with the names that a new plan gives them."""
-    named = numbered([replace(step, id="") for step in steps])
-    names = {old.id: reference(new) for old, new in zip(steps, named, strict=True)}
-    return [replace(s, dependencies=tuple(names[d] for d in s.dependencies if d in names)) for s in named]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hitl_tui.core.plan import AgentFacts, ExecutionStep
+from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.planning.proposals import AddStep
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
@@ -51,16 +50,14 @@ class Scene:
         """Return the TODOs that call a command or a team."""
         return [t for t in self.todos if name in (t.arguments.get("command"), t.agent_name)]
 
+    @property
+    def step_ids(self) -> list[str]:
+        """The ids that its steps have in the plan."""
+        return [str(todo.metadata.get("step", "")) for todo in self.todos]
+
     def facts_of(self, todo: SupervisorTodo) -> CommandFacts | None:
         """Return the facts of what a TODO calls; None for a built-in team's."""
         return self.commands.get(str(todo.arguments.get("command") or todo.agent_name))
-
-
-def step_key(step: ExecutionStep, scene: Scene, added: Iterable[AddStep]) -> str:
-    """Return an id for a new step that no other one has."""
-    used = {*(str(t.metadata.get("step", "")) for t in scene.todos), *(a.step.id for a in added)}
-    base = step.agent.removesuffix("_team")
-    return next(name for n in range(1, len(used) + 2) if (name := f"{base}_{n}") not in used)
 
 
 def ancestors(ids: Iterable[str], todos: Iterable[SupervisorTodo]) -> set[str]:
