@@ -10,6 +10,7 @@ from hitl_tui.core.bursts import ARM_AFTER
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.tally import why_not_run
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import translate
@@ -25,6 +26,8 @@ _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 Say = Callable[[Sequence[str]], None]
 
+_KEYS: Mapping[str, str] = {Verdict.APPROVE: "y", Verdict.REJECT: "n"}
+"""Keys that, sent alone, answer the only question there is."""
 _TOLD = frozenset({"started", "finished", "failed", "line", "note"})
 
 
@@ -73,7 +76,8 @@ class Announcer:
             if question.id not in self._shown and _whole(question, snapshot):
                 self._shown.add(question.id)
                 place = place_of(number, total)
-                lines = question_lines(question, place, str, bound=self._bound)
+                keys = _KEYS if self._fits is not None and total == 1 else {}
+                lines = question_lines(question, place, str, bound=self._bound, keys=keys)
                 self._say(["", *lines])
                 self._arm(question.id, lines)
                 if self._showing is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from hitl_tui.commands.results import CommandResult
@@ -216,6 +217,7 @@ def question_lines(
     *,
     bound: bool = False,
     digests: bool | None = None,
+    keys: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     """Return a question whole: what is asked, exactly what would run, evidence, and what answers it.
 
@@ -225,6 +227,7 @@ def question_lines(
         give: turns a chat command into what a person types here.
         bound: name the request by its id in the commands, for whoever sends them later or twice.
         digests: print its digest and the exact subject, which a terminal doesn't need; None for as `bound` says.
+        keys: verdict → the key that, sent alone, gives it.
     """
     exact = bound if digests is None else digests
     rows = whole(question, exact=exact)
@@ -233,6 +236,7 @@ def question_lines(
     commands = question.bound_commands if bound else question.commands
     width = max((cell_width(_verdict(v)) for v in commands), default=0)
     answers = {verdict: give(command_words(command)) for verdict, command in commands.items()}
+    answers |= {v: _("{key} or {command}").format(key=keys[v], command=answers[v]) for v in keys if v in answers}
     return [
         heading(question, place, datetime.now(UTC)).plain,
         *layout(rows, "  "),

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hitl_tui.console.keyguard.key_targets import KeyScreen
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.bars import KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt, longest_of
@@ -97,4 +98,6 @@ class PromptScreen(KeyScreen[None]):
             from hitl_tui.console.local_commands import choices_shown
 
             said = choices_shown(prompt.completer(text, len(text)))
+        if not said and text.endswith("\n") and text.strip():  # Enter came in a burst, as a paste does
+            said = keymap_of(self.app).named(_("Not sent yet: {prompt.send} sends it."))
         self.query_one(MessageLine).hint(said)
