@@ -44,7 +44,10 @@ def open_console(job: Job, attached: Attachment | None) -> int:
     from hitl_tui.console.app import run_console
 
     with job.out.alone(job.log.path):
-        return run_console(options)
+        code, parting = run_console(options)
+    if parting and sys.stdout.isatty():
+        job.out.lines([parting])
+    return code
 
 
 def has_screen() -> bool:

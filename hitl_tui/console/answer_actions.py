@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.language import _, mark, translate
@@ -104,8 +105,13 @@ _WHY_NOT: Mapping[tuple[Kind, int], str] = {
 }
 
 
-def answers(question: Question) -> tuple[Answer, ...]:
-    """Return the seven places of the row of actions for a question."""
+def answers(question: Question, mode: str = "") -> tuple[Answer, ...]:
+    """Return the seven places of the row of actions for a question.
+
+    Args:
+        question: the question.
+        mode: the session's; where it asks about everything, no rule changes that.
+    """
     if question.shape is not None:
         return _inner(question.shape)
     known, options = _ANSWERS[question.kind], question.view.request.options
@@ -125,6 +131,8 @@ def answers(question: Question) -> tuple[Answer, ...]:
         else:
             found.append(Answer(number, _(label), verdict, ask))
     why_not = translate(objection(question.view.request))
+    if mode == Mode.STEP and not why_not:
+        why_not = _("This mode asks about everything, whatever is always allowed; {session.mode} changes it.")
     return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
 
 

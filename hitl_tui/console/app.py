@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -29,7 +28,6 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, language, ngettext
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.termination import Termination
-from hitl_tui.terminal.ascii_signs import signs, writable
 from hitl_tui.wording.times import MODES
 
 if TYPE_CHECKING:
@@ -253,8 +251,11 @@ async def _run(app: HitlApp) -> None:
             await app.engine.close()
 
 
-def run_console(options: OpenOptions) -> int:
-    """Run the console until it is left; return the exit code. Who calls it decides where the log goes.
+def run_console(options: OpenOptions) -> tuple[int, str]:
+    """Run the console until it is left. Who calls it decides where the log goes.
+
+    Returns:
+        The exit code, and what waits in the session that was left and how to come back; empty for nothing.
 
     Raises:
         HitlError: it can't begin, or it stopped because of something unexpected; the message is one sentence.
@@ -266,6 +267,4 @@ def run_console(options: OpenOptions) -> int:
     asyncio.run(_run(app))
     if app.failure:
         raise HitlError(app.failure)
-    if app.parting and sys.stdout.isatty():
-        sys.stdout.write(writable(signs(app.parting)) + "\n")
-    return app.return_code or 0
+    return app.return_code or 0, app.parting

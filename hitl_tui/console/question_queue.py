@@ -65,8 +65,8 @@ class QuestionQueue:
         return anew or (following[0].id if following else "")
 
     def selected(self, name: str) -> QuestionQueue | None:
-        """Return them with the question of this id, or about this TODO, shown; None when there is none."""
-        found = next((q for q in self.listed if name and name in (q.id, q.todo_id)), None)
+        """Return them with the question of this id or name, or about this TODO, shown; None when there is none."""
+        found = next((q for q in self.listed if name and name in (q.id, q.todo_id, q.name)), None)
         return replace(self, shown=found.id) if found is not None else None
 
     def turned(self, by: int) -> QuestionQueue:

@@ -27,7 +27,6 @@ from hitl_tui.console.source_opening import choose_source, open_in_editor
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, translate
@@ -193,21 +192,15 @@ class SessionActions:
         help_text = translate(result.data.get("help", "")) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         if result.status == "proposed":
-            text += self._where_asked()
+            text += self._where_asked(str(result.data.get("proposal_id", "")))
         return message, text
 
-    def _where_asked(self) -> str:
-        """Show what was proposed just now; return which keys go there, empty where the person is at it already."""
-        snapshot = self._display.snapshot
-        if not self._display.at_prompt or snapshot is None:
+    def _where_asked(self, proposal: str) -> str:
+        """Show what was proposed just now; return which key goes there, empty where the person is at it already."""
+        if not self._display.at_prompt:
             return ""
-        proposals = [q for q in snapshot.questions if q.kind is Kind.PROPOSAL]
-        if proposals:
-            self._display.show_question(proposals[-1].id)
-        where = _("{session.question} goes to the question.")
-        if not proposals and snapshot.questions:
-            where = _("{session.question} goes to the questions, {question.next} there to the next one.")
-        return "  " + self._console.keymap.named(where)
+        self._display.show_question(proposal)
+        return "  " + self._console.keymap.named(_("{session.question} goes to the question."))
 
     async def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         display, data = self._display, result.data

@@ -28,7 +28,7 @@ from hitl_tui.core.json_types import (
     TodoState,
 )
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import step_name
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import BY_RULE, Kind
@@ -98,7 +98,7 @@ def failed(draft: Draft, event: Event) -> None:
         todo = replace(todo, metadata={**todo.metadata, "rewind": {"thread": str(event.data["thread"])}})
     if event.data.get("result"):  # what it printed before it failed, for the steps that go on without it
         todo = replace(todo, result={**event.data["result"]})
-    error = str(event.data.get("error", ""))[:2000]
+    error = clip(event.data.get("error", ""), 2_000)  # not sliced: it may be a message, which is translated
     times: dict[str, Any] = {
         "completed_at": event.at,
         "duration": todo.ran(event.at),

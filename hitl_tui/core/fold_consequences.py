@@ -118,10 +118,13 @@ def _follow_dependencies(draft: Draft, reached: Iterable[str]) -> set[str]:
     """Block, unblock and mark missing input, one step along the dependencies; return what changed."""
     moved: set[str] = set()
     for todo_id in reached:
-        if todo_id not in draft or draft.status(todo_id) not in _OPEN:
+        if todo_id not in draft or draft.status(todo_id) not in (*_OPEN, "failed"):
             continue
         before = draft.changed.get(todo_id)
-        _follow(draft, todo_id)
+        if draft.status(todo_id) != "failed":
+            _follow(draft, todo_id)
+        elif draft.missing(todo_id):  # whether to retry is asked anew, with the results that there are now
+            _mark_missing(draft, todo_id)
         if draft.changed.get(todo_id) is not before:
             moved.add(todo_id)
     return moved

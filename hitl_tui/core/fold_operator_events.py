@@ -278,6 +278,12 @@ def _renumber(draft: Draft) -> None:
 
 def edit(draft: Draft, event: Event) -> None:
     """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
+    _give_input(draft, event)
+    todo = target(draft, event)
+    draft.put(replace(todo, metadata={**todo.metadata, "edited_by": event.by}))
+
+
+def _give_input(draft: Draft, event: Event) -> None:
     todo = target(draft, event)
     if todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED):
         raise BadInput(Message("{} is {}; its input can no longer be changed.", step_name(todo.id), todo.status))
@@ -324,7 +330,7 @@ def bound(draft: Draft, event: Event) -> None:
     if todo.question is not None and (todo.status is not Status.FAILED or goes_on(todo)):
         draft.put(_asked_with(todo, _programs(event.data["arguments"]["programs"]), changed))
         return
-    edit(draft, event)
+    _give_input(draft, event)
     todo = draft.get(todo.id)
     if changed:
         draft.put(replace(todo, metadata={**todo.metadata, "changed": changed}))

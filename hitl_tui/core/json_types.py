@@ -148,6 +148,7 @@ class TodoMetadata(TypedDict, total=False):
         breaks: where its graph stops.
         threads: the threads that runs were on, where these aren't named as the runs are.
         entered: how often each node of its graph was entered.
+        edited_by: who gave it another input than it was planned with.
         ran_before: how it stood before a restore.
         interrupts: the highest number that one of its interrupts ever had, on any branch.
     """
@@ -177,6 +178,7 @@ class TodoMetadata(TypedDict, total=False):
     breaks: Breakpoints
     threads: Mapping[str, str]
     entered: Mapping[str, int]
+    edited_by: str
     ran_before: RunBefore
     interrupts: int
 

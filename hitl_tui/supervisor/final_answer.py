@@ -59,6 +59,8 @@ def reason(why: str, language: str) -> str:
 _SHORT_CHARS = 600
 _SHORT_LINES = 12
 _QUOTES = 5
+_QUOTED = 300
+"""Characters of an edited input that the answer repeats."""
 DONE, PARTIAL, FAILED = "done", "partial", "failed"
 
 _WORDS = {
@@ -83,6 +85,7 @@ _WORDS = {
         "was_expired": "{} expired",
         "was_failed": "{} failed",
         "by_hand": "done by hand",
+        "edited": "{} ran with an input that was edited: {}",
         "unsaid": DEFAULT_SKIP_REASON,
     },
     "ko": {
@@ -106,6 +109,7 @@ _WORDS = {
         "was_expired": "{} 기한 지남",
         "was_failed": "{} 실패",
         "by_hand": "직접 처리함",
+        "edited": "{} 단계는 고친 입력으로 실행했습니다: {}",
         "unsaid": "사용자가 건너뜀",
     },
 }
@@ -207,7 +211,8 @@ def compose(
         else words["nothing_since" if lasting else "nothing"]
     )
     # What isn't done at all, and what was asked for last and isn't there, come before what there is.
-    answer = "\n\n".join([*remarks, *refused, answer])
+    edited = [_edited(t, words) for t in done if t.metadata.get("edited_by") and t.id not in runs]
+    answer = "\n\n".join([*remarks, *edited, *refused, answer])
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
     by_id = {t.id: t for t in todos}
@@ -226,6 +231,11 @@ def compose(
         outcome=_outcome(todos),
         remarks=tuple(remarks),
     )
+
+
+def _edited(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
+    """Return that a step ran with other words than the question's: what follows may answer those."""
+    return words["edited"].format(step_name(todo.id), literal(clip(" ".join(todo.description.split()), _QUOTED)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -340,7 +340,7 @@ class Session(SessionView):
         body = mask_json(storable(cast("JsonObject", data)), self.setup.secrets)
         event = Event(kind=kind, data=body, id=event_id, at=now, by="run")
         stops = ", ".join(" → ".join(i["path"]) for i in data.get("interrupts", ()))
-        said = str(data.get("error") or (data.get("result") or {}).get("summary", "") or stops)
+        said = data.get("error") or (data.get("result") or {}).get("summary", "") or stops
         self.activity.write(str(data["todo_id"]), kind.value, said)
         cursor = self._board().control.cursor
         seq = await self._mailbox.post(self.id, run_branch, event_id, event.to_dict(), now)

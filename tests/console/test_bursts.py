@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from console_support import RISE, Console, console
 from test_known_failures import burst, undecided
+from test_review import begun, place
 from test_shapes_console import asking
 from textual import events
 from textual.widgets import TextArea
@@ -140,8 +141,8 @@ async def test_of_what_is_typed_at_once_at_most_the_first_key_opens_a_dialog(tmp
 
 
 async def test_a_rule_that_isnt_confirmed_says_that_nothing_was_written(tmp_path: Path) -> None:
-    async with console(tmp_path, query=RISE) as c:
-        await c.asked()
+    async with console(tmp_path / "d", place(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await begun(c, "note file=one")
         for key in ("enter", "escape", "2"):
             await c.to_question()
             await c.press("7")

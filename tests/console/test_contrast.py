@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from console_support import EXAMPLE, RISE, Console, console
+from console_support import Console, console
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
+from test_review import begun, place
 from test_themes import MARK, THEMES, contrast, least
 from textual.color import Color
 from textual.command import CommandList
@@ -105,8 +106,9 @@ async def test_every_word_that_is_drawn_can_be_read(tmp_path: Path) -> None:
         if faults := set(faint(c)):
             found[f"{screen} in {c.app.theme}"] = faults
 
-    async with console(tmp_path, EXAMPLE, query=RISE, size=(120, 40)) as c:
-        await c.asked()
+    workspace = place(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(120, 40)) as c:
+        await begun(c, "note file=one")
         register_themes(c.app, [themes_folder()])
         for screen, key in SCREENS:
             await c.to_question()

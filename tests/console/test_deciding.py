@@ -241,8 +241,7 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         await c.asked()
         await c.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
         await c.asked(2)
-        await c.to_question()
-        await c.press("down")
+        await c.to_question()  # it is the one that is shown, though 001 was asked first
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: len(c.snapshot.todos) == 2, "the added step")

@@ -78,16 +78,13 @@ async def test_no_other_key_writes_a_rule(tmp_path: Path, key: str) -> None:
         assert c.status("todo_002") == Status.WAITING_APPROVAL
 
 
-async def test_in_mode_step_the_rule_says_that_everything_asks_still(tmp_path: Path) -> None:
+async def test_in_mode_step_no_rule_is_offered_and_the_key_says_which_one_changes_the_mode(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         await c.to_question()
-        screen = await always(c)
-        shown = layout(screen.query_one(Rows).rows, 300).plain
-        assert shown.lstrip().startswith("This rule has no effect yet: in mode ASK EVERY STEP")
-        assert "whatever it does later" not in shown, "there is no preview"
-        await c.press("1")
-        await c.until(lambda: "still asks" in c.message, "what it means now")
+        await c.press("7")
+        await c.until(lambda: "asks about everything" in c.message and "F4" in c.message, "why not")
+        assert c.app.screen is c.session
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 

@@ -107,8 +107,8 @@ class Table:
         run_id = self.todo(todo_id).run_id
         self.take(on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": digest, "summary": "done"}))
 
-    def fail(self, todo_id: str, *, final: bool = False) -> None:
-        self.take(on(EventKind.FAILED, todo_id, run_id=self.todo(todo_id).run_id, error="broke", final=final))
+    def fail(self, todo_id: str, *, final: bool = False, error: str = "broke") -> None:
+        self.take(on(EventKind.FAILED, todo_id, run_id=self.todo(todo_id).run_id, error=error, final=final))
 
     def todo(self, todo_id: str) -> SupervisorTodo:
         return SupervisorTodo.from_dict(self.board.todos[todo_id])

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from hitl_tui.core.board import Board, Control, Draft, Rules, approval_binds, startable
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import fold
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling
 from hitl_tui.core.questions import questions
 from hitl_tui.core.requests import BY_RULE, Kind, Verdict
 from hitl_tui.core.todos import TRANSITIONS, Priority, Status, SupervisorTodo
+from hitl_tui.language import translate, using
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -333,6 +335,30 @@ def test_skipping_a_failure_makes_its_dependants_ask_marked_missing() -> None:
     assert table.todo("todo_002").missing == ("todo_001",)
     (question,) = table.questions()
     assert question.subject["missing"] == ["todo_001"]
+
+
+def test_a_failure_asks_anew_with_the_result_once_a_skip_was_taken_back() -> None:
+    table = Table(plan("a", "b:a"))
+    table.take(on(EventKind.SKIP, "todo_001"))
+    table.approve("todo_002")
+    table.fail("todo_002", final=True)
+    table.take(on(EventKind.UPDATE, "todo_001", status="pending"))
+    table.approve("todo_001")
+    table.finish("todo_001")
+    (failure,) = table.questions()
+    assert (failure.kind, failure.about["missing"], list(failure.subject["inputs"])) == ("failure", [], ["todo_001"])
+    decide(table, "todo_002", Verdict.RETRY)
+    assert (table.status("todo_002"), table.todo("todo_002").missing) == ("in_progress", ())
+
+
+def test_the_error_of_a_failure_stays_a_message_that_can_be_translated() -> None:
+    table = Table(plan("a"))
+    table.approve("todo_001")
+    error = Message('The command "{}" ended with exit code {}.', "make", 2)
+    table.fail("todo_001", error=error)
+    kept = SupervisorTodo.from_state(table.todo("todo_001").to_state()).error
+    with using("ko"):
+        assert translate(kept) == '명령 "make": 종료 코드 2.'
 
 
 def test_stopping_at_a_failure_ends_everything() -> None:

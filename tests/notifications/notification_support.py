@@ -43,12 +43,13 @@ class Webhook:
 
     Attributes:
         status: what it answers.
-        delay: seconds until it does.
+        answers: it answers at all; cleared, it keeps whoever asked waiting.
         came: what it was sent, in order.
     """
 
     def __init__(self) -> None:
-        self.status, self.delay = 200, 0.0
+        self.status, self.answers = 200, threading.Event()
+        self.answers.set()
         self.came: list[dict[str, Any]] = []
         self.paths: list[str] = []
         self.tries = 0
@@ -62,7 +63,7 @@ class Webhook:
             def do_POST(self) -> None:
                 document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 hook.tries += 1
-                time.sleep(hook.delay)
+                hook.answers.wait(LONGEST)
                 if hook.status == 200:
                     hook.came.append(document)
                     hook.paths.append(self.path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,9 +78,7 @@ def test_mail_goes_by_starttls_with_a_login_from_the_environment(place: Place, t
 def test_a_target_that_is_down_holds_nothing_up_is_shown_and_told_later(place: Place, hook: Webhook) -> None:
     place.settings(hook.address)
     hook.stop()
-    began = time.monotonic()
     place.open()
-    assert time.monotonic() - began < 3
     until(lambda: "couldn't be sent yet" in place.hitl("inbox").stderr)
     said = [line for line in place.hitl("inbox").stderr.splitlines() if "couldn't be sent" in line]
     assert len(said) == 1
@@ -93,15 +90,14 @@ def test_a_target_that_is_down_holds_nothing_up_is_shown_and_told_later(place: P
 
 def test_an_answer_500_is_a_failure_and_a_slow_target_delays_no_other(place: Place, hook: Webhook) -> None:
     with webhook() as slow, webhook() as broken:
-        slow.delay, broken.status = 5.0, 500
+        slow.answers.clear()
+        broken.status = 500
         place.settings(slow.address, broken.address, hook.address)
-        began = time.monotonic()
         place.open()
-        opened = time.monotonic() - began
         until(lambda: len(hook.came) == 1)
-        assert opened < 3
-        assert not slow.came
         until(lambda: "target 2): 1 notification couldn't be sent yet" in place.hitl("inbox").stderr)
+        assert not slow.came
+        slow.answers.set()
         broken.status = 200
         until(lambda: len(slow.came) == len(broken.came) == 1)
         assert len(hook.came) == 1

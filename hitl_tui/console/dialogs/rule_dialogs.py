@@ -27,7 +27,7 @@ from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.json_types import Json, JsonObject
-from hitl_tui.core.policy import Mode, Risk
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.policy.standing_rules import ANY, EXACT, NEVER, StandingRule, changed
@@ -114,25 +114,14 @@ async def allow_always(app: Console, handle: SessionHandle, question: Question) 
         return proposed
     if proposed.data["digest"] != question.digest:
         raise Refused(_("The question changed since it was shown; read it again."), reason="stale")
-    seen = handle.session.snapshot
     key = keymap_of(app).shown("question.6")
     shown = body(question, key, await draft_of(handle, question))
     rule = StandingRule.from_dict(proposed.data["rule"])
-    if seen.mode == Mode.STEP:
-        rows = [
-            text_row(
-                _("This rule has no effect yet: in mode ASK EVERY STEP you are asked about everything."),
-                "bold $text-warning",
-            ),
-            text_row(_("In the other modes exactly this would run in this workspace without asking:"), "bold"),
-            *shown,
-        ]
-    else:
-        rows = [
-            text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"),
-            *shown,
-            text_row(_("It also approves this question at once."), "bold $text-warning"),
-        ]
+    rows = [
+        text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"),
+        *shown,
+        text_row(_("It also approves this question at once."), "bold $text-warning"),
+    ]
     if has_preview(question.view.request):
         said = _("The preview shows what it would do today. The rule allows the command whatever it does later.")
         rows.append(text_row(said, "bold $text-warning"))

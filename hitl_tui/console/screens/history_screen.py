@@ -318,7 +318,12 @@ class HistoryScreen(SingleResultScreen[bool]):
         return ""
 
     def action_leave(self) -> None:
-        self.dismiss(False)
+        """Go back to the moment from what it differs in, and from there out of the past."""
+        if self._mode == DIFF:
+            self._mode = VIEW
+            self._panes.look(VIEW)
+        else:
+            self.dismiss(False)
 
     def action_question(self) -> None:
         """Go back to the session as it is now, to its question."""

@@ -173,7 +173,7 @@ class SessionScreen(PromptScreen):
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
         header.followed = False
-        self.query_one(MessageLine).stand(_("Opening the session…"))
+        self.query_one(MessageLine).stand(_("Opening the session…"), error=False)
 
     def gone(self) -> None:
         """The session that was open is deleted: nothing of it stays."""
@@ -294,7 +294,7 @@ class SessionScreen(PromptScreen):
         had = self.focused is panel
         self.pass_by(snapshot)
         waits = had and self.decided_here and self._goes_on(snapshot) and not self.query_one(Prompt).text
-        panel.update_questions(snapshot.questions, waits=waits)
+        panel.update_questions(snapshot.questions, waits=waits, mode=snapshot.mode)
         self.operator.decisions.prepare(panel)
         self.show_marks()
         if had and not panel.display:
@@ -463,9 +463,9 @@ class SessionScreen(PromptScreen):
                 said += " " + self.hitl.keymap.named(_("{session.undo} undoes your last decision."))
             self.say(said, passing=True)
 
-    def show_question(self, request_id: str) -> None:
+    def show_question(self, name: str) -> None:
         """See `SessionDisplay`, as for the next."""
-        self.query_one(QuestionPanel).select(request_id)
+        self.query_one(QuestionPanel).await_question(name)
 
     def to_question(self) -> None:
         panel = self.query_one(QuestionPanel)

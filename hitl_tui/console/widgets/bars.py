@@ -17,7 +17,8 @@ from hitl_tui.console.services import console_of
 from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _
 
-_HELP = "console.help"
+_KEPT = ("console.help", "console.quit")
+"""Keys that a line always has room for, if it is wide enough for them at all."""
 _NAME = " hitl-tui "
 _ROOMY = 60
 """Cells of a header with room for the program's name."""
@@ -69,7 +70,7 @@ class HeaderBar(Widget):
 
 
 class KeyLine(Widget):
-    """The keys that apply now. Those that find no room are in the help, whose own key is always there."""
+    """The keys that apply now. Those that find no room are in the help, whose own key stays, as does the one to quit."""
 
     keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())
 
@@ -86,25 +87,17 @@ class KeyLine(Widget):
         self.keys = tuple(found)
 
     def render(self) -> RenderResult:
-        needed = [cell_width(shown) + cell_width(label) + 3 for __, shown, label in self.keys]
-        helps = next((i for i, (name, __, __) in enumerate(self.keys) if name == _HELP), None)
-        room = self.size.width - 1
-        fit = _fitting(needed, room)
-        if helps is not None and helps >= fit:
-            fit = _fitting(needed, room - needed[helps])
+        shown = list(self.keys)
+        while (
+            len(shown) > 1
+            and sum(cell_width(key) + cell_width(label) + 3 for __, key, label in shown) >= self.size.width
+        ):
+            spare = [i for i, (name, __, __) in enumerate(shown) if name not in _KEPT]
+            del shown[spare[-1] if spare else -1]
         parts: list[tuple[str, str]] = []
-        for __, shown, label in (*self.keys[:fit], *(self.keys[helps : helps + 1] if helps and helps >= fit else ())):
-            parts += [(f" {shown}", "bold $text-primary"), (f" {label} ", "$text-muted")]
+        for __, key, label in shown:
+            parts += [(f" {key}", "bold $text-primary"), (f" {label} ", "$text-muted")]
         return Content.assemble(*parts)
-
-
-def _fitting(widths: Sequence[int], room: int) -> int:
-    """Return how many of the first ones fit into a room."""
-    for count, width in enumerate(widths):
-        room -= width
-        if room < 0:
-            return count
-    return len(widths)
 
 
 _LASTS = 5.0
@@ -130,6 +123,7 @@ class MessageLine(Widget):
         self._passing = False
         self._hint = ""
         self._standing = ""
+        self._wrong = False
         self._until = 0.0
         self._least = 0.0
         self._rows = 1
@@ -144,7 +138,7 @@ class MessageLine(Widget):
     @property
     def error(self) -> bool:
         """What it says is an error."""
-        return self._error if self._text else bool(self._standing)
+        return self._error if self._text else self._wrong
 
     def say(
         self, text: str, *, error: bool = False, passing: bool = False, then: Callable[[], None] | None = None
@@ -174,10 +168,11 @@ class MessageLine(Widget):
         if gone is not None:
             gone()
 
-    def stand(self, text: str) -> None:
-        """Say what goes wrong until it is over, whenever there is nothing else to say; empty for nothing."""
-        if text != self._standing:
-            self._standing = text
+    def stand(self, text: str, *, error: bool = True) -> None:
+        """Say what goes on, or wrong, until it is over, whenever there is nothing else to say; empty for nothing."""
+        wrong = error and bool(text)
+        if (text, wrong) != (self._standing, self._wrong):
+            self._standing, self._wrong = text, wrong
             self.refresh(layout=True)
 
     def pass_by(self) -> None:

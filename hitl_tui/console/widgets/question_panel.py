@@ -154,6 +154,8 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self._answering = QuestionGuard(guard)
         self._ahead, self._reading = self._answering.dialog, self._answering.reading
         self._all = QuestionQueue()
+        self._wanted = ""
+        self._mode = ""
         self.noticed: frozenset[str] = frozenset()
         """Ids of the open questions that the screen showed or counted when it was drawn."""
         self._room = 0
@@ -188,16 +190,19 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """All open ones, in the order they came."""
         return self._all.listed
 
-    def update_questions(self, asked: Sequence[Question], *, waits: bool = False) -> None:
+    def update_questions(self, asked: Sequence[Question], *, waits: bool = False, mode: str = "") -> None:
         """Take over what is open now: what stays keeps its place, what is new comes last.
 
         Args:
             asked: what is open.
             waits: with nothing open, stay on the screen for what the plan asks next.
+            mode: the session's, which says what asks.
         """
-        self._waits = waits
+        self._waits, self._mode = waits, mode
         ids = frozenset(q.id for q in asked)
         self._all = self._all.updated(asked)
+        if (found := self._all.selected(self._wanted)) is not None:
+            self._all, self._wanted = found, ""
         self._reading.keep(ids)
         self._draw()
         self.noticed &= ids
@@ -205,12 +210,17 @@ class QuestionPanel(TitledFrame, can_focus=True):
             self.call_after_refresh(self._notice, ids)
 
     def select(self, name: str) -> bool:
-        """Show the question with this id or about this TODO; return whether there is one."""
+        """Show the question with this id or name, or about this TODO; return whether there is one."""
         if (found := self._all.selected(name)) is None:
             return False
-        self._all = found
+        self._all, self._wanted = found, ""
         self._draw()
         return True
+
+    def await_question(self, name: str) -> None:
+        """Show the question with this id or name, now or as soon as it is asked."""
+        if not self.select(name):
+            self._wanted = name
 
     def _draw(self) -> None:
         question = self.question
@@ -296,7 +306,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Draw the row of actions: dim what isn't possible, and all of it while no key decides."""
         if (question := self.question) is None:
             return
-        first, *others = answers(question)
+        first, *others = answers(question, self._mode)
         if self.reviews(question):
             first = replace(first, label=_("Review {n} marked").format(n=len(self.marked)))
         rows = self.query_one(Actions).show([first, *others], read=self.read)
@@ -391,7 +401,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         if (question := self.question) is None:
             self.post_message(self.Held(_("Nothing is asked now; nothing was decided.")))
             return
-        answer = answers(question)[number - 1]
+        answer = answers(question, self._mode)[number - 1]
         why = self._answering.judge(question, answer, press)
         if why is not None:
             self._say_why(why, answer.why_not)
@@ -400,7 +410,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
 
     def _say_why(self, why: HoldReason, impossible: str = "") -> None:
         """Say why a key decided nothing."""
-        self.post_message(self.Held(impossible or keymap_of(self.app).named(_(_WHY[why]))))
+        self.post_message(self.Held(keymap_of(self.app).named(impossible or _(_WHY[why]))))
 
     # Marks and drafts ------------------------------------------------------------------------------------------
 
@@ -476,7 +486,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
 
     def action_step(self, by: int) -> None:
         if len(self.questions) > 1:
-            self._all = self._all.turned(by)
+            self._all, self._wanted = self._all.turned(by), ""
             self._draw()
 
     def action_scroll(self, by: int) -> None:
