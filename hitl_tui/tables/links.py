@@ -177,7 +177,11 @@ def _wholes(
 ) -> list[ValueLink]:
     """Return the values that some neighbouring tokens name as a whole."""
     said = question[first : last + 1]
-    if first == last and (said[0].kind not in ("word", "number") or _function_word(said[0]) or last in taken):
+    if first == last and _function_word(said[0]):  # `paid is no`: a value where it follows its column's name
+        beside = {name for n in range(max(0, first - 2), first) for name in made.columns[n]}
+        named = [(c, v) for c, v in index.whole.get(key_of(said[0].forms[0]), ()) if c in beside]
+        return [ValueLink(first, last, column, (value,), True) for column, value in named]
+    if first == last and (said[0].kind not in ("word", "number") or last in taken):
         return []
     if any(b.start - a.end > 3 for a, b in pairwise(said)):
         return []

@@ -450,7 +450,7 @@ class Reader:
 
     def readings(self) -> Iterator[Reading]:
         """Yield every reading."""
-        for values, tokens_of_values, fit in self.value_readings():
+        for values, tokens_of_values, fit in self._with_flags():
             taken = {one.column for one in values}
             measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
             measures = sorted(measures, key=lambda name: self.column(name).years)[:_CHOICES]
@@ -462,6 +462,29 @@ class Reader:
                 used = tokens_of_values | tokens_of_numbers | self._named_by(filters)
                 for reading in self._shapes(filters, used, measure):
                     yield replace(reading, assumes=reading.assumes - fit)
+
+    def _with_flags(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
+        """Yield what the words of values may stand for, also with the columns of yes and no that are named."""
+        for values, used, fit in self.value_readings():
+            yield values, used, fit
+            flags = [
+                (n, flag)
+                for n, token in enumerate(self.tokens)
+                if n not in used and (flag := self._named_flag(n, token, {one.column for one in values}))
+            ]
+            if flags:
+                yield [*values, *(flag for _, flag in flags)], used | {n for n, _ in flags}, fit
+
+    def _named_flag(self, n: int, token: Token, taken: set[str]) -> Filter | None:
+        """Return the filter of a column of yes and no that a word names, or with `un` before it denies."""
+        for column in self.table.columns:
+            name = key_of(column.name)
+            denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
+            named = self.links.columns[n].get(column.name, 0.0) >= _NAMED
+            if not (named or denied) or column.name in taken or (flag := self.flag(column.name)) is None:
+                continue
+            return replace(flag, op="not", said=token.text) if denied else self._negated(replace(flag, said=token.text))
+        return None
 
     def _named_by(self, filters: Sequence[Filter]) -> frozenset[int]:
         """Return the tokens that name the columns of filters."""
@@ -897,7 +920,7 @@ class Reader:
                 assumed.append(token.text)
                 weights[n] = -0.3
             elif likely >= _LIKELY:
-                weights[n] = -0.4 * says
+                weights[n] = -says if likely >= _NAMED else -0.4 * says
             else:
                 unknown.append(token.text.strip())
                 strange = max(strange, says)

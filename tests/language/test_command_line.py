@@ -133,7 +133,7 @@ def settled(document: object, root: str) -> object:
 def test_a_session_is_told_in_korean(shell: Shell) -> None:
     ran = shell.run("run", S1_KO, HITL_LANG="ko")
     assert ran.code == 3
-    assert "001 승인할까요? · 자료 검색 · search · 저위험" in ran.out
+    assert "001 승인할까요? · 자료 검색 · search · 위험 낮음" in ran.out
     assert ran.out.rstrip().endswith("s1: 결정을 기다립니다: 001.")
     approved = shell.run("do", "s1", "/todo approve", HITL_LANG="ko")
     assert approved.out.startswith("001: 승인했습니다.\n✓ 완료")

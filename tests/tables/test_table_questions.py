@@ -103,6 +103,22 @@ def test_a_question_of_yes_or_no_gets_one(folder: Path, question: str, language:
     assert brief(asked(folder, question), language).answer.startswith(head)
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the total amount where settled is no?", 2310),
+        ("What is the total amount of rows that are not settled?", 2310),
+        ("What is the sum of all unsettled bills?", 2310),
+        ("settled가 no인 amount 합계는?", 2310),
+        ("How many bills are settled?", 2),
+    ],
+)
+def test_a_column_of_yes_and_no_that_is_named_limits_the_rows(tmp_path: Path, question: str, expected: float) -> None:
+    rows = "Alba,1200,yes\nBora,310,no\nAlba,2000,no\nCato,500,yes\n"
+    (tmp_path / "bills.csv").write_text(f"customer,amount,settled\n{rows}", encoding="utf-8")
+    assert first(asked(tmp_path, question)) == expected
+
+
 def test_a_word_is_read_as_the_column_that_means_it_and_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text("day,visitors\nMon,3\nTue,9\n")
     told = brief(asked(tmp_path, "visits.csv에서 visitors가 가장 많은 요일은?"), "ko").answer
