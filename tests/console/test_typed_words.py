@@ -129,6 +129,17 @@ def test_lines_are_kept_up_to_a_length_and_a_size(tmp_path: Path, letter: str) -
     assert set(recall_lines(tmp_path)) <= set(lines) - {letter * 10_001}
 
 
+async def test_words_begun_in_a_pane_with_a_letter_that_is_no_key_there_open_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")
+        c.session.show_pane("answer", focus=True)
+        await c.pilot.pause()
+        for character in "also once":
+            c.app.post_message(Key("space" if character == " " else character, character))
+        await c.until(lambda: c.prompt.text == "also once", f"the words, not {c.prompt.text!r}")
+        assert c.app.screen is c.session
+
+
 async def test_a_command_begun_in_a_pane_goes_to_the_prompt_whole(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")

@@ -19,6 +19,7 @@ from textual.widgets import DataTable
 
 from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyKind
+from hitl_tui.console.keyguard.key_targets import SearchField
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_actions import SessionActions
@@ -619,12 +620,14 @@ class SessionScreen(PromptScreen):
         return panel.region if panel.question is not None else None
 
     def kind_of(self, key: Key) -> KeyKind | None:
-        """Return what a key is at a question, or that it begins a command: it means nothing else where the focus is."""
+        """Return what a key is at a question, or that words begin in a pane, where it means nothing else."""
         if self.question_focused:
             return self.query_one(QuestionPanel).kind_of(key)
         pane = self.query_one(Panes).pane(self.focused)
-        command = key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
-        return KeyKind.WORD if command else None
+        seeks = isinstance(self.focused, SearchField) and self.focused.takes_text
+        if not pane or seeks or not key.is_printable or self.hitl.keymap.at(pane, key.key):
+            return None
+        return KeyKind.WORD if key.key not in self.active_bindings else None
 
     def focus_text(self) -> bool:
         if not isinstance(self.focused, Prompt):

@@ -70,7 +70,7 @@ class HeaderBar(Widget):
 
 
 class KeyLine(Widget):
-    """The keys that apply now. Those that find no room are in the help, whose own key stays, as the one to quit does."""
+    """The keys that apply now. Those without room are in the help, whose own key stays, as the one to quit does."""
 
     keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())
 
