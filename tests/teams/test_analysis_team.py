@@ -111,7 +111,7 @@ async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> Non
     assert result.found
     assert "6억 8,500만 원" in result.text
     assert "의견이나 자문이 아닙니다" in result.text
-    assert [limit["text"] for limit in result.data["limits"]] == ["20분의 1"]
+    assert result.data["limit"]["line"] == int(law.rpartition(":")[2])
     assert "“증액 청구는 약정한 차임이나 보증금의 20분의 1(5%)의 금액을 초과하지 못한다" in result.text
 
 
@@ -167,7 +167,7 @@ async def test_with_nothing_to_compute_it_says_so() -> None:
 async def test_the_type_narrows_what_is_done() -> None:
     law = passages("housing-lease-act.md", "20분의 1")
     change, _ = await run(RISE_KO, law, analysis_type="change")
-    assert change.data["limits"] == []
+    assert change.data["limit"] is None
     assert change.data["change_percent"] == 233.3
     tables, _ = await run(RISE_KO, law, analysis_type="tables")
     assert not tables.found

@@ -90,34 +90,13 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitUse:
-    """A limit that a passage states and that a figure was held against.
-
-    Args:
-        text: the limit as written, for example `5%`.
-        bound: `max`, `below` or `min`.
-        value: the exact value as a fraction, in `unit`.
-        unit: `%`, `KRW`, `month`, …
-        citation: the sentence that states it.
-        verdict: `exceeds`, `within` or `below_minimum`.
-    """
-
-    text: str
-    bound: str
-    value: str
-    unit: str
-    citation: Citation
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
 class Analysis:
     """Everything that was computed for one question.
 
     Args:
         language: `ko` or `en`, the question's language.
         steps: the computations in order.
-        limits: the limits that figures were held against.
+        limit: where the limit stands that a figure was held against.
         findings: what follows from the steps, the outcome first.
         insights: what is worth noticing besides.
         change_percent: the question's change in percent, an exact fraction; empty without one.
@@ -127,7 +106,7 @@ class Analysis:
 
     language: str
     steps: tuple[Step, ...] = ()
-    limits: tuple[LimitUse, ...] = ()
+    limit: Citation | None = None
     findings: tuple[Finding, ...] = ()
     insights: tuple[Finding, ...] = ()
     change_percent: str = ""

@@ -58,12 +58,13 @@ def compute(
     analysis = Analysis(
         language=language,
         steps=(*outcome.steps, *measured),
-        limits=(outcome.limit,) if outcome.limit else (),
+        limit=outcome.limit,
         findings=(outcome.finding,) if outcome.said or (outcome.steps and stated) else (),
         change_percent="" if outcome.change is None else str(outcome.change),
         not_computed="" if outcome.steps or measured else outcome.refused or say(language, *_NOTHING),
     )
-    return replace(analysis, summary=outcome.summary or _summary(analysis))
+    where = f" ({outcome.limit.label})" if outcome.limit else ""
+    return replace(analysis, summary=outcome.said.replace("*", "") + where if outcome.said else _summary(analysis))
 
 
 def _cut(passages: Sequence[Passage]) -> list[Passage]:
@@ -74,7 +75,7 @@ def _cut(passages: Sequence[Passage]) -> list[Passage]:
 def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
     """Return the analysis with what is worth noticing besides: where a limit doesn't hold, what is missing."""
     language, insights = analysis.language, []
-    for passage in (p for p in passages if p.path in {limit.citation.path for limit in analysis.limits}):
+    for passage in (p for p in passages if analysis.limit and p.path == analysis.limit.path):
         cited = [
             passage.cite(*span) for span in sentences(passage.text) if EXCEPTION.search(passage.text[slice(*span)])
         ]
@@ -87,7 +88,7 @@ def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
         korean = "주어진 문서가 없어 질문만으로 계산했습니다."
         english = "No documents were given; this is computed from the question alone."
         insights.append(Finding(say(language, korean, english), (QUERY,)))
-    elif analysis.change_percent and not analysis.limits:
+    elif analysis.change_percent and not analysis.limit:
         korean = "이 변동에 대한 상한이나 하한을 찾은 구절에서 확인하지 못했습니다. 상한이 없다는 뜻은 아닙니다."
         english = "The passages found state no limit for this change; that doesn't mean there is none."
         insights.append(Finding(say(language, korean, english)))

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.words import hangul_forms, is_past, is_question_word, lexicon, words_of
 from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source
+from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source, Step
 from hitl_tui.teams.analysis.bounds import bound_of
 from hitl_tui.teams.analysis.units import Amount
 from hitl_tui.teams.analysis.words import LATER, SOONER, direction_of, sentences
@@ -98,7 +98,7 @@ class Quantity:
         source: where it stands.
         place: its file, and its sentence or row in it.
         said: the sentence.
-        derived: the formula by which it was computed of others.
+        derived: how it was computed of others.
     """
 
     amount: Amount
@@ -115,7 +115,7 @@ class Quantity:
     source: Source = QUERY
     place: tuple[str, int] = ("", 0)
     said: str = ""
-    derived: str = ""
+    derived: Step | None = None
 
     @property
     def value(self) -> Fraction:
