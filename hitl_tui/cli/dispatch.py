@@ -21,6 +21,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import translate, using
 from hitl_tui.supervisor.termination import Terminated, Termination
+from hitl_tui.tracing.langsmith import flush_traces, let_go_at_exit
 
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 OK, INTERRUPTED = 0, 130
 _FEW = 3
+_TRACERS = ("langsmith", "opentelemetry")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 log = logging.getLogger(__name__)
@@ -115,9 +117,13 @@ def _prepared(arguments: Arguments, secrecy: Secrecy, out: Output, err: Output) 
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     root = logging.getLogger()
     root.addHandler(journal)
+    for name in _TRACERS:  # what they say once the journal is closed goes nowhere
+        logging.getLogger(name).addHandler(logging.NullHandler())
+    let_go_at_exit(os.environ)
     try:
         return _guarded(Job(arguments, data, dict(os.environ), out, err, journal, stdin))
     finally:
+        flush_traces()
         root.removeHandler(journal)
         journal.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
 from typing import Protocol
@@ -45,6 +46,14 @@ class Planner(Protocol):
         ...
 
 
+Watch = Callable[[str, SupervisorTodo | None], AbstractContextManager[None]]
+"""A context for one call of a planner: what is asked of it, and the TODO whose result it is about."""
+
+
+def _unwatched(what: str, todo: SupervisorTodo | None) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 class PlanningAgent:
     """Plans with one planner for one set of agents.
 
@@ -64,6 +73,7 @@ class PlanningAgent:
         self._agents: Callable[[], Mapping[str, AgentFacts]] = lambda: known
         self._planner: Callable[[], Planner] = lambda: planning
         self._now = now
+        self._watched: Watch = _unwatched
 
     @classmethod
     def later(
@@ -77,12 +87,17 @@ class PlanningAgent:
         """
         agent = cls.__new__(cls)
         agent._agents, agent._planner, agent._now = cache(agents), cache(planner), now
+        agent._watched = _unwatched
         return agent
 
     def make(self) -> None:
         """Make now what nobody wanted yet."""
         self._agents()
         self._planner()
+
+    def watch(self, watched: Watch) -> None:
+        """Let each call of the planner happen within a context from now on."""
+        self._watched = watched
 
     @property
     def agents(self) -> Mapping[str, AgentFacts]:
@@ -113,7 +128,8 @@ class PlanningAgent:
             BadInput: query or feedback can't be understood.
             PlanError: nothing can be planned, because agents are disabled or a parameter is missing.
         """
-        planned = await self._planner().plan(query, self.agents, feedback)
+        with self._watched("plan" if not feedback else "plan again", None):
+            planned = await self._planner().plan(query, self.agents, feedback)
         # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
         return replace(
             planned,
@@ -148,7 +164,8 @@ class PlanningAgent:
             BadInput: it asks for nothing that is recognised, or for something impossible; `help` gives an example.
             PlanError: it needs an agent that is disabled, or a command lacks a parameter.
         """
-        proposed = await self._planner().revise(text, query, todos, self.agents)
+        with self._watched("revise", None):
+            proposed = await self._planner().revise(text, query, todos, self.agents)
         return await self.propose(proposed, todos, text, taken)
 
     async def propose(
@@ -197,7 +214,8 @@ class PlanningAgent:
             todos: the plan as it is, in order.
             taken: ids of TODOs that were removed meanwhile.
         """
-        proposed = await self._planner().follow_up(query, todo, result, todos, self.agents)
+        with self._watched("follow up", todo):
+            proposed = await self._planner().follow_up(query, todo, result, todos, self.agents)
         if proposed is None:
             return None
         return await asyncio.to_thread(

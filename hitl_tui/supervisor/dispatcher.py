@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command, StateSnapshot, StreamMode
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
@@ -173,6 +173,8 @@ def _why_in_doubt(effect: Effect | None, session: str) -> str:
 TeamGraph: TypeAlias = "CompiledStateGraph[Any, Any, Any, Any]"
 """A team's graph: its states are the team's business."""
 
+STREAMED: tuple[StreamMode, ...] = ("updates", "custom")
+"""What is heard of a team's graph."""
 UNLOCKED = -1
 """In the place of the lock of a run that starts nothing."""
 _LOOK = 0.2
@@ -528,13 +530,17 @@ class LocalDispatcher:
         spec: RunSpec,
     ) -> Mapping[str, object] | None:
         """Let a run's graph go on; return its result, None when it asks something or has to be looked at."""
-        activity = self._services.activity
+        activity, node = self._services.activity, self._services.node
         result: object = None
         activity.write(spec.todo.id, "started", started_words(spec.todo.agent_name, spec.todo.attempt))
+        modes = [*STREAMED, *(("tasks",) if node is not None else ())]
         async for part in graph.astream(
-            value, config, context=context, stream_mode=["updates", "custom"], durability="sync", version="v2"
+            value, config, context=context, stream_mode=modes, durability="sync", version="v2"
         ):
-            if part["type"] == "updates":
+            if part["type"] == "tasks":
+                if node is not None:
+                    node(spec.todo, (), part["data"])
+            elif part["type"] == "updates":
                 for update in part["data"].values():
                     result = update.get("result") if isinstance(update, Mapping) else None
             else:

@@ -14,6 +14,7 @@ from hitl_tui.supervisor.dispatcher import LocalDispatcher
 from hitl_tui.supervisor.run_spec import FollowUp, PostEvent, RunServices
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_trace import SessionTrace, span_export, traced
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
 from hitl_tui.threads.session_history import SessionHistory
 
@@ -49,6 +50,8 @@ async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Ses
         StorageError: its checkpoints can't be used; they are not touched.
     """
     async with _owned_folder(setup) as storage:
+        export = await asyncio.to_thread(span_export, storage.activity)
+        trace = SessionTrace(setup, export, storage.activity) if export is not None else None
 
         def dispatcher(post: PostEvent, follow_up: FollowUp) -> LocalDispatcher:
             return LocalDispatcher(
@@ -68,10 +71,11 @@ async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Ses
                     now=setup.now,
                     model=setup.model,
                     policy=lambda: setup.rules.policy,
+                    node=trace.node if trace is not None else None,
                 )
             )
 
-        async with Session.open(setup, storage, dispatcher, query) as session:
+        async with Session.open(setup, storage, dispatcher, query) as session, traced(session, trace):
             yield session
 
 

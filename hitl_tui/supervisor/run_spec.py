@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.board import inputs_of
 from hitl_tui.core.events import EventKind
@@ -99,6 +99,7 @@ class RunServices:
         now: the clock.
         model: the session's chat model; None for none.
         policy: gives the rules that hold now.
+        node: is told when a node of a step's graph begins and ends; see `SessionTrace.node`. None for nobody.
     """
 
     saver: BaseCheckpointSaver[str]
@@ -116,3 +117,4 @@ class RunServices:
     now: Callable[[], str]
     model: TeamModel | None = None
     policy: Callable[[], Policy] = Policy
+    node: Callable[[SupervisorTodo, tuple[str, ...], Mapping[str, Any]], None] | None = None

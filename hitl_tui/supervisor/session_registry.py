@@ -225,7 +225,9 @@ class SessionRegistry:
             check_stored(Message("The context"), settings.to_dict(), secrets)
         model = await asyncio.to_thread(self._model, trust, secrets)
         planner = await asyncio.to_thread(self._planner, trust, graphs, settings, model)  # it loads its rules
+        began = self._now()
         planned = await planner.create_execution_plan(text)
+        planning = began, self._now()
         beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
         if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
             raise needs_trust(wanted, trust.folder)
@@ -242,7 +244,7 @@ class SessionRegistry:
         await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs, settings)
         await self.ledger.record(name, *creation_entry(info), self._now())
         await model.begin(name, self.data.session(name).path)
-        return await self._setup(info, model=model)
+        return replace(await self._setup(info, model=model), planned=planning)
 
     async def prepare(self, workspace: Path, progress: Callable[[float], None], *, large: bool = False) -> int:
         """Let the teams of a folder get ready before anybody asks them anything; see `Team.prepare`.

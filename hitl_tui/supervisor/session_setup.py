@@ -58,6 +58,7 @@ class SessionSetup:
         commands: the declared commands that may be used, by name.
         renew: takes in what the workspace declares where it was trusted since then; see `SessionView.renew`.
         model: its chat model; None where it can't have one.
+        planned: when it was planned, from and until, ISO 8601; None for a session that was there before.
     """
 
     info: SessionInfo
@@ -75,6 +76,7 @@ class SessionSetup:
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
     renew: Callable[[], Awaitable[str]] = _never_renewed
     model: SessionModel | None = None
+    planned: tuple[str, str] | None = None
 
     def make_teams(self) -> None:
         """Make its teams and what plans for them now, where nobody wanted them yet; it takes a while.

@@ -36,6 +36,7 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
     }
     | {
         "Apprise",
+        "OpenTelemetry",
         "ssh",
         "HOST",
         "Claude",

@@ -466,6 +466,7 @@ class GraphRunner:
 
     async def _stream(self, leg: _Leg) -> Any:
         activity, todo, team = self._services.activity, leg.spec.todo, leg.team
+        traced = self._services.node
         before, after = stops_of(leg.spec, leg.graph)
         if leg.stretch.stepping:
             before = ["*"]
@@ -496,7 +497,9 @@ class GraphRunner:
                 kind, place = part["type"], _place(part["ns"])
                 if kind == "values" and not part["ns"]:
                     final = data
-                elif kind == "tasks" and "input" in data and data["id"] not in leg.finished:
+                elif kind == "tasks" and traced is not None and data["id"] not in leg.finished:
+                    traced(todo, part["ns"], data)
+                if kind == "tasks" and "input" in data and data["id"] not in leg.finished:
                     leg.entered["/".join([*place, str(data["name"])])] += 1
                 elif kind == "updates":
                     for node, update in data.items():
