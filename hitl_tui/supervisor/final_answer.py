@@ -193,7 +193,9 @@ def compose(
     left = _lasting(lasting, words, language)
     if left and deeds:
         deeds, left = "\n\n".join(filter(None, (deeds, f"**{words['lasting']}**\n\n{left}"))), ""
-    used = {d for t in done if t.id not in runs and _draws(results.get(t.id), runs) for d in t.dependencies}
+    by_id = {t.id: t for t in todos}
+    drawing = [t for t in done if t.id not in runs and _draws(results.get(t.id), runs)]
+    used = {d for t in drawing for d in t.dependencies if d in by_id and not _asks_on(t, by_id[d])}
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
@@ -215,7 +217,6 @@ def compose(
     answer = "\n\n".join([*remarks, *edited, *refused, answer])
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
-    by_id = {t.id: t for t in todos}
     sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
     sections.append((words["evidence"], _evidence(in_order if runs else said, answering, words)))
     sections.append((words["absent"], _listed([text for text in absent if text not in refused])))
@@ -337,16 +338,22 @@ def _by_question(told: Sequence[_Told]) -> list[list[_Told]]:
     return questions
 
 
+def _asks_on(todo: SupervisorTodo, earlier: SupervisorTodo) -> bool:
+    """Whether a step is of a question that a person asked once an earlier one was answered: both answers stand."""
+    return bool(todo.metadata.get("manual")) and bool(earlier.completed_at) and earlier.completed_at <= todo.created_at
+
+
 def _newest_first(answering: Sequence[_Told]) -> list[_Told]:
     """Return the answers with those of the last question first."""
     return [one for question in reversed(_by_question(answering)) for one in answering if one in question]
 
 
 def _heading(one: _Told, answering: Sequence[_Told]) -> str:
-    """Return what a step's answer stands under: its name; what it was asked where another has the same name."""
+    """Return what a step's answer stands under: its name; what it was asked where that tells it from another."""
     name, asked = one.todo.name, " ".join(str(one.todo.arguments.get("query", "")).split())
     same = sum(other.todo.name == name for other in answering) > 1
-    return literal(clip(asked, 200)) if asked and (same or one.todo.metadata.get("manual")) else name
+    several = any(other.todo.metadata.get("manual") for other in answering)
+    return literal(clip(asked, 200)) if asked and (same or several) else name
 
 
 def _answer(
