@@ -148,7 +148,8 @@ def _of_run(
     if any(d.earlier == run.todo_id for d in differences(runs)):
         return words["lines"].format(count=len(lines)), []
     rest = len(lines) - 1
-    return code(lines[0]), [words["one_more" if rest == 1 else "more"].format(count=rest)]
+    total = next((line for line in reversed(lines) if line.split()[-1:] == ["total"]), "")  # as du and wc print it
+    return code(total or lines[0]), [words["one_more" if rest == 1 else "more"].format(count=rest)]
 
 
 def _differences(apart: Sequence[Difference], words: Mapping[str, str]) -> Iterator[str]:
