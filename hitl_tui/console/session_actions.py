@@ -344,6 +344,8 @@ class SessionActions:
         result = await go_back(self._console, handle, info)
         if result is not None:
             self._report(result)
+            if not result.failed:
+                self._display.to_next_question()
 
     # Looking ---------------------------------------------------------------------------------------------------
 

@@ -65,6 +65,10 @@ class SessionDisplay(Protocol):
         """Give the focus to the question that is shown."""
         ...
 
+    def to_next_question(self) -> None:
+        """Give the focus to the question that is asked, or to the next one as soon as it is."""
+        ...
+
     def renamed(self, title: str) -> None:
         """Show the session under another title."""
         ...

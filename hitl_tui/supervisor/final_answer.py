@@ -85,7 +85,7 @@ _WORDS = {
         "was_expired": "{} expired",
         "was_failed": "{} failed",
         "by_hand": "done by hand",
-        "edited": "{} ran with an input that was edited: {}",
+        "edited": "{} ran with an input that was edited",
         "unsaid": DEFAULT_SKIP_REASON,
     },
     "ko": {
@@ -109,7 +109,7 @@ _WORDS = {
         "was_expired": "{} 기한 지남",
         "was_failed": "{} 실패",
         "by_hand": "직접 처리함",
-        "edited": "{} 단계는 고친 입력으로 실행했습니다: {}",
+        "edited": "{} 단계는 고친 입력으로 실행했습니다",
         "unsaid": "사용자가 건너뜀",
     },
 }
@@ -202,11 +202,12 @@ def compose(
     answering = _newest_first(_answering(said, len(leaves)))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
-    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
+    settled = {d for one in answering for d in one.todo.dependencies}
+    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results, settled)))
     questions = _by_question(said[: len(leaves)])
     newest = questions[-1] if questions else []
     unanswered = bool(answering) and not any(one in newest for one in answering)
-    refused = [text for one in newest for text in _absent(one, results)][:1] if unanswered else []
+    refused = [text for one in newest for text in _absent(one, results, settled)][:1] if unanswered else []
     answer = (
         _answer(answering, words, deeds, absent=missed, headed=unanswered and len(questions) > 1)
         if done
@@ -235,8 +236,10 @@ def compose(
 
 
 def _edited(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
-    """Return that a step ran with other words than the question's: what follows may answer those."""
-    return words["edited"].format(step_name(todo.id), literal(clip(" ".join(todo.description.split()), _QUOTED)))
+    """Return that a step ran with another input than was planned, with the words that it was asked now."""
+    asked = " ".join(str(todo.arguments.get("query", "")).split())
+    said = words["edited"].format(step_name(todo.id))
+    return f"{said}: {literal(clip(asked, _QUOTED))}" if asked else f"{said}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,10 +318,15 @@ def _brief(result: ResultData | None, words: Mapping[str, str], *, deed: bool = 
     return Brief(answer=summary, evidence=(Block(text),))
 
 
-def _absent(one: _Told, results: Mapping[str, ResultData]) -> tuple[str, ...]:
-    """Return what a step says isn't there; that it found nothing doesn't hold once another search found something."""
-    hits = {todo_id: result.get("data", {}).get("hits") for todo_id, result in results.items()}
-    return one.brief.absent[1 if hits.get(one.todo.id) == 0 and any(hits.values()) else 0 :]
+def _absent(one: _Told, results: Mapping[str, ResultData], settled: Collection[str]) -> tuple[str, ...]:
+    """Return what a step says isn't there, first of all that nothing answers where that is so.
+
+    That doesn't hold once a step in `settled` answered from what it found, or another search found something.
+    """
+    data = {todo_id: result.get("data", {}) for todo_id, result in results.items()}
+    own = data.get(one.todo.id, {})
+    nothing = own.get("hits") == 0 and any(other.get("hits") for other in data.values())
+    return one.brief.absent[1 if nothing or (one.todo.id in settled and own.get("weak")) else 0 :]
 
 
 def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:

@@ -159,6 +159,7 @@ class ReplayView(HistoryView):
         else:
             self._display.say(message)
             self._display.note(message)
+            self._display.to_next_question()
         return not result.failed
 
     async def _fork(self, place: HistoryPlace, host: Speaker) -> bool:

@@ -474,6 +474,12 @@ class SessionScreen(PromptScreen):
             self._back = self.focused
         self.set_focus(panel)
 
+    def to_next_question(self) -> None:
+        if self.query_one(QuestionPanel).display:
+            self.to_question()
+        else:
+            self._going = True
+
     def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
         event.stop()
         if self.maximized is not None:  # it lies behind a pane, and is drawn again once that has its place again
