@@ -9,7 +9,7 @@ import pytest
 
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.markup import markdown_blocks
+from hitl_tui.teams.search.markup import line_blocks
 from hitl_tui.teams.search.passage_search import Passage
 from hitl_tui.teams.search.query_terms import parse_question
 from hitl_tui.teams.search.tokens import index_tokens, readable
@@ -149,8 +149,8 @@ def test_targets_of_links_are_not_read(folder: Path) -> None:
 
 
 def test_a_heading_within_a_list_item_heads_what_follows() -> None:
-    blocks = markdown_blocks(
-        ["##### Conditions", "", "1. ##### Hold and wait", "", "   > keeps one", "", "## Next {#next}", "", "x"]
+    blocks = line_blocks(
+        ["##### Conditions", "", "1. ##### Hold and wait", "", "   > keeps one", "", "## Next {#next}", "", "x"], "md"
     )
     assert [(block.line, block.heading) for block in blocks] == [(5, "Conditions > Hold and wait"), (9, "Next")]
 

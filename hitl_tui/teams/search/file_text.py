@@ -19,7 +19,7 @@ from pathlib import Path
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import EXPORTED
 from hitl_tui.teams.search.blocks import MAX_BLOCKS, Block, BlockBuilder, Extraction, LeftOut, Unreadable
-from hitl_tui.teams.search.markup import html_extraction, manual_blocks, markdown_blocks, rst_blocks, text_blocks
+from hitl_tui.teams.search.markup import html_extraction, line_blocks, manual_blocks
 
 _NUMBER = re.compile(r"[\s+\-$€£₩¥%]*\d[\d,.\s]*[%\w]{0,3}\s*$")
 _MAX_ROW_LINES = 50
@@ -30,7 +30,7 @@ def csv_extraction(lines: list[str]) -> Extraction:
     try:
         return _rows(lines)
     except csv.Error as error:
-        return Extraction(tuple(text_blocks(lines)), f"read as plain text: {error}")
+        return Extraction(tuple(line_blocks(lines)), f"read as plain text: {error}")
 
 
 def _rows(lines: list[str]) -> Extraction:
@@ -120,7 +120,7 @@ def pdf_extraction(
             bad_pages += 1
             continue
         kept = clean(text.encode("utf-8", "replace").decode("utf-8"))
-        blocks.extend(text_blocks(kept.split("\n"), page=index + 1))
+        blocks.extend(line_blocks(kept.split("\n"), page=index + 1))
     if not blocks:
         raise Unreadable(
             Message("broken PDF (no readable page)") if bad_pages else Message("PDF holds no text (scanned pages?)")
@@ -265,14 +265,10 @@ def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> 
     elif kind == "csv":
         found = csv_extraction(_LINE_END.split(text))
     else:
-        found = Extraction(tuple(_split(kind, _LINE_END.split(text))))
+        lines = _LINE_END.split(text)
+        found = Extraction(tuple(manual_blocks(lines) if kind == "man" else line_blocks(lines, kind)))
     notes = [part for part in (note, found.note) if part]
     return Extraction(found.blocks, "; ".join(notes))
-
-
-def _split(kind: str, lines: list[str]) -> list[Block]:
-    read = {"md": markdown_blocks, "rst": rst_blocks, "man": manual_blocks}.get(kind)
-    return read(lines) if read is not None else text_blocks(lines)
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -37,7 +37,7 @@ from hitl_tui.teams.search.index_refresh import (
 from hitl_tui.teams.search.passage_search import SearchHits, ask, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
 
-VERSION = 13
+VERSION = 14
 WAIT_SECONDS = 60.0
 _T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes

@@ -16,7 +16,6 @@ from typing import Any
 from hitl_tui.meaning.encoder import kinships, likenesses
 from hitl_tui.meaning.frequencies import frequencies
 from hitl_tui.teams.search import language
-from hitl_tui.teams.search.file_rank import weight_of
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
@@ -54,8 +53,6 @@ _NO_WORD = re.compile(r"[\W_]+")
 _SHORT = 60
 _LONG_QUESTION, _REPEATED = 30, 0.4
 """A passage that has a whole question, word for word, asks it, too."""
-_ASKS = 0.5
-"""A sentence that asks answers nothing."""
 _FOREIGN = 0.9
 """A passage in another language than the question's stands behind one that says as much in its own."""
 _SENTENCE_END = (".", "!", "?", "。", ".`", ":")
@@ -420,7 +417,7 @@ def _title(path: str) -> str:
 
 def _weight(window: _Window, question: str) -> float:
     repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
-    weight = weight_of(window.path, question) * (_REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0)
+    weight = _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
     return weight * (1.0 if has_korean(question) == has_korean(window.text) else _FOREIGN)
 
 
@@ -464,7 +461,7 @@ def _quote(db: sqlite3.Connection, asked: _Asked, window: _Window) -> Passage:
     said, meant = max(values) or 1.0, max(window.likes)
     likes = [*window.likes, *[0.0] * (len(values) - len(window.likes))]
     worth = [
-        (value / said + _share(like, meant)) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
+        (value / said + _share(like, meant))
         for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
     ]
     first = max(range(len(worth)), key=lambda at: (worth[at], -at))

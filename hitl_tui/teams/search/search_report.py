@@ -19,7 +19,6 @@ _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
 _QUOTE, _FAR = 280, 240
 _ENGLISH = {
-    "found": "{passages} in {files} for “{query}”, best first.",
     "weak": "No passage in the {searched} searched clearly answers “{query}”. What comes nearest:",
     "nearest": "Found something near, not a sure answer:",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
@@ -57,7 +56,6 @@ _ENGLISH = {
     "removed": ", {count:,} removed",
 }
 _KOREAN = {
-    "found": "“{query}”에 대해 {files}에서 {passages}를 찾았습니다. 관련도가 높은 순서입니다.",
     "weak": "검색한 {searched} 어디에도 “{query}”에 분명히 답하는 구절이 없습니다. 가장 가까운 내용입니다:",
     "nearest": "가까운 내용을 찾았습니다. 확실한 답은 아닙니다:",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
@@ -142,22 +140,21 @@ def make_report(query: str, hits: SearchHits, looked: Looked, asked: str = "") -
     """
     words = words_for(query, asked)
     found = _Found(query, hits, looked, words)
-    headline, absent = _headline(found), _absent(found)
     citations = tuple(_citation(passage) for passage in hits.passages)
     cited = list(zip(hits.passages, citations, strict=True))
-    parts = [headline, *(_entry(number, *pair) for number, pair in enumerate(cited, start=1)), *absent]
+    brief = Brief(
+        answer=_answer(found, cited),
+        evidence=tuple(_block(*pair) for pair in cited),
+        absent=tuple(_absent(found)),
+        quoted=tuple(citation.label for citation in citations[: _quoted(hits)]),
+    )
+    parts = [brief.answer, *(block.text for block in brief.evidence if block.label not in brief.quoted), *brief.absent]
     if looked["left_out"]:
         parts.append(words["left_out"].format(kinds=", ".join(_kinds(words, looked["left_out"]))))
     if looked["notes"]:
         parts.append(words["notes"].format(names=_names(words, looked["notes"], len(looked["notes"]))))
-    brief = Brief(
-        answer=_answer(found, cited),
-        evidence=tuple(_block(*pair) for pair in cited),
-        absent=tuple(absent if citations and not hits.weak else [headline, *absent]),
-        quoted=tuple(citation.label for citation in citations[: _quoted(hits)]),
-    )
     return TeamResult(
-        text="\n\n".join(parts),
+        text="\n\n".join(filter(None, parts)),
         data={
             "query": query,
             "hits": len(citations),
@@ -201,29 +198,23 @@ def indexed(words: Mapping[str, str], files: int, unchanged: int, removed: int) 
     return said + (words["removed"].format(count=removed) if removed else "")
 
 
-def _headline(found: _Found) -> str:
-    words, passages, short = found.words, found.hits.passages, clip(" ".join(found.query.split()), _SHORT)
-    if found.hits.weak or not passages:
-        kind = "weak" if found.hits.weak else "nothing" if found.looked["searched"] else "no_files"
-        return words[kind].format(query=short, searched=found.files)
-    files = len({passage.path for passage in passages})
-    return words["found"].format(
-        query=short, passages=_count(words, len(passages), "passage"), files=_count(words, files, "file")
-    )
-
-
 def _unread(found: _Found) -> list[str]:
     unread = found.looked["unread"]
     return [found.words["unreadable"].format(path=shown_name(i["path"]), reason=i["reason"]) for i in unread]
 
 
 def _absent(found: _Found) -> list[str]:
-    words, looked, said = found.words, found.looked, _unread(found)
-    for passage in found.hits.far:
+    words, looked, hits, said = found.words, found.looked, found.hits, []
+    if hits.weak or not hits.passages:
+        kind = "weak" if hits.weak else "nothing" if looked["searched"] else "no_files"
+        query = clip(" ".join(found.query.split()), _SHORT)
+        said.append(words[kind].format(query=query, searched=found.files))
+    said += _unread(found)
+    for passage in hits.far:
         quote = clip(" ".join(passage.text.split()), _FAR)
         said.append(words["far"].format(label=_citation(passage).label, quote=literal(quote)))
-    if found.hits.missing:
-        said.append(words["missing"].format(words=", ".join(found.hits.missing)))
+    if hits.missing:
+        said.append(words["missing"].format(words=", ".join(hits.missing)))
     if count := looked["skipped_count"]:
         said.append(words["skipped"].format(count=count, names=_names(words, looked["skipped"], count)))
     return said
@@ -284,11 +275,6 @@ def _block(passage: Passage, citation: Citation) -> Block:
     return Block(
         f"`{citation.label}` {passage.heading}".rstrip() + f"\n\n{quoted(passage.text, _QUOTE)}", citation.label
     )
-
-
-def _entry(number: int, passage: Passage, citation: Citation) -> str:
-    quote = "\n".join(f"   > {line}" for line in passage.text.split("\n"))
-    return f"{number}. `{citation.label}` {passage.heading}".rstrip() + f"\n\n{quote}"
 
 
 def _count(words: Mapping[str, str], number: int, noun: str) -> str:
