@@ -6,6 +6,7 @@ Nothing is guessed: an amount that no parameter takes is left over, and so is a 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -135,13 +136,14 @@ def _unquoted(value: str) -> str:
 
 def _typed(value: str, parameter: ParameterFacts) -> Json:
     """Return a text as the type that is due; what doesn't read as such stays as written, for the team's own check."""
-    if parameter.type == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", value):
-        return int(value)
-    if parameter.type == "number" and re.fullmatch(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,12})?", value):
-        return float(value)
-    if parameter.type == "boolean" and value.lower() in ("true", "false", "yes", "no"):
-        return value.lower() in ("true", "yes")
-    return value
+    if parameter.type not in ("integer", "number", "boolean"):
+        return value
+    try:
+        read: Json = json.loads(value.lower())
+    except (ValueError, RecursionError):
+        return value
+    fits = {"integer": type(read) is int, "number": type(read) in (int, float), "boolean": type(read) is bool}
+    return read if fits[parameter.type] else value
 
 
 def _take_choices(filling: _Filling, text: str, given: Sequence[Given], names: Collection[str]) -> None:
@@ -166,20 +168,15 @@ def _take_choices(filling: _Filling, text: str, given: Sequence[Given], names: C
 
 def _spoken_choice(choice: str, parameter: ParameterFacts, text: str, lexicon: Lexicon) -> Span | None:
     """Return where a text names a choice: as it is, as its description calls it, or as a word that means the same."""
-    parts = re.split(r"[,;()]", parameter.description.rpartition(":")[2])
-    named = [p for p in parts if [c for c in parameter.choices if _has(c, p)] == [choice]]
-    others = [w for part in named for w in part.split() if len(w) > 1 and not _has(choice, w)]
-    for said in (choice, *others):
+    parts = re.split(r"[,;:()]", parameter.description)
+    described = (p for p in parts if [c for c in parameter.choices if c.lower() in p.lower()] == [choice])
+    for said in (choice, *(word for part in described for word in part.split() if len(word) > 1)):
         spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", said)))
         match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_-])", text, re.IGNORECASE)
         if match is not None:
             return match.span()
     meant = frozenset(c for c in lexicon.concepts(choice) if c[0] != "=")
     return next((m.span() for m in _WORD.finditer(text) if meant & lexicon.concepts(m.group())), None)
-
-
-def _has(choice: str, text: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(choice)}(?![A-Za-z0-9_])", text, re.IGNORECASE) is not None
 
 
 def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None:
@@ -196,21 +193,6 @@ def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None
     for _, _, _, name, one, value in sorted(scored, key=lambda s: s[:3]):
         if name not in filling.values and not overlaps(one.place, filling.used):
             filling.take(name, value, one.place)
-    for name, parameter in filling.free(_TEXTS).items():
-        if (labelled := _word_after(name, parameter, text)) is not None and not overlaps(labelled[1], filling.used):
-            filling.take(name, *labelled)
-
-
-def _word_after(name: str, parameter: ParameterFacts, text: str) -> tuple[str, Span] | None:
-    """Return what is plainly called by a parameter's name: "name: bob", "title is X", "고객은 새봄상사"."""
-    described = [w for w in name_words(parameter.description) if re.match("[가-힣]{2,}", w)]
-    names = ["[-_ ]".join(map(re.escape, re.split("[-_]", name))), *map(re.escape, described)]
-    link = r"(?:\s{0,3}[:=]\s{0,3}|\s(?:is|named|called)\s{1,3}|(?:은|는)\s{1,3})"
-    value = r"(?P<value>[\w.~/@+%-]{1,80}(?:\s[\w.&-]{1,40}){0,4}?)(?=\s{0,3}(?:[,.;!?]|$)|\s(?:and|with|for)\s)"
-    match = re.search(rf"(?<![\w./-])(?:{'|'.join(names)}){link}{value}", text, re.IGNORECASE)
-    if match is None:
-        return None
-    return PARTICLE.sub("", match["value"]).rstrip("."), match.span()
 
 
 def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules: Rules) -> int:
@@ -237,8 +219,6 @@ def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> 
     called, described = name_words(name), name_words(parameter.description)
     if one.unit and one.measure not in ("", "currency") and rules.units.of([*called, *described], one.measure):
         return 4 if rules.units.of(called, one.measure) else 3
-    if one.kind == "code" and _shape(str(one.value)) in map(_shape, parameter.description.split()):
-        return 3
     kinds = rules.units.kinds.get(one.measure or one.kind, frozenset())
     if of_kind(called, kinds):
         return 3
@@ -248,11 +228,6 @@ def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> 
 def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
     """Whether one of the words, in the singular or plural, names such a kind."""
     return any(word.lower() in kinds or word.lower().removesuffix("s") in kinds for word in words)
-
-
-def _shape(text: str) -> str:
-    """Return how a code is written: `1.4.2` and `10.0.7` alike."""
-    return re.sub(r"\d+", "0", re.sub("[A-Za-z]+", "a", text.strip(".,;:()")))
 
 
 def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
@@ -462,17 +437,9 @@ def _take_leftover(filling: _Filling, text: str) -> None:
     free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
     free = [n for n in free if not of_kind(name_words(n), special)]
     proper = [run for run in runs if run[1][0].isupper() and filling.clause[: run[0][0]].strip()]
-    runs = proper or [run for run in runs if not run[1].isascii() or _led(filling.clause, run[0][0], filling.rules)]
+    runs = proper or runs
     if len(free) == 1 and len({said for _, said in runs}) == 1:
         filling.take(free[0], runs[0][1], *(place for place, _ in runs))
-
-
-def _led(clause: str, at: int, rules: Rules) -> bool:
-    """Whether a Latin word is named as something: after a preposition or the verb it is the object of, or in Korean."""
-    before = clause[:at]
-    verb = re.search(r"([A-Za-z-]+)\s+$", before)
-    near = verb is not None and rules.lexicon.is_verb(verb[1]) and len(before.split()) < _NEAR
-    return near or _LEADS.search(before) is not None or re.search("[가-힣]", clause) is not None
 
 
 def _runs(filling: _Filling, text: str) -> Iterator[tuple[Span, str]]:
