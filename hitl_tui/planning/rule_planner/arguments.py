@@ -17,12 +17,9 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.rule_file import Rules
-from hitl_tui.planning.rule_planner.values import PARTICLE, Given, Span, blanked, given_in, overlaps
+from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import Lexicon, alike, name_words, stem
 
-PAIR = re.compile(
-    r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
-)
 _BEFORE = re.compile(
     r"(?P<words>(?:[\w-]+\s+){0,2}?[\w-]+?)(?:은|는|을|를|이|가)?\s{0,3}(?:[:=]|\s(?:is|of|to|as|at|by)(?=\s))?\s{0,3}[\"'“‘`]?$"
 )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, auto
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.planning.rule_planner.arguments import PAIR, Bound, fill, in_declared_order, of_kind
+from hitl_tui.planning.rule_planner.arguments import Bound, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, split, unread
+from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split, unread
 from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
-from hitl_tui.planning.rule_planner.values import Span, blanked, given_in, overlaps
-from hitl_tui.planning.rule_planner.words import name_words, stem
+from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
+from hitl_tui.planning.rule_planner.words import name_words
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _STOP = re.compile(r"[.!?;\n]")
@@ -76,34 +77,22 @@ class Asked:
     unclear: tuple[tuple[str, str], ...] = ()
 
 
-class _Verdict(StrEnum):
-    CALLED = "called"
-    NEGATED = "negated"
-    ASKED_ABOUT = Message("asked about")
-    UNCLEAR = "unclear"
-    NOTHING = "nothing"
+class _Verdict(Enum):
+    """What a clause says of what it names."""
 
-
-_REFUSED = (_Verdict.NEGATED, _Verdict.ASKED_ABOUT)
+    CALLED = auto()
+    NEGATED = auto()
+    ASKED_ABOUT = auto()
+    UNCLEAR = auto()
+    NOTHING = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    """What a clause says of what it names.
+class _Mention:
+    """The name of a command or team, where it stands in a text."""
 
-    Args:
-        clause: the clause.
-        name: of a command or team; empty where none is named.
-        place: where its name stands in the clause.
-        verdict: what is said of it.
-        bare: nothing but the name is said.
-    """
-
-    clause: Clause
-    name: str = ""
-    place: Span = (0, 0)
-    verdict: _Verdict = _Verdict.NOTHING
-    bare: bool = False
+    name: str
+    place: Span
 
 
 def asked_in(
@@ -124,42 +113,48 @@ def asked_in(
         PlanError: it asks for a command that isn't declared, or a parameter is unknown.
         BadInput: what it asks for fits several.
     """
-    text = _without_numbers(text)
+    text = _without_umbrella(_without_numbers(text), rules)
     mentions = _mentions(text, known, rules)
-    parts = _without_umbrella(split(text, [place[0] for _, place in mentions], rules), rules)
     calls: list[Call] = []
     beside: list[Clause] = []
     unclear: list[tuple[str, str]] = []
-    for one in _together([_hear(clause, mentions, known, rules) for clause in parts]):
-        clause = one.clause
-        if one.verdict is _Verdict.NOTHING and calls and (further := _goes_on(calls[-1], clause, text, rules)):
+    for clause in split(text, [m.place for m in mentions], rules):
+        verdict, named = _named_in(clause, mentions, known, rules)
+        if verdict is _Verdict.NOTHING and calls and (further := _goes_on(calls[-1], clause, text, rules)):
             calls[-1:] = further
-            continue
-        if one.verdict not in (_Verdict.CALLED, _Verdict.NEGATED):
+        elif verdict is _Verdict.CALLED:
+            calls += _calls_of(clause, named, known, rules)
+        elif verdict is not _Verdict.NEGATED:
             deed = by_deed(clause.text, known, rules)
             if deed and named_only(clause.text):
                 numbered = rules.revise.number.search(clause.text)
                 deed = deed if not numbered and _complete(clause.text, known[deed], rules) else ""
-            if deed and (one.verdict is _Verdict.NOTHING or (one.verdict is _Verdict.ASKED_ABOUT and known[deed].own)):
-                one = _Heard(clause, deed, verdict=_Verdict.CALLED)
-        if one.verdict is _Verdict.CALLED:
-            calls += _calls_of(clause, known[one.name], one.place, rules)
-            continue
-        _refuse_undeclared(clause.text, known, rules)
-        if one.verdict is _Verdict.UNCLEAR:
-            unclear.append((clause.text.strip(), one.name))
-        elif one.verdict is not _Verdict.NEGATED:
-            beside.append(clause)
+            if deed and (verdict is _Verdict.NOTHING or (verdict is _Verdict.ASKED_ABOUT and known[deed].own)):
+                calls += _calls_of(clause, [_Mention(deed, (0, 0))], known, rules)
+                continue
+            _refuse_undeclared(clause.text, known, rules)
+            if verdict is _Verdict.UNCLEAR:
+                unclear.append((clause.text.strip(), named[0].name))
+            else:
+                beside.append(clause)
     return Asked(tuple(calls), tuple(beside), tuple(unclear))
 
 
-def _calls_of(clause: Clause, facts: CommandFacts, place: Span, rules: Rules) -> Iterator[Call]:
-    """Yield the calls of one command or team that a clause asks for."""
-    team = _TEAM.match(clause.text, place[1]) if place[1] else None
-    named = [(place[0], team.end() if team else place[1])] if place[1] else []
-    for bound in fill(clause.text, facts, rules, [*named, *_verb_places(clause.text, facts, rules)]):
-        left = _left(clause.text, bound, facts, rules, named)
-        yield Call(facts, bound.parameters, clause.start, clause.end, left, bound.unplaced, clause.text.strip())
+def _calls_of(
+    clause: Clause, named: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules
+) -> Iterator[Call]:
+    """Yield the calls that a clause asks for; each is given what stands from its name to the next one."""
+    for number, mention in enumerate(named):
+        start = mention.place[0] if number else 0
+        end = named[number + 1].place[0] if number + 1 < len(named) else len(clause.text)
+        said, facts = clause.text[start:end], known[mention.name]
+        name = (mention.place[0] - start, mention.place[1] - start)
+        team = _TEAM.match(said, name[1]) if name[1] else None
+        places = [(name[0], team.end() if team else name[1])] if name[1] else []
+        for bound in fill(said, facts, rules, [*places, *_verb_places(said, facts, rules)]):
+            left = _left(said, bound, facts, rules, places)
+            at = clause.start + start
+            yield Call(facts, bound.parameters, at, at + len(said), left, bound.unplaced, said.strip())
 
 
 def _left(clause: str, bound: Bound, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> tuple[str, ...]:
@@ -214,19 +209,12 @@ def _without_numbers(text: str) -> str:
 
 _BEFORE = re.compile(r"\s*before\s+(?:(?:you|we|i)\s+)?(?=[a-z])", re.IGNORECASE)
 _BEFORE_KO = re.compile(r"\s*(?P<later>[^.?!\n]{2,400}?)하기\s?전에,?\s+(?P<first>[^.?!\n]{2,400})(?P<end>[.!]?\s*)")
-_ONCE = re.compile(
-    r"\s*(?:once|after|when)\s+(?P<done>[a-z].*?)\s+(?:(?:is|are|has|have)\s+)?(?:been\s+)?"
-    r"(?:done|finished|completed?|ready|over),\s+(?P<then>.+)",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 def in_order(text: str, rules: Rules) -> str:
     """Return a text with what is to be done first said first: "before A, B" is B and then A."""
     if korean := _BEFORE_KO.fullmatch(text):
         return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
-    if once := _ONCE.fullmatch(text):
-        return f"do {once['done']}, then {once['then']}"
     before = _BEFORE.match(text)
     for comma in re.finditer(r",\s+", text) if before else ():
         if _requested(first := text[comma.end() :].rstrip(" ."), rules):
@@ -234,17 +222,11 @@ def in_order(text: str, rules: Rules) -> str:
     return text
 
 
-def _without_umbrella(parts: Sequence[Clause], rules: Rules) -> list[Clause]:
-    """Return the clauses without what only announces a list of steps: "clean up:" before "count, back up, delete"."""
-    kept: list[Clause] = []
-    for index, clause in enumerate(parts):
-        head, colon, tail = clause.text.partition(": ")
-        following = [tail, *(later.text for later in parts[index + 1 :])]
-        asking = [bool(_requested(part, rules)) for part in following] if colon else []
-        if sum(asking) > 1 and asking[0] and _requested(head, rules):
-            clause = Clause(clause.start + len(head) + len(colon), tail, clause.listed)
-        kept.append(clause)
-    return kept
+def _without_umbrella(text: str, rules: Rules) -> str:
+    """Blank what only announces a list of things to do: "clean up:" before "count, back up, delete"."""
+    head, colon, tail = text.partition(": ")
+    asking = [_requested(part.text, rules) for part in split(tail, (), rules)] if _requested(head, rules) else []
+    return " " * len(head + colon) + tail if sum(map(bool, asking)) > 1 else text
 
 
 # By name -------------------------------------------------------------------------------------------------------------
@@ -257,38 +239,43 @@ def spoken_name(name: str) -> Expression:
     return re.compile(rf"(?<![A-Za-z0-9_./-]){spoken}(?![A-Za-z0-9_/-]|\.\w)", re.IGNORECASE)
 
 
-def _mentions(text: str, known: Mapping[str, CommandFacts], rules: Rules) -> list[tuple[str, Span]]:
+def _mentions(text: str, known: Mapping[str, CommandFacts], rules: Rules) -> list[_Mention]:
     """Return what is named, and where, in order; a longer name goes before one that is part of it."""
     taken = [m.span("value") for m in PAIR.finditer(text)]
-    found: list[tuple[str, Span]] = []
-    runs = [(run, name) for name, facts in known.items() for run in facts.runs]
-    runs = [(run, name) for run, name in runs if sum(run == other for other, _ in runs) == 1]
-    for said, name, ran in [
-        *((name, name, False) for name in sorted(known, key=len, reverse=True)),
-        *((run, name, True) for run, name in sorted(runs, key=lambda r: -len(r[0]))),
-    ]:
-        for match in spoken_name(said).finditer(text):
-            asked = rules.commands.run_before.search(text[: match.start()]) or rules.commands.run_after.match(
-                text[match.end() : match.end() + 30]
-            )
-            if (asked or not ran) and not overlaps(match.span(), taken):
-                found.append((name, match.span()))
+    found: list[_Mention] = []
+    programs = Counter(program for facts in known.values() for program in facts.runs)
+    ran = [(run, name) for name, facts in known.items() for run in facts.runs if programs[run] == 1]
+    said = [(name, name) for name in known]
+    for spoken, name in [*sorted(said, key=_longest), *sorted(ran, key=_longest)]:
+        for match in spoken_name(spoken).finditer(text):
+            before, after = text[: match.start()], text[match.end() : match.end() + 30]
+            asked = rules.commands.run_before.search(before) or rules.commands.run_after.match(after)
+            if (asked or spoken == name) and not overlaps(match.span(), taken):
+                found.append(_Mention(name, match.span()))
                 taken.append(match.span())
-    return sorted(found, key=lambda m: m[1])
+    return sorted(found, key=lambda m: m.place)
 
 
-def _hear(
-    clause: Clause, mentions: Sequence[tuple[str, Span]], known: Mapping[str, CommandFacts], rules: Rules
-) -> _Heard:
-    found = []
-    for name, place in mentions:
-        start, end = (at - clause.start for at in place)
-        if start >= 0 and end <= len(clause.text):
-            verdict = _verdict(clause.text, (start, end), known[name], rules)
-            bare = not _opening(clause.text[:start], rules) and not clause.text[end:].strip(_SIGNS)
-            found.append(_Heard(clause, name, (start, end), verdict, bare))
-    said = [one for one in found if one.verdict is not _Verdict.NOTHING]
-    return min(said, key=lambda one: list(_Verdict).index(one.verdict), default=_Heard(clause))
+def _longest(said: tuple[str, str]) -> int:
+    return -len(said[0])
+
+
+def _named_in(
+    clause: Clause, mentions: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules
+) -> tuple[_Verdict, list[_Mention]]:
+    """Return what a clause says of names in it that stand in one list, and those: of the list that it calls, if any."""
+    lists: list[list[_Mention]] = []
+    for mention in mentions:
+        place = (mention.place[0] - clause.start, mention.place[1] - clause.start)
+        if place[0] < 0 or place[1] > len(clause.text):
+            continue
+        if lists and listed(clause.text[lists[-1][-1].place[1] : place[0]], rules):
+            lists[-1].append(_Mention(mention.name, place))
+        else:
+            lists.append([_Mention(mention.name, place)])
+    said = [(_verdict(clause.text, names, known, rules), names) for names in lists]
+    said = [one for one in said if one[0] is not _Verdict.NOTHING]
+    return min(said, key=lambda one: one[0].value, default=(_Verdict.NOTHING, []))
 
 
 _TEAM = re.compile(
@@ -299,8 +286,10 @@ _HOW = re.compile(r"(?<![a-z])how (?:do|does|can|could|should|would|to)(?![a-z])
 _BY_TEAM = re.compile(r"[\"`]?\s?(?:으로|로|에게|한테|가|이)(?=\s)")
 
 
-def _verdict(clause: str, place: Span, facts: CommandFacts, rules: Rules) -> _Verdict:
-    asked, howto = rules.commands, rules.words.howto
+def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules) -> _Verdict:
+    """Return what a clause says of names that stand in one list."""
+    asked, howto, facts = rules.commands, rules.words.howto, known[named[-1].name]
+    place = (named[0].place[0], named[-1].place[1])
     before, after = clause[max(0, place[0] - 60) : place[0]], clause[place[1] : place[1] + 60]
     team = _TEAM.match(after)
     rest = after[team.end() :] if team else after
@@ -317,8 +306,10 @@ def _verdict(clause: str, place: Span, facts: CommandFacts, rules: Rules) -> _Ve
     pair = PAIR.match(after.lstrip()) or not after.strip(_SIGNS)
     if asked.run_after.search(rest.lstrip()) or team or (facts.own and _BY_TEAM.match(after)) or (alone and pair):
         return _Verdict.CALLED
-    [bound, *_] = fill(clause, facts, rules, [place])
-    given, all_read = bool(bound.used), not _left(clause, bound, facts, rules, [place])
+    start = named[-1].place[0] if named[1:] else 0
+    said, names = clause[start:], [(named[-1].place[0] - start, named[-1].place[1] - start)]
+    [bound, *_] = fill(said, facts, rules, names)
+    given, all_read = bool(bound.used), not _left(said, bound, facts, rules, names)
     if (given and all_read) or (alone and (given or all_read)):
         return _Verdict.CALLED
     # One word may mean anything.
@@ -331,17 +322,6 @@ def _opening(text: str, rules: Rules) -> str:
     while text.strip() and (rest := rules.commands.lead.sub("", text)) != text:
         text = rest
     return text.strip()
-
-
-def _together(heard: Sequence[_Heard]) -> list[_Heard]:
-    """Return what was heard; a "don't" or a question goes for all that a list only names, before it and after it."""
-    heard = list(heard)
-    numbers = range(len(heard) - 1)
-    for one, other in [*((n, n + 1) for n in numbers), *((n + 1, n) for n in reversed(numbers))]:
-        listed = heard[max(one, other)].clause.listed and heard[other].bare
-        if listed and heard[other].verdict is _Verdict.CALLED and heard[one].verdict in _REFUSED:
-            heard[other] = replace(heard[other], verdict=heard[one].verdict)
-    return heard
 
 
 def call_named(facts: CommandFacts, text: str, rules: Rules) -> Call:
@@ -395,7 +375,8 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     deeds = requested & own
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
-    if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
+    apart = not deeds and rules.commands.left_out.search(clause) is not None
+    if strange or apart or _HOW.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
     bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
     given = [g.place for g in given_in(clause, rules.units)]
@@ -419,7 +400,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
     only = matched == most and requested <= _ADDED
     filled = bool(bound.used) and not (requested and own & rules.lexicon.verbs)
-    told = not asking and (only or filled) and _tells(clause, facts, rules)
+    told = not asking and (only or filled) and _tells(clause, rules)
     return matched if told or _complete(clause, facts, rules) else 0.0
 
 
@@ -443,12 +424,10 @@ def _complete(clause: str, facts: CommandFacts, rules: Rules) -> bool:
     return said and all(used) and not bound.lacks(facts) and not bound.unplaced
 
 
-def _tells(clause: str, facts: CommandFacts, rules: Rules) -> bool:
-    """Whether a clause tells to do something, whatever that is, or begins as a description does ("ship": "Ships …")."""
+def _tells(clause: str, rules: Rules) -> bool:
+    """Whether a clause tells to do something, whatever that is."""
     first = rules.commands.lead.sub("", clause.strip(_SIGNS)).partition(" ")[0]
-    does = facts.description.partition(" ")[0]
-    begins = rules.commands.told.fullmatch(first) or (first and stem(first) == stem(does))
-    return rules.commands.request.search(clause) is not None or bool(begins)
+    return bool(rules.commands.request.search(clause) or rules.commands.told.fullmatch(first))
 
 
 def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
@@ -472,12 +451,10 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
     verbs = rules.lexicon.verbs
     plain = rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
     first, korean = re.match(r"([a-z]+)([- ]up)?", plain), _KOREAN.search(clause)
-    if first and not (korean and rules.commands.request.search(clause)):
+    if first and not korean:
         noun = _DO.match(plain)
         said = [first[1], f"{first[1]}up" if first[2] else "", noun["noun"] if noun else ""]
-        found = frozenset(c for word in said for c in rules.lexicon.concepts(word) & verbs)
-        if found or not korean:
-            return found
+        return frozenset(c for word in said for c in rules.lexicon.concepts(word) & verbs)
     if rules.words.howto.search(clause):
         return frozenset()
     asked: set[str] = set()

@@ -64,12 +64,17 @@ def revise_text(scene: Scene) -> Proposed:
     planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
     words = {name: rules.lexicon.meant(name) if name in planned else frozenset[str]() for name in scene.commands}
     revision = _Revision(scene)
-    for edit in edits_in(text, words, rules):
+    edits = edits_in(text, words, rules)
+    for edit in edits:
         if edit.operation is Operation.CHANGE:
             revision.change(edit)
+    # What the plan calls already isn't called again where only its place is said.
+    placed = [step.command for e in edits if e.operation in (Operation.ORDER, Operation.ONLY) for step in e.steps]
+    ordered = planned.intersection(placed)
     asked = Asked(())
     if not revision.inputs:
         asked = asked_in(text, scene.commands, rules, lambda clause: names_step(clause, rules))
+        asked = replace(asked, calls=tuple(call for call in asked.calls if call.command not in ordered))
         revision.carry_out(edits_in(_without(text, asked.calls, scene), words, rules), asked.calls)
     if changes := revision.changes():
         return Proposed(" ".join([revision.reason(changes), *_remarks(asked, scene)]), tuple(changes))

@@ -13,7 +13,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.rule_planner.calls import Asked, Call
-from hitl_tui.planning.rule_planner.query_reader import Clause, Reading, cut, read, score_of, shown, split, terms_of
+from hitl_tui.planning.rule_planner.query_reader import Reading, cut, read, score_of, shown, split, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
 
@@ -120,7 +120,7 @@ def _beside(text: str, asked: Asked, rules: Rules) -> list[Call | Part]:
     borders = [0, *(call.start for call in asked.calls), len(text) + 1]
     for start, end in pairwise(borders):
         beside = [c for c in asked.beside if start <= c.start < end]
-        said = " ".join(_sentence(c, text, last=c is beside[-1]) for c in beside)
+        said = text[beside[0].start : beside[-1].end + 1].strip(" \n,;") if beside else ""
         needs = {n for n in (Need.COMPUTE,) if score_of(said, n, rules) >= rules.threshold[n]}
         # Words that merely ask are about the calls themselves.
         looks = score_of(said, Need.FIND, rules) > rules.threshold[Need.FIND]
@@ -129,12 +129,6 @@ def _beside(text: str, asked: Asked, rules: Rules) -> list[Call | Part]:
         if needs:
             found.append(Part(said, beside[0].start, frozenset(needs)))
     return found
-
-
-def _sentence(clause: Clause, text: str, *, last: bool) -> str:
-    """Return a clause with the stop after it, or with one where another follows."""
-    end = text[clause.end :][:1]
-    return clause.text.strip() + (end if end and end in ".!?" else "" if last else ".")
 
 
 def of_commands(text: str, rules: Rules) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.rule_planner.rule_file import Limits, Need, Rules
-from hitl_tui.planning.rule_planner.values import Given, Span, given_in, overlaps, quantities
+from hitl_tui.planning.rule_planner.values import PAIR, Given, Span, given_in, overlaps, quantities
 
 _HANGUL = re.compile("[가-힣]")
 _JAMO = re.compile("[ᄀ-ᇿ㄰-㆏]")
@@ -202,17 +202,10 @@ _BEFORE = 80  # characters before a name that are looked at for what joins it to
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a text that asks for one thing.
-
-    Args:
-        start: where it stands.
-        text: what it says.
-        listed: it is joined to the one before as things in a list are, so that a "don't" goes for both.
-    """
+    """A part of a text that asks for one thing, and where it stands."""
 
     start: int
     text: str
-    listed: bool = False
 
     @property
     def end(self) -> int:
@@ -220,31 +213,29 @@ class Clause:
         return self.start + len(self.text)
 
 
-def split(text: str, named: Iterable[int], rules: Rules) -> list[Clause]:
-    """Return the clauses of a text, up to a bound; a name that something joins to what was before begins one.
+def split(text: str, named: Sequence[Span], rules: Rules) -> list[Clause]:
+    """Return the clauses of a text, up to a bound.
+
+    A name that something joins to what was before begins one, but not where it only continues a list of names.
 
     Args:
         text: what a person wrote.
         named: where names of commands stand.
         rules: what ends a clause, and what joins names.
     """
-    found: list[Clause] = []
-    at, listed = 0, False
-    for start, end, together in islice(_borders(text, named, rules), rules.limits.clauses):
+    gaps = [(one[1], other[0]) for one, other in pairwise(named) if listed(text[one[1] : other[0]], rules)]
+    joints = (rules.commands.joint.search(text, max(0, at - _BEFORE), at) for at, _ in named[: rules.limits.clauses])
+    borders = [m.span() for m in rules.commands.clause.finditer(text)] + [m.span("joint") for m in joints if m]
+    borders = [border for border in borders if not overlaps(border, gaps)]
+    found, at = [], 0
+    for start, end in sorted(borders)[: rules.limits.clauses]:
         if start >= at:
-            found.append(Clause(at, text[at:start], listed))
-            listed = together
-        else:
-            listed = listed and together
+            found.append(Clause(at, text[at:start]))
         at = max(at, end)
-    found.append(Clause(at, text[at:], listed))
+    found.append(Clause(at, text[at:]))
     return [clause for clause in found if clause.text.strip()]
 
 
-def _borders(text: str, named: Iterable[int], rules: Rules) -> Iterator[tuple[int, int, bool]]:
-    """Yield start and end of what parts clauses, in order, and whether it only lists them."""
-    asked = rules.commands
-    borders = [(*m.span(), asked.listing.fullmatch(m.group()) is not None) for m in asked.clause.finditer(text)]
-    joints = (asked.joint.search(text, max(0, at - _BEFORE), at) for at in islice(named, rules.limits.clauses))
-    borders += [(*joint.span("joint"), joint["listing"] is not None) for joint in joints if joint]
-    yield from sorted(borders)
+def listed(between: str, rules: Rules) -> bool:
+    """Whether what stands between two names makes them a list."""
+    return rules.commands.listing.fullmatch(PAIR.sub("", between)) is not None

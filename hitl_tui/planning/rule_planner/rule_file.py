@@ -90,6 +90,7 @@ class CommandRules:
     run_after: Expression
     negated_before: Expression
     negated_after: Expression
+    left_out: Expression
     negated_deed: Expression
     unknown: tuple[Expression, ...]
     clause: Expression
@@ -224,8 +225,7 @@ def _rules(data: _Table) -> Rules:
     commands, lexicon = data["commands"], _lexicon(data)
     verbs = [word for words in data["lexicon"]["verbs"].values() for word in words.split()]
     english = "|".join([*(v for v in verbs if v.isascii()), *commands.pop("asked").split()]).replace("_", " ?")
-    korean = "".join(f"|(?<={v})" for v in verbs if v[1:] and not v.isascii())
-    commands["clause"] = commands["clause"].replace("{verbs}", english).replace("{korean}", korean)
+    commands["clause"] = commands["clause"].replace("{verbs}", english)
     commands["unknown"] = [commands["unknown"], commands.pop("unknown_ko")]
     commands["paths"] = list(commands["paths"].values())
     needs = {

@@ -56,6 +56,10 @@ _CLOCK = re.compile(
 )
 _COUNTED = re.compile(r"\s(?:[a-z]{1,20} )?[a-z]{2,20}s(?![a-z])", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
+PAIR = re.compile(
+    r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
+)
+"""An argument by its name: `days=30`, `--dir="my logs"`."""
 PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:으로|로|을|를|은|는|이|가|와|과|이랑|랑|하고|에서|에|만|도|의)$")
 
 
