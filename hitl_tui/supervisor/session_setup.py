@@ -231,12 +231,9 @@ def planner_for(
     from hitl_tui.planning.rule_planner.command_facts import command_facts
     from hitl_tui.planning.rule_planner.planner import RulePlanner
     from hitl_tui.planning.table_planner import TablePlanner
-    from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 
     commands = command_facts(trust.declared.commands)
-    planner: Planner = (
-        RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands, [*trust.declared.own_teams])
-    )
+    planner = RulePlanner(commands, None if trust.trusted else tuple(trust.declared.own_teams))
     rules: Planner = TablePlanner(planner, Path(trust.folder))
     if data is not None:
         rules = TemplatePlanner(rules, TemplateShelf(data))

@@ -14,7 +14,6 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
-from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
 
@@ -191,6 +190,6 @@ def test_a_command_is_found_by_what_it_runs_by_name_and_by_what_it_says_of_itsel
     ],
 )
 def test_what_an_untrusted_folder_declares_is_named_where_it_is_meant(query: str, noted: bool) -> None:
-    planned = asyncio.run(UntrustedPlanner({}, ["vat", "fx"]).plan(query, agents()))
+    planned = asyncio.run(RulePlanner({}, ("vat", "fx")).plan(query, agents()))
     assert all(step.agent in agents() for step in planned.plan.steps)
     assert any("(vat, fx) is not used, because nobody trusts the folder yet" in note for note in planned.notes) is noted

@@ -100,6 +100,8 @@ def asked_in(
     known: Mapping[str, CommandFacts],
     rules: Rules,
     named_only: Callable[[str], bool] = lambda clause: False,
+    *,
+    trusted: bool = True,
 ) -> Asked:
     """Return what a text calls, and what it says besides.
 
@@ -108,13 +110,14 @@ def asked_in(
         known: what can be called, by name.
         rules: how it is asked for.
         named_only: clauses in which it has to be named, or given all that it needs.
+        trusted: what can be called is believed what it says of itself, and need not be named plainly.
 
     Raises:
         PlanError: it asks for a command that isn't declared, or a parameter is unknown.
         BadInput: what it asks for fits several.
     """
     text = _without_umbrella(_without_numbers(text), rules)
-    mentions = _mentions(text, known, rules)
+    mentions = _mentions(text, known, trusted, rules)
     calls: list[Call] = []
     beside: list[Clause] = []
     unclear: list[tuple[str, str]] = []
@@ -125,7 +128,7 @@ def asked_in(
         elif verdict is _Verdict.CALLED:
             calls += _calls_of(clause, named, known, rules)
         elif verdict is not _Verdict.NEGATED:
-            deed = by_deed(clause.text, known, rules)
+            deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
             if deed and named_only(clause.text):
                 numbered = rules.revise.number.search(clause.text)
                 deed = deed if not numbered and _complete(clause.text, known[deed], rules) else ""
@@ -239,8 +242,11 @@ def spoken_name(name: str) -> Expression:
     return re.compile(rf"(?<![A-Za-z0-9_./-]){spoken}(?![A-Za-z0-9_/-]|\.\w)", re.IGNORECASE)
 
 
-def _mentions(text: str, known: Mapping[str, CommandFacts], rules: Rules) -> list[_Mention]:
-    """Return what is named, and where, in order; a longer name goes before one that is part of it."""
+def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool, rules: Rules) -> list[_Mention]:
+    """Return what is named, and where, in order; a longer name goes before one that is part of it.
+
+    A single word may mean anything, so what isn't trusted has to be called by it.
+    """
     taken = [m.span("value") for m in PAIR.finditer(text)]
     found: list[_Mention] = []
     programs = Counter(program for facts in known.values() for program in facts.runs)
@@ -250,7 +256,8 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], rules: Rules) -> lis
         for match in spoken_name(spoken).finditer(text):
             before, after = text[: match.start()], text[match.end() : match.end() + 30]
             asked = rules.commands.run_before.search(before) or rules.commands.run_after.match(after)
-            if (asked or spoken == name) and not overlaps(match.span(), taken):
+            named = spoken == name and (trusted or any(sign in name for sign in "-_") or text.strip() == name)
+            if (asked or named) and not overlaps(match.span(), taken):
                 found.append(_Mention(name, match.span()))
                 taken.append(match.span())
     return sorted(found, key=lambda m: m.place)
@@ -489,6 +496,11 @@ def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
     found = []
     for clause in (part.text for part in split(text, (), rules)):
         nouns = {c for word in WORD.findall(clause) for c in rules.lexicon.concepts(rules.lexicon.plain(word))}
-        if nouns & rules.lexicon.nouns and _requested(clause, rules) - rules.lexicon.looking:
+        if nouns & rules.lexicon.nouns and _changes(clause, rules):
             found.append(clause.strip())
     return tuple(found)
+
+
+def _changes(clause: str, rules: Rules) -> bool:
+    """Whether a clause asks for more than to look at something."""
+    return bool(_requested(clause, rules) - rules.lexicon.looking)

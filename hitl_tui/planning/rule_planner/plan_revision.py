@@ -73,7 +73,7 @@ def revise_text(scene: Scene) -> Proposed:
     ordered = planned.intersection(placed)
     asked = Asked(())
     if not revision.inputs:
-        asked = asked_in(text, scene.commands, rules, lambda clause: names_step(clause, rules))
+        asked = asked_in(text, scene.commands, rules, lambda clause: names_step(clause, rules), trusted=scene.trusted)
         asked = replace(asked, calls=tuple(call for call in asked.calls if call.command not in ordered))
         revision.carry_out(edits_in(_without(text, asked.calls, scene), words, rules), asked.calls)
     if changes := revision.changes():

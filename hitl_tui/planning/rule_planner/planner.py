@@ -37,13 +37,13 @@ class RulePlanner:
 
     Args:
         commands: declared commands by name (see `command_facts`).
-        teams: plans the teams that people brought, too.
-        untrusted: names of what the folder declares and nobody trusts yet, so that nothing of it is planned.
+        withheld: names of the teams of a folder that nobody trusts yet; None for a trusted one. Of such a folder no
+            team is planned, and a command only where the person calls it, or asks for what no search does: what it
+            says of its commands makes no step out of a query that asks for something else.
     """
 
     commands: Mapping[str, CommandFacts] = field(default_factory=dict)
-    teams: bool = True
-    untrusted: tuple[str, ...] = ()
+    withheld: tuple[str, ...] | None = None
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         """Return intent and plan of a query, with the feedback worked in, line by line.
@@ -61,15 +61,15 @@ class RulePlanner:
         reading = read(query, rules)
         reading = replace(reading, text=in_order(reading.text, rules))
         known = await asyncio.to_thread(self._known, agents)
-        asked = asked_in(reading.text, known, rules)
+        asked = asked_in(reading.text, known, rules, trusted=self.withheld is None)
         wanted = decide(query, reading, asked, agents, rules)
         intent = intent_of(wanted, rules)
         needs, missing = usable(wanted.needs, agents, rules)
         plan = build_plan(wanted, needs, rules)
         if feedback:
-            scene = Scene(feedback, query, (), agents, known, rules)
+            scene = Scene(feedback, query, (), agents, known, rules, trusted=self.withheld is None)
             plan = await asyncio.to_thread(apply_feedback, plan, feedback, scene)
-        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules, self.untrusted)))
+        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules, self.withheld or ())))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
@@ -89,11 +89,12 @@ class RulePlanner:
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
         # is made from is never changed.
         known = await asyncio.to_thread(self._known, agents)
-        return await asyncio.to_thread(revise_text, Scene(text, query, todos, agents, known, load_rules()))
+        scene = Scene(text, query, todos, agents, known, load_rules(), trusted=self.withheld is None)
+        return await asyncio.to_thread(revise_text, scene)
 
     def _known(self, agents: Mapping[str, AgentFacts]) -> Mapping[str, CommandFacts]:
         """Return what can be called: the declared commands, and the teams that people brought."""
-        return {**(team_facts(agents) if self.teams else {}), **self.commands}
+        return {**(team_facts(agents) if self.withheld is None else {}), **self.commands}
 
     async def follow_up(
         self,

@@ -14,7 +14,7 @@ _NAMED = 3  # clauses that one remark repeats
 
 
 def remarks(
-    text: str, asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules, untrusted: Sequence[str] = ()
+    text: str, asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules, withheld: Sequence[str] = ()
 ) -> list[str]:
     """Return what a person should know of a plan, a sentence each.
 
@@ -24,15 +24,15 @@ def remarks(
         wanted: what it needs.
         missing: agents that would be needed and are disabled.
         rules: the rules.
-        untrusted: names of what could be called if the folder were trusted.
+        withheld: names of what could be called if the folder were trusted.
     """
     words = rules.sentences[wanted.reading.language]
     found = [words["disabled"].format(agent=agent) for agent in missing]
     found += left_out(asked, wanted.reading.language, rules, wanted.needs)
     if asked.calls:
         found += _beside(asked, wanted, rules)
-    elif untrusted and (deeds_asked(text, rules) or any(spoken_name(name).search(text) for name in untrusted)):
-        found.append(words["untrusted"].format(names=cut(", ".join(untrusted), _LONGEST)))
+    elif withheld and (deeds_asked(text, rules) or any(spoken_name(name).search(text) for name in withheld)):
+        found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
     elif not asked.unclear and (deeds := deeds_asked(text, rules)):
         found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
     return list(dict.fromkeys(found))

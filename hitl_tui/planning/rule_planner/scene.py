@@ -26,6 +26,7 @@ class Scene:
         agents: all agents.
         commands: what can be called.
         rules: the rules.
+        trusted: what can be called may say by itself what it does.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Scene:
     agents: Mapping[str, AgentFacts]
     commands: Mapping[str, CommandFacts]
     rules: Rules
+    trusted: bool = True
 
     @property
     def language(self) -> str:
