@@ -53,8 +53,8 @@ _NO_WORD = re.compile(r"[\W_]+")
 _SHORT = 60
 _LONG_QUESTION, _REPEATED = 30, 0.4
 """A passage that has a whole question, word for word, asks it, too."""
-_FOREIGN = 0.9
-"""A passage in another language than the question's stands behind one that says as much in its own."""
+_ASKS = 0.5
+"""A sentence that asks answers nothing."""
 _SENTENCE_END = (".", "!", "?", "。", ".`", ":")
 
 
@@ -219,9 +219,9 @@ def _ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int]
     if bare and any(asked.has_all(window.tokens) for window in ranked):
         likely = _SURE
     if likely < _NEAR:
-        far = [_quote(db, asked, window) for window in _different(ranked, _MOST_FAR)]
+        far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return _ask(db, question, limit, ()) if named else replace(hits, far=tuple(far) if likely >= _FAR else ())
-    passages = [_quote(db, asked, window) for window in _different(ranked, limit)]
+    passages = [_quote(asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
 
 
@@ -417,8 +417,7 @@ def _title(path: str) -> str:
 
 def _weight(window: _Window, question: str) -> float:
     repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
-    weight = _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
-    return weight * (1.0 if has_korean(question) == has_korean(window.text) else _FOREIGN)
+    return _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
 
 
 def _score(asked: _Asked, body: str, title: str, name: str) -> float:
@@ -455,13 +454,13 @@ def _different(ranked: Sequence[_Window], limit: int) -> list[_Window]:
     return chosen
 
 
-def _quote(db: sqlite3.Connection, asked: _Asked, window: _Window) -> Passage:
+def _quote(asked: _Asked, window: _Window) -> Passage:
     """Return the part of a window that says most of what was asked, with what follows it as far as there is room."""
     values = [asked.value(text) / math.sqrt(1 + len(text) / 400) for _, _, text in window.parts]
     said, meant = max(values) or 1.0, max(window.likes)
     likes = [*window.likes, *[0.0] * (len(values) - len(window.likes))]
     worth = [
-        (value / said + _share(like, meant))
+        (value / said + _share(like, meant)) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
         for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
     ]
     first = max(range(len(worth)), key=lambda at: (worth[at], -at))
@@ -470,26 +469,11 @@ def _quote(db: sqlite3.Connection, asked: _Asked, window: _Window) -> Passage:
     if before[2] and (before[2].rstrip().endswith((":", "：")) or (len(before[2]) < _SHORT and ":" in before[2])):
         # `Default: 180`, or what announces a list.
         line, words = before[0], before[2] + _gap(before[1], line) + words
-    follows = list(window.parts[first + 1 :])
-    if len(words) + sum(len(text) for _, _, text in follows) < MAX_PASSAGE_CHARS:
-        follows += _next(db, window)
-    for next_line, next_end, text in follows:
+    for next_line, next_end, text in window.parts[first + 1 :]:
         if len(words) + len(text) >= MAX_PASSAGE_CHARS:
             break
         words, end = words + _gap(end, next_line) + text, next_end
     return Passage(window.path, line, end, window.page, window.heading, _cut(words, asked), round(window.score, 4))
-
-
-def _next(db: sqlite3.Connection, window: _Window) -> list[tuple[int, int, str]]:
-    """Return what follows a window that ends with an announcement (`The keys are:`)."""
-    if not window.text.rstrip().endswith((":", "：")):
-        return []
-    row = db.execute(
-        "SELECT next.parts FROM windows AS own JOIN windows AS next ON next.id = own.id + 1 AND next.file = own.file"
-        " AND next.page = own.page AND next.heading = own.heading WHERE own.id = ?",
-        (window.id,),
-    ).fetchone()
-    return [] if row is None else [(first, last, text) for first, last, text in json.loads(row[0])]
 
 
 def _sentences(first: int, last: int, text: str) -> list[tuple[int, int, str]]:
