@@ -38,7 +38,10 @@ def carry_out(app: SessionConsole, parsed: Parsed) -> None:
             app.run_worker(app.action_quit())
         case "new":
             query = str(values.get("query", ""))
-            if query:
+            number = int(query) if query.isascii() and query.isdigit() else 0
+            if 1 <= number <= len(app.starters):  # as on the first screen
+                app.sessions.begin_starter(app.starters[number - 1])
+            elif query:
                 app.sessions.begin(query, typed=True)
             else:
                 app.begin_anew()
