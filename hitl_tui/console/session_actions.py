@@ -125,6 +125,8 @@ class SessionActions:
             self._console.action_help()
             return
         self._answer(result)
+        if result.data.get("reason") == "no_change":
+            self._console.draft(line)  # nobody took it: it can be changed, or asked in another session
         if result.data.get("trusted") is False:
             await self._trust(handle, handler, result)
             return

@@ -199,10 +199,11 @@ def compose(
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
-    answering = _newest_first(_answering(said, len(leaves)))
+    answering = _newest_first(_surest(_answering(said, len(leaves)), results))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
     settled = {d for one in answering for d in one.todo.dependencies}
+    settled |= {one.todo.id for one in said[: len(leaves)] if one not in answering} if answering else set()
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results, settled)))
     questions = _by_question(said[: len(leaves)])
     newest = questions[-1] if questions else []
@@ -333,6 +334,19 @@ def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
     """Return whose answers come first: of the last steps, or of those before them when they have none."""
     found = [one for one in told[:leaves] if one.brief.answer]
     return found or [one for one in told[leaves:] if one.brief.answer][:1]
+
+
+def _surest(answering: Sequence[_Told], results: Mapping[str, ResultData]) -> list[_Told]:
+    """Return the answers, of each question what was worked out before what was found.
+
+    What only came near is left out where another step answered the same question.
+    """
+    data = {one.todo.id: results.get(one.todo.id, {}).get("data", {}) for one in answering}
+    kept: list[_Told] = []
+    for question in _by_question(answering):
+        sure = [one for one in question if not data[one.todo.id].get("weak")] or question
+        kept += sorted((one for one in answering if one in sure), key=lambda one: "hits" in data[one.todo.id])
+    return kept
 
 
 def _by_question(told: Sequence[_Told]) -> list[list[_Told]]:

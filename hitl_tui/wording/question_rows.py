@@ -403,7 +403,7 @@ def _said(question: Question) -> Iterable[Row]:
         origin = str(about.get("origin") or question.view.request.source)
         if origin == "operator":  # a person's own words, which stand above, are no claim of an agent's
             own = question.view.request.subject["proposal"].get("text", "")
-            if said != own:
+            if not str(said).endswith(own):
                 yield labelled(_("in short"), safe_text(translate(said)), "$text-muted")
             return
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=in_line(origin)), "$text-muted")

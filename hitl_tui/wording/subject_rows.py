@@ -328,6 +328,8 @@ def _step_rows(label: str, step: Mapping[str, Any], shown: Mapping[str, Any]) ->
     arguments, task = step.get("arguments") or {}, str(step.get("task", ""))
     argv = arguments.get("argv")
     title = in_line(str(shown.get("title", "")))
+    for value in arguments.values():  # what it is asked stands below, whole
+        title = title.removesuffix(f": {value}")
     needs = " ".join(number_of(str(d)) for d in step.get("dependencies", ()))
     team = in_line(str(step.get("team", "")).removesuffix("_team")) + (signs(" ← ") + needs if needs else "")
     yield labelled(label, f"{team}  {title or safe_text(task)}", "bold")
@@ -345,8 +347,9 @@ def change_rows(
     changes = proposal.get("changes") or ()
     for number, change in enumerate(changes, start=1):
         yield from one_change_rows(change, shown, number if len(changes) > 1 else 0)
-    if proposal.get("text"):
-        yield labelled(_("asked for"), safe_text(str(proposal["text"])))
+    asked = str(proposal.get("text") or "")
+    if asked and not any(asked in (change.get("todo") or {}).get("arguments", {}).values() for change in changes):
+        yield labelled(_("asked for"), safe_text(asked))
 
 
 def one_change_rows(

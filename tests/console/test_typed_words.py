@@ -65,9 +65,7 @@ async def test_what_is_no_change_of_the_plan_is_told_the_way_out_and_not_lost(tm
         line = c.session.query_one(MessageLine)
         assert str(line.render()).lstrip().startswith("error: No change to the plan found. To start another session")
         assert not any("가" <= letter <= "힣" for letter in c.message)
-        assert c.prompt.text == ""
-        await c.press("up")
-        assert c.prompt.text == question
+        await c.until(lambda: c.prompt.text == question, "the line")
         await c.press("home", *"/new ", "enter")
         await c.until(lambda: c.shown() and c.snapshot.query == question, "another session with it")
 
