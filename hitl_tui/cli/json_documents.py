@@ -44,10 +44,12 @@ def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, object]:
     return {**own, **{k: v for k, v in session_part(snapshot).items() if k not in own}}
 
 
-def show_document(snapshot: Snapshot, *, owned: bool, next_command: str = "") -> dict[str, Json]:
+def show_document(snapshot: Snapshot, model: JsonObject, *, owned: bool, next_command: str = "") -> dict[str, Json]:
     """Return what `show` prints.
 
     Args:
+        snapshot: the session.
+        model: its model and what that used, see `SessionModel.document`; empty where it can't have one.
         owned: some process has the session open now.
         next_command: lets it go on where it was interrupted; empty where it wasn't.
     """
@@ -61,6 +63,7 @@ def show_document(snapshot: Snapshot, *, owned: bool, next_command: str = "") ->
         "branch": snapshot.branch,
         "checkpoint_id": snapshot.checkpoint_id,
         "owned": owned,
+        **model,
         **session_part(snapshot),
     }
 

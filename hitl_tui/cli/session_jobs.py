@@ -20,6 +20,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.json_text import is_structured
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.language import _, translate
@@ -197,22 +198,24 @@ async def show(job: Job) -> int:
         owned = setup.folder.is_owned()
         async with SessionFollower.open(setup) as follower:
             snapshot = follower.snapshot
-        _print_session(job, snapshot, owned=owned)
+        model = setup.model
+        said, use = (await model.said(), await model.document()) if model is not None else ("", {})
+        _print_session(job, snapshot, said, use, owned=owned)
         await printed(job, setup, snapshot)
     return DONE
 
 
-def _print_session(job: Job, snapshot: Snapshot, *, owned: bool) -> None:
+def _print_session(job: Job, snapshot: Snapshot, model: str, use: JsonObject, *, owned: bool) -> None:
     interrupted = not owned and snapshot.status in (PLANNING, RUNNING)
     if job.arguments.json:
         again = job.give("/todo list") if interrupted else ""
-        job.out.document(show_document(snapshot, owned=owned, next_command=again))
+        job.out.document(show_document(snapshot, use, owned=owned, next_command=again))
         return
     open_now = [_("Another process has it open.")] if owned else []
     asked = _("Input: {query}") if is_structured(snapshot.query) else _("Question: {query}")
     question = asked.format(query=shown(snapshot.query))
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
-    about = [question, workspace, *open_now, ""]
+    about = [question, workspace, *([shown(translate(model))] if model else []), *open_now, ""]
     if not interrupted:
         job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
         return

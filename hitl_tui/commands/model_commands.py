@@ -7,10 +7,8 @@ from dataclasses import replace
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.config.model_settings import NONE
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
-from hitl_tui.supervisor.session_model import SessionModel
 
 _BUDGET, _TOKENS = "budget", "tokens"
 
@@ -26,7 +24,7 @@ async def model(context: CommandContext, values: CommandValues) -> CommandResult
         raise BadInput(Message("This session can't have a model."))
     words = values.text("choice").split()
     if not words:
-        return CommandResult("ok", await _said(found), await _data(found))
+        return CommandResult("ok", await found.said(), await found.document())
     choice = found.choice
     match words:
         case ["budget", amount]:
@@ -41,7 +39,7 @@ async def model(context: CommandContext, values: CommandValues) -> CommandResult
                 help=Message("For example: /model openai:gpt-5-mini, /model budget 2.50, /model tokens 200000"),
             )
     await found.choose(choice, context.by)
-    return CommandResult("updated", await _said(found), await _data(found))
+    return CommandResult("updated", await found.said(), await found.document())
 
 
 def _amount(text: str) -> float:
@@ -52,33 +50,3 @@ def _amount(text: str) -> float:
     if not 0 <= amount < 1e12:
         raise BadInput(Message("A budget is a number of at least 0, not {}.", repr(text[:40])))
     return amount
-
-
-async def _said(found: SessionModel) -> Message:
-    settings, total = found.settings, (await found.spending()).total
-    if not settings.name:
-        return Message("No model: plans are made by rules. To use one: /model openai:gpt-5-mini")
-    used = Message("{} tokens", f"{total.tokens:,}")
-    if total.cost:
-        used = Message("{} tokens, ${}", f"{total.tokens:,}", f"{total.cost:.4f}")
-    limits: list[str] = []
-    if settings.budget:
-        limits.append(f"${settings.budget:g}")
-    if settings.token_budget:
-        limits.append(Message("{} tokens", f"{settings.token_budget:,}"))
-    if not limits:
-        return Message("The model is {}; it used {}.", settings.name, used)
-    if len(limits) == 1:
-        return Message("The model is {}; it used {} of {}.", settings.name, used, limits[0])
-    return Message("The model is {}; it used {} of {} and {}.", settings.name, used, *limits)
-
-
-async def _data(found: SessionModel) -> dict[str, object]:
-    settings, spending = found.settings, await found.spending()
-    return {
-        "model": settings.name or NONE,
-        "budget": settings.budget,
-        "token_budget": settings.token_budget,
-        "used": spending.total.to_dict(),
-        "used_by": {todo_id or "planning": usage.to_dict() for todo_id, usage in spending.by_todo.items()},
-    }

@@ -61,6 +61,9 @@ async def show(context: CommandContext, values: CommandValues) -> CommandResult:
         data["question"] = question.to_dict()
     if todo.result and todo.result.get("digest"):
         data["result"] = await context.session.artifact(str(todo.result["digest"]))
+    model = context.session.setup.model
+    if model is not None and (used := await model.used_by(todo.id)) is not None:
+        data["used"] = used.to_dict()
     message = Message("{} is {}: {}", step_name(todo.id), todo.status, todo.name)
     return CommandResult("ok", message, data)
 

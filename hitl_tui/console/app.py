@@ -196,6 +196,14 @@ class HitlApp(ConsoleApp):
     def index_folder(self) -> None:
         self.preparation.begin(large=True)
 
+    def action_model(self) -> None:
+        """Let another model be chosen for the session on the screen."""
+        if self._session_on_top:
+            self.session.operator.choose_model()
+
+    async def model_words(self) -> str:
+        return await self.session.operator.model_words() if self._session_on_top else ""
+
     def action_inbox(self) -> None:
         self.sessions.inbox()
 

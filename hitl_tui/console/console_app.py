@@ -250,9 +250,13 @@ class ConsoleApp(PaintedApp):
         """The session on the screen; None while there is none."""
         return None
 
-    def action_where(self) -> None:
-        """Say in one line where the person is."""
-        self.say(where_words(self.screen.focused, self.snapshot))
+    async def action_where(self) -> None:
+        """Say in a few words where the person is."""
+        self.say(where_words(self.screen.focused, self.snapshot, await self.model_words()))
+
+    async def model_words(self) -> str:
+        """Return which model the session on the screen has; empty where there is none."""
+        return ""
 
     # The palette -----------------------------------------------------------------------------------------------
 
@@ -302,18 +306,20 @@ class ConsoleApp(PaintedApp):
 _LONGEST = 400
 
 
-def where_words(focused: Widget | None, snapshot: Snapshot | None) -> str:
-    """Return session, mode, what waits and what has the focus, as one safe line.
+def where_words(focused: Widget | None, snapshot: Snapshot | None, model: str = "") -> str:
+    """Return session, mode, what waits, what has the focus, and the model, as one safe line.
 
     Args:
         focused: what has the focus.
         snapshot: the session on the screen; None on the first screen.
+        model: the session's, in words.
     """
     parts = [_("First screen")]
     if snapshot is not None:
         name = _("Session {id}").format(id=snapshot.session_id)
         parts = [name, mode_words(snapshot.mode), status_of_session(snapshot)]
-    return one_line(" · ".join([*parts, focus_words(focused)]), _LONGEST)
+    said = filter(None, [*parts, focus_words(focused), model])
+    return one_line(" · ".join(said), _LONGEST)
 
 
 def focus_words(focused: Widget | None) -> str:

@@ -187,6 +187,7 @@ def palette(app: SessionConsole) -> Iterable[SystemCommand]:
             name = f"{_(spec.label).capitalize()} · {_('sessions')}"
             why_not = "" if chosen or spec.id == "sessions.import" else _(_NO_SESSION)
             yield _entry(app, name, _(spec.help), spec.action.replace("want(", "keep("), why_not)
+    yield _entry(app, _("Model"), _("Use another model in this session"), "model", "" if session else _(_NEEDS_SESSION))
     yield _entry(app, _("Theme"), _("Change the theme; now {theme}").format(theme=app.theme), "change_theme")
     for name in sorted(app.available_themes):
         if name != app.theme:

@@ -12,6 +12,7 @@ from textual.content import Content
 
 from hitl_tui.commands.parser import on_behalf
 from hitl_tui.commands.spec import SPECS
+from hitl_tui.config.model_settings import NONE
 from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
 from hitl_tui.console.decision_flow import DecisionFlow
 from hitl_tui.console.dialogs.mode_dialog import ModeDialog
@@ -271,6 +272,27 @@ class SessionActions:
         )
         self._display.say(said, error=result.failed)
 
+    def choose_model(self) -> None:
+        """Let another model be typed for this session, or none."""
+        self._on(self._choose_model)
+
+    async def _choose_model(self, handle: SessionHandle) -> None:
+        model = handle.session.setup.model
+        if model is None:
+            self._display.say(_("This session can't have a model."), error=True)
+            return
+        now = safe_text(translate(await model.said()), multiline=False)
+        said = _("{now}\nWrite provider:model, such as openai:gpt-5-mini, or none. It holds for this session.")
+        dialog = LineDialog(_("Model"), Content(said.format(now=now)), _("Use it"), model.name or NONE)
+        if name := await self._console.push_screen_wait(dialog):
+            self._report(await handle.handler.handle_command(f"/model {name}"))
+
+    async def model_words(self) -> str:
+        """Return which model the session has and what it used; how to have one where it has none."""
+        handle = self._display.handle
+        model = handle.session.setup.model if handle is not None else None
+        return translate(await model.said()) if model is not None else ""
+
     # Undo, cancel, restore -------------------------------------------------------------------------------------
 
     def undo(self, todo_id: str) -> None:
@@ -366,7 +388,10 @@ class SessionActions:
         todo = handle.session.snapshot.todo(todo_id)
         if todo is None:
             return
-        rows = todo_rows(todo, handle.session.snapshot.workspace, result if isinstance(result, dict) else None)
+        model = handle.session.setup.model
+        used = await model.used_by(todo_id) if model is not None else None
+        found = result if isinstance(result, dict) else None
+        rows = todo_rows(todo, handle.session.snapshot.workspace, found, used)
         await self._console.push_screen_wait(TextViewer(_("Step {id}").format(id=number_of(todo.id)), rows))
 
     def show_steps(self, todo_id: str) -> None:

@@ -8,6 +8,7 @@ from functools import cache
 
 from hitl_tui.config.model_settings import ModelSettings, Prices
 from hitl_tui.core.json_types import Json, Stored
+from hitl_tui.core.messages import Message
 
 _MILLION = 1_000_000
 _BYTES_A_TOKEN = 3.0
@@ -36,6 +37,13 @@ class Usage:
     @property
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
+
+    @property
+    def said(self) -> Message:
+        """How much it is, in words."""
+        if self.cost:
+            return Message("{} tokens, ${}", f"{self.tokens:,}", f"{self.cost:.4f}")
+        return Message("{} tokens", f"{self.tokens:,}")
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -206,6 +206,37 @@ class SessionModel:
             found = found.and_one(data)
         return found
 
+    async def said(self) -> Message:
+        """Return in a sentence which model it is, what it used and may use; without one how to have one."""
+        settings, used = self.settings, (await self.spending()).total.said
+        if not settings.name:
+            return Message("No model: plans are made by rules. To use one: /model openai:gpt-5-mini")
+        limits: list[str] = []
+        if settings.budget:
+            limits.append(f"${settings.budget:g}")
+        if settings.token_budget:
+            limits.append(Message("{} tokens", f"{settings.token_budget:,}"))
+        if not limits:
+            return Message("The model is {}; it used {}.", settings.name, used)
+        if len(limits) == 1:
+            return Message("The model is {}; it used {} of {}.", settings.name, used, limits[0])
+        return Message("The model is {}; it used {} of {} and {}.", settings.name, used, *limits)
+
+    async def document(self) -> JsonObject:
+        """Return the same as JSON, with what each step used; what no step used is under `planning`."""
+        settings, spending = self.settings, await self.spending()
+        return {
+            "model": settings.name or NONE,
+            "budget": settings.budget,
+            "token_budget": settings.token_budget,
+            "used": spending.total.to_dict(),
+            "used_by": {todo_id or "planning": usage.to_dict() for todo_id, usage in spending.by_todo.items()},
+        }
+
+    async def used_by(self, todo_id: str) -> Usage | None:
+        """Return what was used for a TODO; None for nothing."""
+        return (await self.spending()).by_todo.get(todo_id)
+
     async def fill(
         self, told: Sequence[tuple[str, str]], name: str, description: str, schema: JsonObject, *, todo_id: str = ""
     ) -> tuple[dict[str, Any] | None, str]:

@@ -201,7 +201,7 @@ class SessionTrace:
 
     async def _used(self, todo_id: str) -> dict[str, Attribute]:
         model = self._setup.model
-        used = (await model.spending()).by_todo.get(todo_id) if model is not None else None
+        used = await model.used_by(todo_id) if model is not None else None
         if used is None:
             return {}
         found: dict[str, Attribute] = {

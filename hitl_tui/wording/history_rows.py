@@ -39,6 +39,7 @@ from hitl_tui.wording.times import clock_words, day_words, local_times, mode_wor
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted
+    from hitl_tui.models.usage import Usage
     from hitl_tui.threads.session_history import CheckpointInfo
 
 _NAMED = 12
@@ -127,8 +128,17 @@ def todos_at(state: Mapping[str, Any]) -> dict[str, SupervisorTodo]:
     return {str(i): SupervisorTodo.from_state(raw) for i, raw in (state.get("todos") or {}).items()}
 
 
-def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, object] | None) -> list[Row]:
-    """Return a TODO whole: its state, exact input, error and result."""
+def todo_rows(
+    todo: SupervisorTodo, workspace: str, result: Mapping[str, object] | None, used: Usage | None = None
+) -> list[Row]:
+    """Return a TODO whole: its state, exact input, error and result.
+
+    Args:
+        todo: the TODO.
+        workspace: what its files are relative to.
+        result: its result; None for none.
+        used: what a model used for it; None for nothing.
+    """
     glyph, word, colour = status_words(todo)
     team = in_line(todo.agent_name)
     rows = [
@@ -144,6 +154,8 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, object]
         rows.append(labelled(_("approved"), approval_words(todo.approval)))
     if todo.duration is not None:
         rows.append(labelled(_("ran for"), ran_words(todo)))
+    if used is not None:
+        rows.append(labelled(_("model"), translate(used.said)))
     if todo.error:
         rows.append(text_row(safe_text(local_times(translate(todo.error))), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]

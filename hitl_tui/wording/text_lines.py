@@ -18,6 +18,7 @@ from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.core.tally import all_done, tally_message
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
+from hitl_tui.models.usage import Usage
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, KEEP, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
 from hitl_tui.wording.interrupt_rows import answer_rows
@@ -347,7 +348,8 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
         from hitl_tui.wording.history_rows import todo_rows
 
         todo, workspace = SupervisorTodo.from_dict(result.data["todo"]), snapshot.workspace if snapshot else ""
-        lines += layout(todo_rows(todo, workspace, result.data.get("result")), "  ")
+        used = Usage.from_dict(result.data["used"]) if "used" in result.data else None
+        lines += layout(todo_rows(todo, workspace, result.data.get("result"), used), "  ")
     return lines
 
 

@@ -76,6 +76,22 @@ def test_what_it_used_is_on_record(desk: Desk) -> None:
     assert said["used_by"]["planning"]["input_tokens"] == 1000
 
 
+def test_a_session_and_its_steps_say_what_the_model_used(desk: Desk) -> None:
+    script(desk, plan(FIND))
+    desk.run()
+    script(desk, changes())
+    desk.do("/todo approve")
+    shown = desk.shell.run("show", "s1", "--json").json
+    assert (shown["model"], shown["used"]["calls"]) == ("openai:scripted", 3)
+    assert shown["used_by"]["todo_001"]["output_tokens"] == 50
+    assert desk.do("/todo show 1")["used"]["input_tokens"] == 500
+    assert "Model: openai:scripted" not in (told := desk.shell.run("show", "s1").out)
+    assert "The model is openai:scripted; it used" in told
+    assert "model:" in desk.shell.run("do", "s1", "/todo show 1").out
+    none = desk.shell.run("show", "s1", "--json", HITL_MODEL="none").json
+    assert (none["model"], none["used"]) == ("none", shown["used"])
+
+
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
