@@ -21,12 +21,14 @@ from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers,
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
+from hitl_tui.tables.words import is_question_word
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
     r"(?:(?:what|how) about\s+)?",
     re.IGNORECASE,
 )
+_ASKS = re.compile(r"\W*(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE)
 _TAIL = re.compile(r"(?:도|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
 _BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about)\s+(?:(?:the|an?)\s+)?"
 _ROLE = re.compile(rf"\s*(?:{_BY}|(?:the|an?)\s+)?", re.IGNORECASE)
@@ -59,7 +61,7 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
     # What says enough is a question, however it is put.
     if few and rest == text and "?" not in text and not reading.needs(rules, *rules.threshold):
         return None
-    goes_on, facts = few or rest != text, scene.facts_of(last)
+    goes_on, facts = rest != text or (few and not _stands_alone(text, rules)), scene.facts_of(last)
     said = (_TAIL.sub("", rest) or rest).strip()
     if goes_on and facts is not None:
         steps = _called_again(said, facts, last, scene)
@@ -69,9 +71,17 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         needs, _ = usable(wanted.needs, scene.agents, rules)
         steps = build_plan(wanted, needs, rules, titled=True, taken=scene.step_ids).steps
     first = (last.id,) if last.status is Status.COMPLETED and (goes_on or refers(text)) else ()
-    words = rules.sentences[scene.language]["continues"]
+    words = rules.sentences[scene.language]["continues" if first or goes_on else "asks"]
     changes = tuple(AddStep(replace(step, dependencies=(*first, *step.dependencies))) for step in steps)
     return Proposed(words.format(id=step_name(last.id), text=cut(scene.text.strip(), 100)), changes) if steps else None
+
+
+def _stands_alone(text: str, rules: Rules) -> bool:
+    """Whether a few words are a question of their own: they ask with a word for that, and name what they ask about."""
+    given = [one.place for one in given_in(text, rules.units)]
+    words = [match for match in WORD.finditer(text) if not overlaps(match.span(), given)]
+    asks = _ASKS.match(text) or any(is_question_word(word[0]) for word in words)
+    return bool(asks) and any(term_of(rules.lexicon.bare(word[0]), rules) and not _VERBAL.search(word[0]) for word in words)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
