@@ -81,7 +81,8 @@ def _stands_alone(text: str, rules: Rules) -> bool:
     given = [one.place for one in given_in(text, rules.units)]
     words = [match for match in WORD.finditer(text) if not overlaps(match.span(), given)]
     asks = _ASKS.match(text) or any(is_question_word(word[0]) for word in words)
-    return bool(asks) and any(term_of(rules.lexicon.bare(word[0]), rules) and not _VERBAL.search(word[0]) for word in words)
+    named = (word[0] for word in words if not _VERBAL.search(word[0]))
+    return bool(asks) and any(term_of(rules.lexicon.bare(word), rules) for word in named)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
