@@ -172,7 +172,10 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
     A clause that asks for something of its own, by a verb or a question, does neither.
     """
     facts, said = last.facts, clause.text
-    missing = {n: p for n, p in facts.parameters.items() if n not in last.parameters}
+    named = {match["name"] for match in PAIR.finditer(said)}
+    if named - facts.parameters.keys():
+        return []
+    missing = {n: p for n, p in facts.parameters.items() if n not in last.parameters or n in named}
     [more, *_], instead = fill(said, replace(facts, parameters=missing), rules), fill(said, facts, rules)
     all_used = not blanked(said, more.used).strip(_SIGNS)
     if rules.words.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
