@@ -477,7 +477,10 @@ class Reader:
 
     def _named_flag(self, n: int, token: Token, taken: set[str]) -> Filter | None:
         """Return the filter of a column of yes and no that a word names, or with `un` before it denies."""
+        beside = [near.number for near in (*self.tokens[max(0, n - 2) : n], *self.tokens[n + 1 : n + 3])]
         for column in self.table.columns:
+            if column.kind == "number" and any(number is not None for number in beside):
+                continue  # `employed = 1` says its value itself
             name = key_of(column.name)
             denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
             named = self.links.columns[n].get(column.name, 0.0) >= _NAMED
