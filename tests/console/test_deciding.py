@@ -254,7 +254,6 @@ async def test_a_proposal_is_accepted_change_by_change(tmp_path: Path) -> None:
         await c.send("/template run documents topic=deposit")
         await c.asked(2)
         await c.to_question()
-        await c.press("down")
         c.clock.rest()
         await c.press("2")
         await answered(c, "131", Unfit)  # the third needs the second
