@@ -117,7 +117,7 @@ class Question:
     @property
     def parts(self) -> int:
         """How many changes it proposes, each of which can be accepted alone; 0 for any other question."""
-        return len(self.view.request.subject.get("proposal", {}).get("changes", ())) if self.kind is Kind.PROPOSAL else 0
+        return len(self.view.request.subject.get("proposal", {}).get("changes", ()))
 
     def accepting(self, numbers: Collection[int]) -> Json:
         """Return the value of an approval that accepts the changes of these numbers, from 1; None for all of them."""

@@ -56,7 +56,7 @@ async def test_how_far_the_index_is_stands_in_the_header_and_a_search_waits_for_
         held.enter_context(built_elsewhere(data, workspace, b"100 250\n"))
         async with console(data, workspace) as seen:
             await seen.until(lambda: header(seen) == "indexing ████░░░░░░ 40%", "the header of the first screen")
-            await seen.send("How many fish does the otter 17 eat?")
+            await seen.send("What does the otter 17 eat?")
             await seen.asked()
             await seen.until(lambda: header(seen) == "indexing ████░░░░░░ 40%", "the header of the session")
             await seen.to_question()

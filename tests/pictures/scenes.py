@@ -111,7 +111,7 @@ async def lease(root: Path, language: str) -> Screens:
     async with opened(root, copied(root, "lease", language), LEASE[language], "step") as c:
         await c.asked(1)
         yield await top(c, "question-search")
-        for key, name in (("6", "details"), ("2", "edit-words"), ("3", "reason"), ("7", "always")):
+        for key, name in (("6", "details"), ("2", "edit-words"), ("3", "reason")):
             await opens(c, key, name)
             yield await top(c, name)
             await c.press("escape")
@@ -180,6 +180,11 @@ async def risky(root: Path, language: str) -> Screens:
         await opens(c, "2", "edit-command")
         await c.pilot.pause(0.5)  # the dialog says below when its end was seen
         yield await top(c, "edit-command")
+        await c.press("escape")
+        await c.send("/mode risk")
+        await c.until(lambda: c.snapshot.mode == "risk", "a mode in which a rule counts")
+        await opens(c, "7", "always")
+        yield await top(c, "always")
         await c.press("escape")
 
 

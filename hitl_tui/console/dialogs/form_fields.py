@@ -87,7 +87,7 @@ class FieldInput(Input):
 
     def __init__(self, field: Field, values: JsonObject, number: int) -> None:
         said, text = field.when_empty or field.hint, field_text(field, values)
-        super().__init__(text, placeholder=said, id=f"field-{number}", compact=True)
+        super().__init__(text, placeholder=said, id=f"field-{number}", compact=True, select_on_focus=number > 0)
         self.field = field
 
     @property
