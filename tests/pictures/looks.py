@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.widget import Widget
 from textual.widgets import Button, OptionList, Static
 
-from hitl_tui.console.answer_actions import NO_KEY, answers
+from hitl_tui.console.answer_actions import NO_KEY
 from hitl_tui.console.widgets.action_bar import Place, ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.panes import Tab
@@ -49,7 +49,7 @@ def _labels(seen: Shown) -> Iterator[tuple[Widget, str]]:
     screen = seen.app.screen
     for panel in screen.query(QuestionPanel):
         if panel.question is not None and panel.display:
-            for answer in answers(panel.question):
+            for answer in panel.offered(panel.question):
                 label = NO_KEY if answer.why_not else f"{answer.number} {answer.label}"
                 yield panel.query_one(f"#place-{answer.number}", Place), label
     for kind in (ReplayAction, Tab):

@@ -190,6 +190,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """All open ones, in the order they came."""
         return self._all.listed
 
+    def offered(self, question: Question) -> tuple[Answer, ...]:
+        """Return the places of the row of actions for a question, in the session's mode."""
+        return answers(question, self._mode)
+
     def update_questions(self, asked: Sequence[Question], *, waits: bool = False, mode: str = "") -> None:
         """Take over what is open now: what stays keeps its place, what is new comes last.
 
@@ -306,7 +310,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Draw the row of actions: dim what isn't possible, and all of it while no key decides."""
         if (question := self.question) is None:
             return
-        first, *others = answers(question, self._mode)
+        first, *others = self.offered(question)
         if self.reviews(question):
             first = replace(first, label=_("Review {n} marked").format(n=len(self.marked)))
         rows = self.query_one(Actions).show([first, *others], read=self.read)
@@ -401,7 +405,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         if (question := self.question) is None:
             self.post_message(self.Held(_("Nothing is asked now; nothing was decided.")))
             return
-        answer = answers(question, self._mode)[number - 1]
+        answer = self.offered(question)[number - 1]
         why = self._answering.judge(question, answer, press)
         if why is not None:
             self._say_why(why, answer.why_not)
