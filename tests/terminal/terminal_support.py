@@ -44,6 +44,8 @@ class Terminal:
         self, data: Path, size: tuple[int, int], *arguments: str, before: Callable[[], None] | None = None
     ) -> None:
         columns, rows = size
+        self.left = ""
+        """What was written since the last look when it was left."""
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.Stream(self.screen)
         inherited = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
@@ -180,6 +182,7 @@ class Terminal:
         """Leave with Ctrl+Q; return the exit code."""
         self.keys("\x11")
         self._child.expect(pexpect.EOF)
+        self.left = str(self._child.before)
         self._child.close()
         return int(self._child.exitstatus if self._child.exitstatus is not None else -1)
 

@@ -32,10 +32,9 @@ def waits_still(data: Path, todo: str) -> None:
     [
         (("3",), ("Reject · 001", "Reason (optional, recorded)"), "because it is half "),
         pytest.param(("6",), ("Question · 001",), "", marks=pytest.mark.slow),
-        pytest.param(("7",), ("Always allow",), "", marks=pytest.mark.slow),
         ((F6, "s"), ("Esc No",), ""),
     ],
-    ids=["reason", "details", "rule", "confirm"],
+    ids=["reason", "details", "confirm"],
 )
 def test_a_hang_up_over_a_dialog_decides_nothing(
     tmp_path: Path, keys: tuple[str, ...], seen: tuple[str, ...], typed: str

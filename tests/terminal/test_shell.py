@@ -59,3 +59,10 @@ def test_what_was_left_out_at_the_start_is_said_over_a_session_too(tmp_path: Pat
     with Terminal(tmp_path, (120, 40)) as terminal:
         terminal.see("6 Details", "nosuch.key")
         assert terminal.leave() == 0
+
+
+def test_who_leaves_reads_in_the_shell_what_waits_and_how_to_come_back(tmp_path: Path) -> None:
+    with Terminal(tmp_path, (80, 24), "--workspace", str(EXAMPLE), "What is the cap on a rent increase?") as terminal:
+        terminal.see("Approve 001?")
+        assert terminal.leave() == 0
+        assert "1 question waits in s1. To continue: hitl-tui --session s1" in terminal.left
