@@ -132,7 +132,7 @@ def answers(question: Question, mode: str = "") -> tuple[Answer, ...]:
             found.append(Answer(number, _(label), verdict, ask))
     why_not = translate(objection(question.view.request))
     if mode == Mode.STEP and not why_not:
-        why_not = _("This mode asks about everything, whatever is always allowed; {console.mode} changes it.")
+        why_not = _("This mode asks about everything, even what is always allowed; {console.mode} changes the mode.")
     return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
 
 

@@ -15,7 +15,8 @@ from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.questions import interrupt_questions, plan_question, question_of
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 
-_OPEN = frozenset({"pending", "waiting_approval", "blocked"})
+_FOLLOWING = frozenset({"pending", "waiting_approval", "blocked", "failed"})
+"""Statuses of TODOs that what becomes of their dependencies matters to."""
 _KEPT_INPUTS = 20
 
 
@@ -118,13 +119,10 @@ def _follow_dependencies(draft: Draft, reached: Iterable[str]) -> set[str]:
     """Block, unblock and mark missing input, one step along the dependencies; return what changed."""
     moved: set[str] = set()
     for todo_id in reached:
-        if todo_id not in draft or draft.status(todo_id) not in (*_OPEN, "failed"):
+        if todo_id not in draft or draft.status(todo_id) not in _FOLLOWING:
             continue
         before = draft.changed.get(todo_id)
-        if draft.status(todo_id) != "failed":
-            _follow(draft, todo_id)
-        elif draft.missing(todo_id):  # whether to retry is asked anew, with the results that there are now
-            _mark_missing(draft, todo_id)
+        _follow(draft, todo_id)
         if draft.changed.get(todo_id) is not before:
             moved.add(todo_id)
     return moved
@@ -132,6 +130,10 @@ def _follow_dependencies(draft: Draft, reached: Iterable[str]) -> set[str]:
 
 def _follow(draft: Draft, todo_id: str) -> None:
     status = draft.status(todo_id)
+    if status == "failed":  # whether to retry is asked anew, with the results that there are now
+        if draft.missing(todo_id):
+            _mark_missing(draft, todo_id)
+        return
     states = [draft.status(d) for d in draft.dependencies(todo_id)]
     stuck = "failed" in states or "blocked" in states
     if stuck and status != "blocked":

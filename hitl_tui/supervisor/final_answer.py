@@ -199,11 +199,12 @@ def compose(
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
-    answering = _newest_first(_surest(_answering(said, len(leaves)), results))
+    able = _answering(said, len(leaves))
+    answering = _newest_first(_surest(able, results))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
     settled = {d for one in answering for d in one.todo.dependencies}
-    settled |= {one.todo.id for one in said[: len(leaves)] if one not in answering} if answering else set()
+    settled |= {one.todo.id for one in able if one not in answering}
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results, settled)))
     questions = _by_question(said[: len(leaves)])
     newest = questions[-1] if questions else []

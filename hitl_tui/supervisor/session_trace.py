@@ -127,7 +127,7 @@ class SessionTrace:
         if "input" in data:
             self._steps[task] = secrets.randbits(64) or 1, utc_now()
             return
-        made, began = self._steps.get(task, (0, ""))
+        made, began = self._steps.pop(task, (0, ""))
         if not made:
             return
         above = namespace[-1].rpartition(":")[2] if namespace else ""

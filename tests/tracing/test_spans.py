@@ -90,7 +90,6 @@ def test_what_a_killed_process_leaves_joins_the_same_trace(shell: Shell, receive
     while not (shell.workspace / "began").exists():
         assert time.monotonic() < deadline, first.communicate()
         time.sleep(0.05)
-    time.sleep(0.2)
     killed = time.time_ns()
     os.kill(first.pid, signal.SIGKILL)
     first.wait()

@@ -466,7 +466,7 @@ class SessionScreen(PromptScreen):
 
     def show_question(self, name: str) -> None:
         """See `SessionDisplay`, as for the next."""
-        self.query_one(QuestionPanel).await_question(name)
+        self.query_one(QuestionPanel).show_when_asked(name)
 
     def to_question(self) -> None:
         panel = self.query_one(QuestionPanel)

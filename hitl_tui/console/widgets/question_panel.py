@@ -221,7 +221,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self._draw()
         return True
 
-    def await_question(self, name: str) -> None:
+    def show_when_asked(self, name: str) -> None:
         """Show the question with this id or name, now or as soon as it is asked."""
         if not self.select(name):
             self._wanted = name
