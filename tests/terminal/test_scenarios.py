@@ -34,14 +34,8 @@ def test_s2_words_add_an_analysis(tmp_path: Path, size: tuple[int, int]) -> None
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), "강남구 아파트 시세 조회") as terminal:
         terminal.see("Approve 001?")
         terminal.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
-        terminal.see("? · 1 of 2")
-        terminal.decide("j", "? · 1 of 2")
-        terminal.see("? · 2 of 2")
-        terminal.ready()
-        terminal.keys("1")
-        terminal.see("Approve 001?")
-        terminal.ready()
-        terminal.keys("1")
+        terminal.decide("1", "Change the plan? · 2 of 2")
+        terminal.decide("1", "Approve 001?")
         terminal.decide("1", "Approve 002?")
         terminal.see("✓ finished")
         assert terminal.leave() == 0

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 from hitl_tui.teams.analysis.calendar_dates import date_places, parse_dates
 from hitl_tui.teams.analysis.units import (
@@ -75,6 +76,8 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _PARTICLE = re.compile(r"[을를이가은는에의과와도로씩였다입대]|만(?!\w)|보다|부터|까지|초과|미만|정도|가량|쯤|짜리|인데")
+_RANGE = re.compile(r"\s?(?:to|or|에서|부터|[-~–→])\s?", re.IGNORECASE)
+_BETWEEN = re.compile(r"between\s[\d,.]+(?:\s[a-z]+)?\sand\s", re.IGNORECASE)
 _LONGEST = 30
 
 
@@ -111,7 +114,26 @@ def parse_amounts(text: str, *, dates: bool = False) -> tuple[Amount, ...]:
         if amount is not None:
             found.append(amount)
             position = max(position, amount.end)
+    found = [_of_range(text, *pair) for pair in pairwise(found)] + found[-1:]
     return tuple(sorted((*found, *parse_dates(text, whole=False)), key=lambda a: a.start)) if dates else tuple(found)
+
+
+def _of_range(text: str, bare: Amount, other: Amount) -> Amount:
+    """Return an amount with the unit that is only said of the next one: 300 million to 1 billion won, 3 to 5 weeks."""
+    if (bare.kind, bare.unit) != ("count", "") or other.kind in ("count", "date"):
+        return bare
+    joined = _RANGE.fullmatch(text, bare.end, other.start)
+    if not joined and not _BETWEEN.fullmatch(text, max(0, bare.start - len("between ")), other.start):
+        return bare
+    if bare.scale > 1:
+        return replace(bare, kind=other.kind, unit=other.unit)
+    said, numbers = re.subn(_NUMBER, bare.text, other.text, flags=re.ASCII)
+    alike = parse_amounts(said) if numbers == 1 else ()
+    return (
+        replace(alike[0], kind=other.kind, unit=other.unit, text=bare.text, start=bare.start, end=bare.end)
+        if len(alike) == 1
+        else bare
+    )
 
 
 def _number_at(text: str, start: int) -> Amount | None:
