@@ -1,18 +1,9 @@
-"""rules.toml ships with the package, and a broken one is refused in one sentence."""
+"""rules.toml ships with the package."""
 
 from __future__ import annotations
 
-from importlib import resources
-
-import pytest
-
-from hitl_tui.core.errors import ConfigError
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts, command_facts
-from hitl_tui.planning.rule_planner.rule_file import LANGUAGES, Need, load_rules, parse_rules
-
-
-def shipped() -> str:
-    return resources.files("hitl_tui.planning.rule_planner").joinpath("rules.toml").read_text(encoding="utf-8")
+from hitl_tui.planning.rule_planner.rule_file import LANGUAGES, Need, load_rules
 
 
 def test_every_need_has_a_step_with_words_in_every_language() -> None:
@@ -33,22 +24,6 @@ def test_no_expression_matches_everywhere() -> None:
     ]
     for expression in [*cues, *named]:
         assert not expression.search(""), expression.pattern
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("[threshold]", "[threshold", "isn't valid TOML"),
-        ("[strategy]", "[strategies]", "lacks the key 'strategy'"),
-        ("sequential = '순서대로|", "sequential = '(순서대로|", "broken expression"),
-        ("few_hits = 2 ", "few_hits = 2\nmany = 3 ", "wrong kind"),
-    ],
-)
-def test_broken_rules_are_refused(old: str, new: str, said: str) -> None:
-    text = shipped()
-    assert old in text
-    with pytest.raises(ConfigError, match=said):
-        parse_rules(text.replace(old, new, 1))
 
 
 def test_facts_of_declared_commands() -> None:

@@ -11,8 +11,6 @@ from functools import cache
 from importlib import resources
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from hitl_tui.core.errors import ConfigError
-from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.words import Lexicon, Units
 
 
@@ -198,27 +196,7 @@ def load_rules() -> Rules:
     They are read when they are first asked for: their expressions take longer to compile than most commands to run.
     """
     text = resources.files("hitl_tui.planning.rule_planner").joinpath("rules.toml").read_text(encoding="utf-8")
-    return parse_rules(text)
-
-
-def parse_rules(text: str, name: str = "rules.toml") -> Rules:
-    """Return the rules a TOML text holds.
-
-    Raises:
-        ConfigError: it isn't TOML, lacks something, or has a broken expression.
-    """
-    try:
-        return _rules(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(Message("{} isn't valid TOML: {}.", name, error)) from error
-    except KeyError as error:
-        raise ConfigError(Message("{} lacks the key {}.", name, error)) from error
-    except re.error as error:
-        raise ConfigError(
-            Message("{} has a broken expression ({}): {}.", name, error, repr(str(error.pattern)[:60]))
-        ) from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(Message("{} has a value of the wrong kind: {}.", name, error)) from error
+    return _rules(tomllib.loads(text))
 
 
 def _rules(data: _Table) -> Rules:
@@ -240,10 +218,9 @@ def _rules(data: _Table) -> Rules:
 def _built(kind: type[_Built], data: _Table) -> _Built:
     """Return a table as a dataclass, each of its values as the field's type says."""
     types = get_type_hints(kind)
-    values = {name: _value(hint, data[name]) for name, hint in types.items()}
     if strange := data.keys() - types.keys():
         raise TypeError(f"{kind.__name__} has no {min(strange)}")
-    return kind(**values)
+    return kind(**{name: _value(hint, data[name]) for name, hint in types.items()})
 
 
 def _value(hint: Any, raw: Any) -> Any:
@@ -264,19 +241,11 @@ def _value(hint: Any, raw: Any) -> Any:
     return _built(hint, raw) if isinstance(raw, Mapping) and isinstance(hint, type) else raw
 
 
-def _bounded(pattern: str) -> str:
-    return rf"(?<![a-z0-9_])(?:{pattern})(?![a-z0-9_])"
-
-
 def _both(data: _Table) -> Expression:
-    parts = [data["ko"]] if "ko" in data else []
-    if "en" in data:
-        # A sign such as "?" at the end of an alternative has no word boundary after it.
-        words, signs = data["en"], ""
-        if words.endswith(r"|\?"):
-            words, signs = words.removesuffix(r"|\?"), r"|\?"
-        parts.append(_bounded(words) + signs)
-    return re.compile("|".join(f"(?:{p})" for p in parts), re.IGNORECASE)
+    """Return one expression for both languages; an English word has a boundary at each of its ends."""
+    english = [rf"(?<![a-z0-9_])(?:{data['en']})(?![a-z0-9_])"] if "en" in data else []
+    korean = [data["ko"]] if "ko" in data else []
+    return re.compile("|".join(f"(?:{p})" for p in [*korean, *english]), re.IGNORECASE)
 
 
 def _lexicon(data: _Table) -> Lexicon:
