@@ -9,10 +9,10 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.plan_steps import find_step, title_of
-from hitl_tui.planning.rule_planner.query_reader import figure_places, language_of, shown, terms_of
+from hitl_tui.planning.rule_planner.query_reader import language_of, shown, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import Scene, fed_by
-from hitl_tui.planning.rule_planner.values import given_in
+from hitl_tui.planning.rule_planner.values import blanked, given_in
 
 FOLLOW_UP_OF: Final = "follow_up_of"
 _MEASURE = re.compile(r"(?<![a-z])how\s+[a-z]+|얼마나\s?[가-힣]{1,6}", re.IGNORECASE)
@@ -59,5 +59,5 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
 
 def _content(text: str, rules: Rules) -> list[str]:
     """Return the words of a text that a document may have, each once, without its figures."""
-    terms = terms_of(text, rules, figure_places(text, given_in(text, rules.units)))
-    return [term for term in terms if not any(c.isdigit() for c in term)]
+    figures = [g.place for g in given_in(text, rules.units) if g.kind in ("number", "percent", "date", "period")]
+    return [term for term in terms_of(blanked(text, figures), rules) if not any(c.isdigit() for c in term)]

@@ -328,10 +328,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
 
 def _opening(text: str, rules: Rules) -> str:
     """Return what stands before a name, without the words that only lead over to it."""
-    text = f"{text.strip(_SIGNS)} "
-    while text.strip() and (rest := rules.commands.lead.sub("", text)) != text:
-        text = rest
-    return text.strip()
+    return rules.commands.lead.sub("", f"{text.strip(_SIGNS)} ").strip()
 
 
 def call_named(facts: CommandFacts, text: str, rules: Rules) -> Call:
@@ -381,7 +378,7 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str
 
 def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]], rules: Rules) -> float:
     requested, asking = _requested(clause, rules), rules.words.howto.search(clause) is not None
-    own, named = vocabularies[facts.name], rules.lexicon.meant(facts.name)
+    own = vocabularies[facts.name]
     deeds = requested & own
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
@@ -390,7 +387,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         return 0.0
     bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
     given = [g.place for g in given_in(clause, rules.units)]
-    matched = most = total = 0.0
+    matched = total = 0.0
     for place, word in _words(clause, rules):
         meant = rules.lexicon.concepts(word)
         found = rules.lexicon.found(word, own)
@@ -400,15 +397,14 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
             continue
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
         weight = 1.0 + (1.0 / said if said else 0.0)
-        more = weight * (1.5 if meant & named else 1.0)
-        total, most, matched = total + weight, most + more, matched + (more if found else 0.0)
+        total, matched = total + weight, matched + (weight if found else 0.0)
     if total and matched < max(_HALF * total, 0.01):
         return 0.0
     if deeds and not asking:
-        fits = 0.5 * (not bound.lacks(facts)) + sum(overlaps(g, bound.used) for g in given) / (len(given) or 1)
-        return 4.0 * len(deeds) + (matched if total else 0.1) + len(deeds & named) + fits
+        fits = sum(overlaps(g, bound.used) for g in given) - len(bound.lacks(facts))
+        return 4.0 * len(deeds) + matched + len(deeds & rules.lexicon.meant(facts.name)) + 0.5 * fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
-    only = matched == most and requested <= _ADDED
+    only = matched == total and requested <= _ADDED
     filled = bool(bound.used) and not (requested and own & rules.lexicon.verbs)
     told = not asking and (only or filled) and _tells(clause, rules)
     return matched if told or _complete(clause, facts, rules) else 0.0
@@ -420,14 +416,12 @@ def _complete(clause: str, facts: CommandFacts, rules: Rules) -> bool:
     given = given_in(clause, rules.units)
     files = [g.value for g in given if g.kind == "path"]
     taken = {name: facts.parameters[name] for name in bound.parameters}
-    for name, parameter in taken.items():
-        words = name_words(f"{name} {parameter.description}")
-        if (
-            bound.parameters[name] in files
-            and parameter.type != "path"
-            and not of_kind(words, rules.units.kinds["path"])
-        ):
-            return False
+    paths = rules.units.kinds["path"]
+    if any(
+        bound.parameters[n] in files and p.type != "path" and not of_kind(name_words(f"{n} {p.description}"), paths)
+        for n, p in taken.items()
+    ):
+        return False
     used = [overlaps(g.place, bound.used) for g in given]
     named = any(parameter.choices for parameter in taken.values())
     said = any(used) or named or any(clause[start].isupper() for start, _ in bound.used)
@@ -453,7 +447,6 @@ def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
 
 
 _ADDED = frozenset({"create"})
-_DO = re.compile(r"(?:do|make|give|have|get|take)\s+(?:me\s+|us\s+)?(?:the|an?)\s+(?P<noun>[a-z]+)")
 
 
 def _requested(clause: str, rules: Rules) -> frozenset[str]:
@@ -462,8 +455,7 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
     plain = rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
     first, korean = re.match(r"([a-z]+)([- ]up)?", plain), _KOREAN.search(clause)
     if first and not korean:
-        noun = _DO.match(plain)
-        said = [first[1], f"{first[1]}up" if first[2] else "", noun["noun"] if noun else ""]
+        said = [first[1], f"{first[1]}up" if first[2] else ""]
         return frozenset(c for word in said for c in rules.lexicon.concepts(word) & verbs)
     if rules.words.howto.search(clause):
         return frozenset()
@@ -487,11 +479,6 @@ def _known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
         if (word and rules.lexicon.found(word, own)) or (facts.own and rules.lexicon.is_verb(match.group())):
             said.append(match.span())
     return said
-
-
-def asks_for_deed(text: str, rules: Rules) -> bool:
-    """Whether a text asks that something be done to something, declared or not."""
-    return bool(deeds_asked(text, rules))
 
 
 def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
@@ -118,24 +119,15 @@ def team_facts(agents: Mapping[str, AgentFacts]) -> dict[str, CommandFacts]:
 
 
 _RUNNERS = frozenset(
-    ["uv", "uvx", "poetry", "pipx", "npx", "npm", "pnpm", "yarn", "run", "exec", "env", "sudo", "nice"]
+    {"uv", "uvx", "poetry", "pipx", "npx", "npm", "pnpm", "yarn", "run", "exec", "env", "sudo", "nice"}
+    | {"python", "python3", "node", "bash", "sh", "ruby", "perl"}
 )
-_INTERPRETERS = frozenset(["python", "python3", "node", "bash", "sh", "ruby", "perl"])
 
 
 def _programs(run: Sequence[str]) -> tuple[str, ...]:
-    """Return the program of an argument vector, and the script or module that an interpreter runs."""
-    found: list[str] = []
-    for argument in run:
-        if argument.startswith("-") or "{" in argument:
-            continue
-        name = PurePosixPath(argument).name
-        if name in _RUNNERS:
-            continue
-        found.append(PurePosixPath(name).stem if "." in name else name)
-        if name not in _INTERPRETERS:
-            break
-    return tuple(name for name in found if name not in _INTERPRETERS)
+    """Return the program of an argument vector: the first word that isn't an option, a hole or what starts programs."""
+    words = (PurePosixPath(word).stem for word in run if not word.startswith("-") and "{" not in word)
+    return tuple(islice((word for word in words if word not in _RUNNERS), 1))
 
 
 def _parameter_facts(parameter: Any) -> ParameterFacts:

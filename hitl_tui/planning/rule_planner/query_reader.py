@@ -12,19 +12,19 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.rule_planner.rule_file import Limits, Need, Rules
-from hitl_tui.planning.rule_planner.values import PAIR, Given, Span, given_in, overlaps, quantities
+from hitl_tui.planning.rule_planner.values import PAIR, Span, given_in, overlaps
 
 _HANGUL = re.compile("[가-힣]")
 _JAMO = re.compile("[ᄀ-ᇿ㄰-㆏]")
 _LATIN = re.compile("[A-Za-z]")
 WORD = re.compile(r"\w+(?:[-'.]\w+)*")
-_TAIL = re.compile("[가-힣]{0,6}")
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
 _REFERS = re.compile(
     r"(?<![a-z])(?:it|that|this|these|those|they|them|there|results?)(?![a-z])|[그이](?:것|거|건|걸)|그중|그러|결과",
     re.IGNORECASE,
 )
-_DATES = ("date", "period")
+_LARGE = 10_000
+"""A number from which on it is an amount, whatever it counts."""
 
 EXAMPLE = Message('For example: "What is the cap on a rent increase?"')
 
@@ -124,36 +124,22 @@ def strategy_of(text: str, rules: Rules) -> Strategy:
     return next(named, Strategy.PIPELINE)
 
 
-def figure_places(text: str, given: Sequence[Given]) -> list[Span]:
-    """Return where a text states amounts, percentages and dates, which are no words of what it is about."""
-    return [g.place for g in given if g.kind in _DATES or g in quantities(text, given)]
-
-
 def _entities(text: str, rules: Rules) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for one in given_in(text, rules.units):
-        kind = "date" if one.kind in _DATES else one.kind
-        sized = kind == "number" and one.measure in ("", "currency") and one in quantities(text, [one])
-        if sized or kind in ("percent", "date"):
-            said = found.setdefault("amount" if sized else kind, [])
-            said += [text[slice(*one.place)].strip()] if len(said) < rules.limits.entities else []
+        amount = one.kind == "number" and (one.measure == "currency" or float(one.value) >= _LARGE)
+        kind = "amount" if amount else {"percent": "percent", "date": "date", "period": "date"}.get(one.kind, "")
+        if kind and len(found.setdefault(kind, [])) < rules.limits.entities:
+            found[kind].append(text[slice(*one.place)].strip())
     return found
 
 
 # --------------------------------------------------------------------------------------------------------------- words
 
 
-def terms_of(text: str, rules: Rules, without: Sequence[Span] = ()) -> tuple[str, ...]:
-    """Return the content words of a text, each once, Korean particles stripped.
-
-    Args:
-        text: the text.
-        rules: what carries no content.
-        without: places whose words don't count, nor what hangs on to them ("10억으로").
-    """
-    apart = [(start, tail.end() if (tail := _TAIL.match(text, end)) else end) for start, end in without]
-    words = (m.group() for m in WORD.finditer(text) if not overlaps(m.span(), apart))
-    return tuple(dict.fromkeys(term for word in words if (term := term_of(word, rules))))
+def terms_of(text: str, rules: Rules) -> tuple[str, ...]:
+    """Return the content words of a text, each once, Korean particles stripped."""
+    return tuple(dict.fromkeys(term for m in WORD.finditer(text) if (term := term_of(m.group(), rules))))
 
 
 def term_of(word: str, rules: Rules) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hitl_tui.planning.rule_planner.calls import Asked, asks_for_deed, deeds_asked, spoken_name
+from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
 from hitl_tui.planning.rule_planner.plan_steps import Wanted
 from hitl_tui.planning.rule_planner.query_reader import cut, score_of, unread
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
@@ -65,7 +65,7 @@ def _beside(asked: Asked, wanted: Wanted, rules: Rules) -> Iterator[str]:
     for clause in asked.beside:
         part = cut(clause.text, _LONGEST)
         if searched:
-            if asks_for_deed(clause.text, rules):
+            if deeds_asked(clause.text, rules):
                 yield words["searched"].format(part=part)
         elif unread(clause.text, (), rules) and not _asks_for(clause.text, wanted.needs, rules):
             yield words["unplanned"].format(part=part)

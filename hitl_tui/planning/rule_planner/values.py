@@ -54,8 +54,6 @@ _CLOCK = re.compile(
     r"|(?<![\d:])(?P<h2>\d{1,2})(?::(?P<m2>\d{2}))?\s?(?P<half2>[ap])\.?m\.?(?![a-z])|(?<![\d:])(?P<h3>\d{1,2}):(?P<m3>\d{2})(?![\d:])",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(r"\s(?:[a-z]{1,20} )?[a-z]{2,20}s(?![a-z])", re.IGNORECASE)
-_YEAR = re.compile(r"(?:19|20)\d\d")
 PAIR = re.compile(
     r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
 )
@@ -101,23 +99,6 @@ def given_in(text: str, units: Units) -> list[Given]:
         if not overlaps(one.place, [g.place for g in found]):
             found.append(one)
     return sorted(found, key=lambda g: g.place)
-
-
-def quantities(text: str, given: Sequence[Given]) -> list[Given]:
-    """Return what of the given says how much or how many: what has a unit, a percentage, or stands before a plural."""
-    return [
-        g
-        for g in given
-        if g.kind == "percent"
-        or (g.kind == "number" and (g.unit or _SCALED.search(text[slice(*g.place)]) or _counts(text, g)))
-    ]
-
-
-_SCALED = re.compile(r"[만억조]|thousand|million|billion|bn", re.IGNORECASE)
-
-
-def _counts(text: str, one: Given) -> bool:
-    return not _YEAR.fullmatch(text[slice(*one.place)]) and _COUNTED.match(text, one.place[1]) is not None
 
 
 def _all_given(text: str, units: Units) -> Iterator[Given]:
