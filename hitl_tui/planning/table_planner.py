@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,8 @@ _TASK = {
     "ko": ("표 조회", "작업 폴더의 표에 묻습니다: {}", "표의 행에서 답을 구하고 질의를 함께 보입니다."),
 }
 _SHOWN = 300
+_OF_THEM = re.compile(r"(?<![a-z])(?:of|among) (?:them|these|those)(?![a-z])|[그이]\s?(?:중|가운데)", re.IGNORECASE)
+"""Asks about what was just answered, whether or not the table has an answer."""
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -98,7 +101,7 @@ class TablePlanner:
         asked = [todo for todo in todos if todo.arguments.get("analysis_type") == TABLES]
         said = [str(todo.arguments.get("query", "")) for todo in asked]
         step = _table_step(text, "ko" if any("가" <= letter <= "힣" for letter in text) else "en")
-        if said and continues(text, said, self.workspace):
+        if said and (_OF_THEM.search(text) or continues(text, said, self.workspace)):
             return replace(step, dependencies=(asked[-1].id,))
         return step if about(text, self.workspace) is About.TABLE else None
 
