@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -87,10 +87,9 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     _take_pairs(filling)
     text = blanked(clause, [*named, *filling.used])
     given = given_in(text, rules.units)
-    roles = _roles(facts, rules)
-    _take_choices(filling, text, given, filling.free().keys() - roles.keys())
-    _take_roles(filling, text, given, roles)
-    _take_choices(filling, text, given, filling.free().keys())
+    _take_choices(filling, text, given, [n for n, p in filling.free().items() if not _role_of(n, p, rules)])
+    _take_roles(filling, text, given)
+    _take_choices(filling, text, given, list(filling.free()))
     _take_labelled(filling, given, text)
     _take_lists(filling, given)
     _take_only(filling, [g for g in given if g.kind == "number"], _NUMBERS)
@@ -309,46 +308,35 @@ _TO = re.compile(
 )
 
 
-def _roles(facts: CommandFacts, rules: Rules) -> dict[str, str]:
-    """Return the parameters that say what something is changed from, into, or counted in, with what they say."""
-    kinds = rules.units.kinds
-    return {
-        name: role
-        for name, parameter in facts.parameters.items()
-        if parameter.type in ("string", "choice")
-        for role in ("unit", "to", "from")
-        if of_kind(name_words(name), kinds[role])
-    }
+def _role_of(name: str, parameter: ParameterFacts, rules: Rules) -> str:
+    """Return whether a parameter says what something is changed `from`, `to`, or the `unit` it is counted in."""
+    words = name_words(name) if parameter.type in ("string", "choice") else []
+    return next((role for role in ("unit", "to", "from") if of_kind(words, rules.units.kinds[role])), "")
 
 
-def _take_roles(filling: _Filling, text: str, given: Sequence[Given], roles: Mapping[str, str]) -> None:
+def _take_roles(filling: _Filling, text: str, given: Sequence[Given]) -> None:
     """Fill what something is changed from and into: "100 USD to EUR", "달러를 원으로"."""
-    units = filling.rules.units
-    counted = next(((g.unit, (0, 0)) for g in given if g.unit), ("", (0, 0)))
+    units, lexicon = filling.rules.units, filling.rules.lexicon
     for name, parameter in filling.free().items():
-        if name not in roles:
+        role = _role_of(name, parameter, filling.rules)
+        said: list[tuple[str, Span | None]] = []
+        if role in ("from", "to"):
+            matches = (_FROM if role == "from" else _TO).finditer(text)
+            groups = ((m, "value" if m["value"] else "ko") for m in matches)
+            said = [(m[g], m.span(g)) for m, g in groups if not overlaps(m.span(g), filling.used)]
+            said = [one for one in said if one[1] and not overlaps(one[1], [g.place for g in given])]
+        if role in ("from", "unit"):
+            said += [(g.unit, None) for g in given if g.unit]
+        if not said:
             continue
-        found, place = "", (0, 0)
-        if roles[name] != "unit":
-            found, place = _role(_FROM if roles[name] == "from" else _TO, text, given, filling)
-        if not found and roles[name] != "to":
-            found, place = counted
+        found, place = said[0]
         known = units.named(found)
         value = known.name if known and known.measure == "currency" else found
         if parameter.choices:
-            lexicon = filling.rules.lexicon
             named = [c for c in parameter.choices if _spoken_choice(c, parameter, f"{found} {value}", lexicon)]
             value = named[0] if len(named) == 1 else ""
         if value:
-            filling.take(name, value, *([place] if place[1] else []))
-
-
-def _role(expression: re.Pattern[str], text: str, given: Sequence[Given], filling: _Filling) -> tuple[str, Span]:
-    for match in expression.finditer(text):
-        group = "value" if match["value"] else "ko"
-        if match[group] and not overlaps(match.span(group), [*filling.used, *(g.place for g in given)]):
-            return match[group], match.span(group)
-    return "", (0, 0)
+            filling.take(name, value, *([place] if place else []))
 
 
 def _take_only(filling: _Filling, given: Sequence[Given], kinds: frozenset[str]) -> None:
@@ -397,39 +385,25 @@ def _take_flags(filling: _Filling, text: str) -> None:
     for name, parameter in filling.free(frozenset({"boolean"})).items():
         for said in (name, *re.split(r"[,;()]", parameter.description)):
             words = [word for word in name_words(said) if filling.rules.lexicon.plain(word)]
-            places = [place for word in words if (place := _mention(word, text, filling.rules))]
+            places = [place for word in words if (place := _place_of(word, text, filling.rules.lexicon))]
             if words and len(places) == len(words):
                 denied = _NOT.search(text[: min(places)[0]]) or _NOT_AFTER.match(text, max(places)[1])
                 filling.take(name, denied is None, *places)
                 break
 
 
-def _mention(word: str, text: str, rules: Rules) -> Span | None:
-    """Return where a text has a word."""
-    for match in _WORD.finditer(text):
-        said = rules.lexicon.plain(match.group()) or match.group()
-        if stem(said) == stem(word) or (len(word) > 1 and not word.isascii() and said.startswith(word)):
-            return match.span()
-    return None
+def _place_of(word: str, text: str, lexicon: Lexicon) -> Span | None:
+    """Return where a text has a word, or one that means the same."""
+    return next((m.span() for m in _WORD.finditer(text) if _means(lexicon.bare(m.group()), [word], lexicon)), None)
 
 
 _REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
-_NEAR = 4  # words of a clause among which the verb stands that asks
-_WITHIN = re.compile(r"(?<![a-z])(?:in|under|inside|within|from)\s+$", re.IGNORECASE)
-_LEADS = re.compile(
-    r"(?<![a-z])(?:for|to|in|of|on|about|at|from|with|by|named|called|is)\s+(?:an?\s+)?$", re.IGNORECASE
-)
 _NAME_OF = re.compile(r"\s+(?=[A-Z])")
 
 
 def _take_leftover(filling: _Filling, text: str) -> None:
-    """Give the only text that is still needed the only words that say nothing else; a folder what is "in" it."""
+    """Give the only text that is still needed the only words that say nothing else."""
     kinds, runs = filling.rules.units.kinds, list(_runs(filling, text))
-    paths = [n for n, p in filling.free(frozenset({"path"})).items() if p.needed]
-    within = [run for run in runs if run[1].isascii() and _WITHIN.search(text[: run[0][0]])]
-    if len(paths) == 1 and len(within) == 1:
-        filling.take(paths[0], within[0][1], within[0][0])
-        runs.remove(within[0])
     special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
     free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
     free = [n for n in free if not of_kind(name_words(n), special)]
