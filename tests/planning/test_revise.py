@@ -283,7 +283,6 @@ async def test_the_examples_are_understood(text: str) -> None:
         ("remove todo_009", "No step 009; known: todo_001, todo_002, todo_003"),
         ("skip clean-logs", 'no "clean-logs" step'),
         ("set the priority of the report to medium", "003 already has the priority medium"),
-        ("명령 실행 추가해줘", "Name the declared command"),
     ],
 )
 async def test_impossible_change_says_why(text: str, said: str) -> None:

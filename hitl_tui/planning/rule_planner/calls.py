@@ -331,12 +331,6 @@ def _opening(text: str, rules: Rules) -> str:
     return rules.commands.lead.sub("", f"{text.strip(_SIGNS)} ").strip()
 
 
-def call_named(facts: CommandFacts, text: str, rules: Rules) -> Call:
-    """Return the call of one command or team with the arguments that a text gives."""
-    bound, *_ = fill(text, facts, rules)
-    return Call(facts, bound.parameters, 0, len(text), unplaced=bound.unplaced, words=text)
-
-
 def without_call(clause: str, name: str) -> str:
     """Return a clause with a command's name and parameters blanked, at the same length."""
     return blanked(clause, [m.span() for e in (spoken_name(name), PAIR) for m in e.finditer(clause)])

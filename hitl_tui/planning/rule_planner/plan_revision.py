@@ -22,7 +22,7 @@ from hitl_tui.planning.proposals import (
     SetPriority,
     SkipTodo,
 )
-from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in, call_named, without_call
+from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in, without_call
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.edits import Edit, Named, Operation, edits_in, names_step
 from hitl_tui.planning.rule_planner.plan_steps import (
@@ -44,7 +44,7 @@ HELP = Message(
     'remove or prioritise steps: for example "add an analysis" or "skip the report".'
 )
 _NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
-_ORDER = (Need.RUN, Need.FIND, Need.COMPUTE, Need.WRITE)
+_ORDER = (Need.FIND, Need.COMPUTE, Need.WRITE)
 P = ParamSpec("P")
 _LEVELS = {"medium": 1, "low": 2}
 
@@ -250,14 +250,11 @@ class _Revision:
             BadInput: it does, or the step isn't said well enough.
             PlanError: its agent is disabled.
         """
-        scene, there = self.scene, self._named([step])
+        there = self._named([step])
         said_before = any(kind is need for kind, _ in self.added) and not edit.subject and not edit.again
         if any(t.id in self.priorities for t in there) or (there and edit.operation is Operation.ONLY):
             return
-        if need is Need.RUN and not step.command:
-            known = ", ".join(sorted(scene.commands)) or "none"
-            raise BadInput(Message("Name the declared command to run; declared are: {}.", known), help=HELP)
-        if need is not Need.RUN and said_before:
+        if said_before:
             return
         self._check_agent(need)
         sources = self._drawn(edit, need, after) if need in (Need.COMPUTE, Need.WRITE) else [*after]
@@ -265,7 +262,7 @@ class _Revision:
             waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self._gone
             if waiting and set(sources) <= set(todo.dependencies):
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
-        new = self._step(edit, step, need)
+        new = self._step(edit, need)
         self._append(replace(new, priority=_LEVELS.get(edit.level, 0)) if edit.level else new, need, sources)
 
     def _check_agent(self, need: Need) -> None:
@@ -279,23 +276,21 @@ class _Revision:
         An analysis draws on commands, too, that ran already; on those that wait only where it is about what they do,
         for a rejected command would block it.
         """
-        scene = self.scene
-        about = need is Need.WRITE or of_commands(edit.subject, scene.rules)
-        found = {t.id for kind in (Need.FIND, *([Need.COMPUTE] if need is Need.WRITE else [])) for t in scene.of(kind)}
-        made = {t.id for kind in (Need.FIND, Need.COMPUTE, Need.WRITE) for t in scene.of(kind)}
-        called = {t.id for t in scene.todos if t.id not in made and (about or t.status is Status.COMPLETED)}
-        old = [t.id for t in self._stays() if t.id in found | called]
-        kinds = (Need.FIND, *([Need.RUN] if about else []), *([Need.COMPUTE] if need is Need.WRITE else []))
-        return [*(after or old), *(added.step.id for kind, added in self.added if kind in kinds)]
+        kinds = {todo.id: kind for kind in Need for todo in self.scene.of(kind)}
+        about = of_commands(edit.subject, self.scene.rules)
 
-    def _step(self, edit: Edit, step: Named, need: Need) -> ExecutionStep:
+        def tells(kind: Need, ran: bool) -> bool:
+            if need is Need.WRITE:
+                return kind is not Need.WRITE
+            return kind is Need.FIND or (kind is Need.RUN and (ran or about))
+
+        old = [t.id for t in self._stays() if tells(kinds.get(t.id, Need.RUN), t.status is Status.COMPLETED)]
+        return [*(after or old), *(added.step.id for kind, added in self.added if tells(kind, False))]
+
+    def _step(self, edit: Edit, need: Need) -> ExecutionStep:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
         if need is Need.WRITE:
             return write_step(scene.query, language, rules)
-        if need is Need.RUN:
-            return run_step(
-                call_named(scene.commands[step.command], scene.text[: rules.limits.revise], rules), language, rules
-            )
         if need is Need.COMPUTE:
             query = f"{scene.query.strip()[: rules.limits.query]}\n{edit.subject}" if edit.subject else scene.query
             return compute_step(query, language, rules, title=title_of(edit.subject, rules) if edit.subject else "")
