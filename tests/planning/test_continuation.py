@@ -77,7 +77,7 @@ def test_a_question_needs_no_question_mark(text: str) -> None:
     assert (todo["agent_name"], todo["arguments"]["query"]) == ("search_team", text)
 
 
-@pytest.mark.parametrize("text", ["looks good", "asdf", "hello"])
+@pytest.mark.parametrize("text", ["looks good", "looks good, thanks", "asdf", "hello"])
 def test_what_asks_for_nothing_changes_nothing(text: str) -> None:
     with pytest.raises(NoChange):
         further("What is the cap on rent increases?", text)

@@ -355,6 +355,26 @@ async def test_feedback_changes_the_plan_line_by_line(feedback: str, steps: list
     assert len(agent().convert_with_strategy(plan)) == len(steps)
 
 
+TWO_CALLS = "run clean-logs dir=logs, then run list-files"
+
+
+@pytest.mark.parametrize(
+    ("query", "feedback", "steps"),
+    [
+        (FULL_QUERY, "only the search, please", ["search_team"]),
+        (FULL_QUERY, "분석만 해줘", ["search_team", "analysis_team"]),
+        (TWO_CALLS, "list the files first", ["list-files", "clean-logs"]),
+        (TWO_CALLS, "로그는 빼고 진행해줘", ["list-files"]),
+        (TWO_CALLS, "skip the files", ["clean-logs"]),
+    ],
+)
+async def test_feedback_keeps_moves_and_drops_what_is_named(query: str, feedback: str, steps: list[str]) -> None:
+    plan = (await agent().create_execution_plan(query, feedback)).plan
+    assert [s.input_mapping.get("command", s.agent) for s in plan.steps] == steps
+    # Each comes after the one before it, whatever was dropped or moved.
+    assert [s.dependencies for s in plan.steps] == [(), *((s.id,) for s in plan.steps[:-1])]
+
+
 async def test_feedback_sets_strategy_and_priority() -> None:
     plan = (await agent().create_execution_plan(FULL_QUERY, "순서대로 해줘\n분석은 나중에")).plan
     assert plan.strategy is Strategy.SEQUENTIAL

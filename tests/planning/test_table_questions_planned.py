@@ -43,6 +43,7 @@ def test_what_only_seems_to_be_in_a_table_is_searched_for(agent: PlanningAgent) 
     [
         ("When is the boiler serviced?", ("search_team", "")),
         ("and Ann?", ("analysis_team", "tables")),
+        ("which of them is the highest?", ("analysis_team", "tables")),
     ],
 )
 def test_after_a_table_a_question_is_planned_by_what_it_asks(

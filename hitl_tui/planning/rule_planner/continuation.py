@@ -57,7 +57,7 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         reading = read(text, rules)
     except BadInput:
         return None
-    few = len(terms_of(rest, rules)) <= _FEW
+    few = len([term for term in terms_of(rest, rules) if term.lower() not in rules.words.chatter]) <= _FEW
     # What says enough is a question, however it is put.
     if few and rest == text and "?" not in text and not reading.needs(rules, *rules.threshold):
         return None

@@ -69,7 +69,7 @@ def revise_text(scene: Scene) -> Proposed:
         if edit.operation is Operation.CHANGE:
             revision.change(edit)
     # What the plan calls already isn't called again where only its place is said.
-    placed = [step.command for e in edits if e.operation in (Operation.ORDER, Operation.ONLY) for step in e.steps]
+    placed = [step.command for e in edits if e.level or e.operation is Operation.ONLY for step in e.steps]
     ordered = planned.intersection(placed)
     asked = Asked(())
     if not revision.inputs:
