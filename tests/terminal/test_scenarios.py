@@ -61,8 +61,7 @@ def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int,
         terminal.keys("r")
         terminal.see("Asked again: 002", "Nothing runs", "─ ready ─")
         terminal.keys("1")
-        terminal.see("restored to ")
-        terminal.keys("\x1b")
+        terminal.see("restored to ", "┏━ Approve 002?")
         terminal.decide("1", "Approve 002?")
         terminal.see("✓ finished", "233.3%")
         assert terminal.leave() == 0
