@@ -111,6 +111,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 PLACES = [path for path in places(WHOLE) if path]
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=1500)
 def test_whatever_is_read_quickly_is_what_the_schema_says(data: st.DataObject) -> None:

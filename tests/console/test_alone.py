@@ -11,6 +11,8 @@ from textual.events import Paste
 
 from hitl_tui.core.todos import Status
 
+pytestmark = pytest.mark.long
+
 
 async def ready(c: Console) -> None:
     await c.asked()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import EXAMPLE, RISE, Console, console
 
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
@@ -12,6 +13,8 @@ from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.dialog_frame import Dialog
+
+pytestmark = pytest.mark.long
 
 
 async def editing(c: Console) -> dict[str, FieldInput]:

@@ -12,6 +12,8 @@ from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.core.todos import Status
 
+pytestmark = pytest.mark.long
+
 COMMAND = """
 [teams.command_team.commands.note]
 description = "Notes what somebody said"

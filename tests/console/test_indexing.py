@@ -15,6 +15,8 @@ from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.teams.search import index_build
 from hitl_tui.teams.search.index_build import IndexPlace
 
+pytestmark = pytest.mark.long
+
 FILES = 250
 
 

@@ -18,6 +18,8 @@ from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
 
+pytestmark = pytest.mark.long
+
 CAP = "What is the legal cap on a rent increase?"
 HOSTILE = "\x1b[2J\u202e [@click=app.quit]x[/]"
 

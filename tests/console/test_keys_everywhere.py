@@ -31,6 +31,8 @@ from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.core.todos import Status
 from hitl_tui.language.catalogue import catalogue_path
 
+pytestmark = pytest.mark.long
+
 KNOWN = {spec.id for spec in KEYS}
 NAMED = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
 # Textual's, everywhere alike: moving cursor, view or focus, copying what is selected, Enter on a button with the focus.

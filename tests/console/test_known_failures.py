@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import RISE, Console, command_workspace, console, late_by
 from textual import events
 
@@ -11,6 +12,8 @@ from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog, WordsDialog, 
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.core.todos import Status
+
+pytestmark = pytest.mark.long
 
 
 def burst(c: Console, text: str) -> None:

@@ -17,6 +17,8 @@ from hitl_tui.console.question_preview import QuestionPreviews
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.wording.rows import Row
 
+pytestmark = pytest.mark.long
+
 
 def burst(c: Console, *names: str) -> None:
     """Let keys arrive at once, as a slow link delivers them."""

@@ -19,6 +19,8 @@ from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.stream_pane import Line, StreamPane
 from hitl_tui.core.todos import Status
 
+pytestmark = pytest.mark.long
+
 
 @given(st.integers(8, 90), st.integers(0, 10_000), st.integers(0, 10_000))
 def test_each_pane_keeps_some_rows_and_a_stream_that_has_not_begun_few(rows: int, steps: int, lines: int) -> None:

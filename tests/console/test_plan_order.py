@@ -28,6 +28,8 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.wording.status_words import PRIORITIES, RISKY, PlanRow, plan_row
 
+pytestmark = pytest.mark.long
+
 
 def a_row(number: int, **changes: Any) -> PlanRow:
     row = PlanRow(

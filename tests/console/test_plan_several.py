@@ -22,6 +22,8 @@ from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import Status
 
+pytestmark = pytest.mark.long
+
 
 def text_of(c: Console) -> str:
     return layout(c.app.screen.query_one(Rows).rows, 200).plain

@@ -29,6 +29,8 @@ from hitl_tui.threads.session_history import CheckpointInfo
 from hitl_tui.threads.thread_reader import HeadAncestry, HistoryForm, Stretch, is_decision
 from hitl_tui.wording.history_rows import event_words
 
+pytestmark = pytest.mark.long
+
 
 class Replay:
     """The replay screen under test."""

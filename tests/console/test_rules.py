@@ -23,6 +23,8 @@ from hitl_tui.core.todos import Status
 from hitl_tui.policy.standing_rules import load_rules
 from hitl_tui.terminal.own_editor import text_from_editor
 
+pytestmark = pytest.mark.long
+
 
 async def always(c: Console, key: str = "7") -> RuleDialog:
     """Open the rule of the question on the screen and read it to its end."""

@@ -26,6 +26,8 @@ from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.open_options import OpenOptions
 
+pytestmark = pytest.mark.long
+
 GRAPHS = Path(__file__).parents[1] / "commands" / "shape_graphs.py"
 
 

@@ -14,6 +14,8 @@ from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
+pytestmark = pytest.mark.long
+
 CAP = "What is the legal cap on a rent increase?"
 
 

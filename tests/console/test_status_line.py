@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.widgets import OptionList
 
@@ -11,6 +12,8 @@ from hitl_tui.console.palette import Palette
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.stream_pane import StreamPane
+
+pytestmark = pytest.mark.long
 
 
 def streamed(c: Console, words: str) -> int:

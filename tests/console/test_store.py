@@ -38,6 +38,8 @@ from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.threads.thread_store import open_store
 
+pytestmark = pytest.mark.long
+
 PATIENCE = 30.0
 
 

@@ -11,6 +11,8 @@ import pytest
 from cli_support import Shell
 from scripted_model import Hangs, Reply, Says, ScriptedModel, scripted_model
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("langchain_openai")
 
 MY = '''

@@ -12,6 +12,8 @@ from scripted_model import Fails, Reply, Says, ScriptedModel, scripted_model
 
 from hitl_tui.supervisor.model_answer import Checked, check
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("langchain_openai")
 
 NOTHING = Says(calls=(("changes", {"reason": "Done.", "changes": []}),))

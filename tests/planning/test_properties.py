@@ -127,6 +127,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("unit", "what"), list(product(HOSTILE, ["plan", "revise"])))
 def test_a_megabyte_is_read_in_part_and_kept_bounded(unit: str, what: str) -> None:
     text = unit * (1_000_000 // len(unit))

@@ -20,6 +20,8 @@ from portable_support import QUERY, Person, cleanup, contents, left_over, pack, 
 
 from hitl_tui.core.errors import BadInput, HitlError
 
+pytestmark = pytest.mark.long
+
 Members = dict[str, bytes]
 Change = Callable[[Members], Members]
 

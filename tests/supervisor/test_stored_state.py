@@ -29,6 +29,8 @@ from hitl_tui.threads.packed_values import DICTIONARY
 from hitl_tui.threads.row_checksums import checksum
 from hitl_tui.threads.value_decoder import Snapshot
 
+pytestmark = pytest.mark.long
+
 OLDER = Path(__file__).parents[1] / "compatibility" / "older_version.tar.gz"
 
 

@@ -237,6 +237,7 @@ def test_a_day_that_no_calendar_has_is_not_answered(folder: Path) -> None:
     assert asked(folder, "total units in sales.csv on 2023-02-31").why == "unsure"
 
 
+@pytest.mark.long
 async def test_a_query_ends_with_the_waiting_for_it(folder: Path) -> None:
     began, ended = threading.Event(), threading.Event()
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 MODULE = """
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.function_team import FunctionTeam

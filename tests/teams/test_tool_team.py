@@ -23,6 +23,8 @@ from hitl_tui.teams.contract import TeamFailure, TeamResult
 from hitl_tui.teams.tool.calls import Descriptions
 from hitl_tui.teams.tool.team import ToolTeam
 
+pytestmark = pytest.mark.long
+
 VAT = '''
 from dataclasses import dataclass
 from typing import Annotated, Literal

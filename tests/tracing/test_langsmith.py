@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from cli_support import Shell
 
+pytestmark = pytest.mark.long
+
 QUESTION = "What is the deposit cap?"
 
 

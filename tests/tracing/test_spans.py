@@ -14,6 +14,8 @@ import pytest
 from cli_support import S1_EN, Shell
 from otlp_receiver import Receiver, otlp_receiver
 
+pytestmark = pytest.mark.long
+
 SECRET = "hunter2-very-secret"
 SLOW = '''
 import pathlib, time
