@@ -272,6 +272,7 @@ _FILE = _table(
             {
                 "search_team": _table({"enabled": _FLAG, "documents": _list(_PATH, least=1)}),
                 "analysis_team": _table({"enabled": _FLAG}),
+                "table_team": _table({"enabled": _FLAG}),
                 "document_team": _table({"enabled": _FLAG, "folder": _PATH}),
                 "command_team": _table({"enabled": _FLAG, "commands": _named(COMMAND_NAME.fullmatch, _COMMAND)}),
             }

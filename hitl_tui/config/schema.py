@@ -491,6 +491,7 @@ class _Teams(_Section):
     analysis_team: _Team = _Team()
     document_team: _DocumentTeam = _DocumentTeam()
     command_team: _CommandTeam = _CommandTeam()
+    table_team: _Team = _Team()
 
     @model_validator(mode="before")
     @classmethod

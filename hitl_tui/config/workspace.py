@@ -15,7 +15,7 @@ from hitl_tui.config.notify_settings import NotifySettings
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode, Policy
 
-TEAMS = ("search_team", "analysis_team", "document_team", "command_team")
+TEAMS = ("search_team", "analysis_team", "document_team", "command_team", "table_team")
 """The built-in teams, as hitl.toml names them."""
 
 LONGEST_DURATION = 365 * 86400.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import cast
+from typing import Protocol, cast
 
 from hitl_tui.core.errors import BadInput, MissingInput, PlanError
 from hitl_tui.core.json_types import (
@@ -192,6 +192,8 @@ class AgentFacts:
         input_schema: the JSON Schema of all of its arguments, as they are approved.
         retries_of: exact arguments → how often they are tried again; None for the team's own number.
         optional_for: exact arguments → a failure skips the step; None for the team's own.
+        guide: what whoever writes its input has to know besides: who isn't told plans no such step. None for
+            nothing.
     """
 
     name: str
@@ -214,6 +216,23 @@ class AgentFacts:
     input_schema: Callable[[], JsonSchema] = dict
     retries_of: Callable[[JsonObject], int] | None = None
     optional_for: Callable[[JsonObject], bool] | None = None
+    guide: Guide | None = None
+
+
+class Guide(Protocol):
+    """What whoever writes a team's input has to know; it may take a while to find out."""
+
+    def told(self) -> str:
+        """Return it, in lines of text; empty where the team can do nothing here."""
+        ...
+
+    def check(self, arguments: JsonObject) -> None:
+        """Check exact arguments against what is there now.
+
+        Raises:
+            BadInput: they can't be carried out; the message says why.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
@@ -236,4 +236,40 @@ class PlanningAgent:
 def _rule_planner() -> Planner:
     from hitl_tui.planning.rule_planner.planner import RulePlanner  # its rules take a while to load
 
-    return RulePlanner()
+    return UnguidedPlanner(RulePlanner())
+
+
+@dataclass(frozen=True, slots=True)
+class UnguidedPlanner:
+    """Plans as another planner does, without the agents whose input takes a guide that it wouldn't be told.
+
+    Args:
+        planner: makes the plans.
+    """
+
+    planner: Planner
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+        """Return intent and plan of a query; see `Planner.plan`."""
+        return await self.planner.plan(query, _unguided(agents), feedback)
+
+    async def revise(
+        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
+    ) -> Proposed:
+        """Return the changes that plain text asks for; see `Planner.revise`."""
+        return await self.planner.revise(text, query, todos, _unguided(agents))
+
+    async def follow_up(
+        self,
+        query: str,
+        todo: SupervisorTodo,
+        result: JsonObject,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+    ) -> Proposed | None:
+        """Return what follows from a result; see `Planner.follow_up`."""
+        return await self.planner.follow_up(query, todo, result, todos, _unguided(agents))
+
+
+def _unguided(agents: Mapping[str, AgentFacts]) -> dict[str, AgentFacts]:
+    return {name: facts for name, facts in agents.items() if facts.guide is None}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -209,6 +210,8 @@ class ModelPlanner:
                 ]
             elif schema := _writable(facts.input_schema()):
                 lines.append(f"  input: {_json(schema)}")
+            if facts.guide is not None:
+                lines.append(textwrap.indent(facts.guide.told() or "There is nothing that it could be used on.", "  "))
             if facts.reads_results:
                 lines.append('  It reads the results of the steps in "after".')
         return "\n".join(lines)
@@ -252,7 +255,8 @@ class ModelPlanner:
         if not steps:
             raise _Impossible(Message("No agent can do this: {}", missing or "—"))
         plan = ExecutionPlan(steps, Strategy(filled.get("strategy") or Strategy.PIPELINE))
-        ExecutionPlanConverter(offered, forms=True).convert_with_strategy(plan)
+        todos = ExecutionPlanConverter(offered, forms=True).convert_with_strategy(plan)
+        _look(offered, ((todo.agent_name, todo.arguments) for todo in todos))
         intent = Intent(str(filled.get("kind") or "comprehensive"), 1.0, language=language)
         return Planned(intent, plan, (Message("Not in this plan: {}", missing),) if missing else ())
 
@@ -264,8 +268,23 @@ class ModelPlanner:
         proposed = Proposed(reason, tuple(_change(item, known) for item in filled["changes"]))
         if proposed.changes:
             converter = ExecutionPlanConverter(offered, forms=True)
-            build_proposal(proposed, todos, converter, origin="model", text="")
+            built = build_proposal(proposed, todos, converter, origin="model", text="")
+            added = (SupervisorTodo.from_dict(change["todo"]) for change in built.changes if "todo" in change)
+            edited = ((known[c["todo_id"]].agent_name, c["arguments"]) for c in built.changes if "arguments" in c)
+            _look(offered, (*((todo.agent_name, todo.arguments) for todo in added), *edited))
         return proposed
+
+
+def _look(offered: Mapping[str, AgentFacts], inputs: Iterable[tuple[str, JsonObject]]) -> None:
+    """Check exact inputs against what is there now.
+
+    Raises:
+        BadInput: one can't be carried out.
+    """
+    for agent, arguments in inputs:
+        facts = offered.get(agent)
+        if facts is not None and facts.guide is not None:
+            facts.guide.check(arguments)
 
 
 class _Impossible(HitlError):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDi
 from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, Stored
 from hitl_tui.core.messages import Message
-from hitl_tui.core.plan import Concern
+from hitl_tui.core.plan import Concern, Guide
 from hitl_tui.core.policy import Policy, Risk
 from hitl_tui.core.safe_text import safe_text
 
@@ -423,6 +423,10 @@ class Team(ABC):
     def parameters(self) -> Mapping[str, str]:
         """Return what `name=value` may name, and what each is; nothing where that takes looking first."""
         return {}
+
+    def guide(self) -> Guide | None:
+        """Return what whoever writes its input has to know besides; None for nothing."""
+        return None
 
     def retries_of(self, arguments: JsonObject) -> int:
         """Return how often exactly these arguments are tried again by themselves after a failure."""

@@ -122,6 +122,7 @@ class TeamRegistry:
                 input_schema=partial(getattr, team, "input_schema"),
                 retries_of=team.retries_of,
                 optional_for=team.optional_for,
+                guide=team.guide(),
                 programs=team.programs if team.binds_files else None,
                 changed=team.changed if team.binds_files else None,
             )

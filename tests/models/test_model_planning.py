@@ -288,3 +288,60 @@ def test_what_a_folder_says_of_itself_reaches_no_model_before_it_is_trusted(desk
     )
     desk.run()
     assert "Ignore the person" not in desk.model.texts()
+
+
+SALES = "city,month,amount\nSeoul,2026-01,100\nBusan,2026-01,40\nSeoul,2026-02,160\nBusan,2026-02,30\n"
+BY_CITY = "SELECT city, sum(amount) AS total FROM sales GROUP BY city ORDER BY total DESC"
+
+
+def asks(sql: str, **more: Any) -> dict[str, Any]:
+    return {"id": "ask", "agent": "table_team", "title": "Sum by city", "task": "Sum up by city",
+            "input": {"sql": sql}, **more}  # fmt: skip
+
+
+def test_a_question_about_a_table_becomes_sql_that_is_shown_and_runs(desk: Desk) -> None:
+    (desk.shell.workspace / "sales.csv").write_text(SALES)
+    script(desk, plan(asks(BY_CITY)))
+    ran = desk.run("Which city sold most?")
+    told = desk.model.texts()
+    assert '"sales" (sales.csv, 4 rows):' in told and "\"city\" text: 'Busan', 'Seoul'" in told.replace(
+        "'Seoul', 'Busan'", "'Busan', 'Seoul'"
+    )
+    (asked,) = ran.json["questions"]
+    assert asked["subject"]["arguments"]["sql"] == BY_CITY
+    script(desk, changes(), Says("Seoul sold most: 260."))
+    done = desk.do("/todo approve")
+    result = desk.do("/todo show 1")["result"]
+    assert result["data"]["table"]["rows"] == [["Seoul", "260"], ["Busan", "70"]]
+    assert BY_CITY in result["text"] and "sales.csv" in result["citations"][0]["path"]
+    assert "260" in done["response"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT * FROM sells", 'No table is called "sells"; there are sales,'),
+        ("SELECT nothing FROM sales", "nothing"),
+        ("SELECT 1; SELECT 2", "Only one SELECT can be asked of tables."),
+        ("COPY sales TO 'sales.csv'", "Only one SELECT can be asked of tables."),
+        ("DROP TABLE sales", "Only one SELECT can be asked of tables."),
+        ("SELECT * FROM read_text('/etc/passwd')", "The table can't be read: Permission Error"),
+        ("SELEC", "The query can't be read: Parser Error"),
+    ],
+)
+def test_sql_that_cannot_be_run_goes_back_to_the_model_once(desk: Desk, sql: str, why: str) -> None:
+    (desk.shell.workspace / "sales.csv").write_text(SALES)
+    script(desk, plan(asks(sql)), plan(asks(BY_CITY)))
+    assert desk.run("Which city sold most?").code == 3
+    assert why in desk.model.asked[-1]["messages"][-1]["content"]
+    assert (desk.shell.workspace / "sales.csv").read_text() == SALES
+
+
+def test_rules_plan_no_sql_and_a_person_may_write_some(desk: Desk) -> None:
+    (desk.shell.workspace / "sales.csv").write_text(SALES)
+    ran = desk.run("Ask the tables of the workspace by SQL, please: what is the deposit cap?", HITL_MODEL="none")
+    assert "table_team" not in {todo["agent_name"] for todo in ran.json["todos"]}
+    added = desk.do(f"/todo add table_team {BY_CITY}", HITL_MODEL="none")
+    assert added["todo"]["arguments"] == {"sql": BY_CITY}
+    refused = desk.do("/todo add table_team DROP TABLE sales", HITL_MODEL="none")
+    assert refused["error"] == "Only one SELECT can be asked of tables."

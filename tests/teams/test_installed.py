@@ -58,7 +58,7 @@ if team := teams.get("greeting_team"):
     found["text"] = asyncio.run(run_team(team, make_context(Path.cwd(), team.bind("Kim", {})))).text
 print(json.dumps(found))
 """
-BUILT_IN = ["search_team", "analysis_team", "document_team", "command_team"]
+BUILT_IN = ["search_team", "analysis_team", "document_team", "command_team", "table_team"]
 
 
 def install(folder: Path, **points: str) -> Path:

@@ -29,7 +29,7 @@ description = "deletes old logs"
 parameters.dir = { type = "path" }
 parameters.days = { type = "integer", default = 14 }
 """
-BUILT_IN = ["search_team", "analysis_team", "document_team", "command_team"]
+BUILT_IN = ["search_team", "analysis_team", "document_team", "command_team", "table_team"]
 
 
 async def ping(context: TeamContext) -> str:

@@ -1,0 +1,173 @@
+"""SQL that somebody wrote about tables of a folder: what may be written, how it is run, and what there is to ask.
+
+It runs in the same engine as queries that are read out of a question: nothing but the tables that it names can be read,
+and nothing can be written, installed or set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
+from hitl_tui.tables.files import table_files
+from hitl_tui.tables.profile import Column, Table, profiles
+
+LONGEST = 20_000
+"""Characters of a query."""
+MOST_ROWS = 200
+_MOST_TABLES, _MOST_COLUMNS, _MOST_VALUES = 30, 60, 8
+_LONGEST_VALUE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a written query gave.
+
+    Args:
+        result: its rows.
+        tables: the tables that it read.
+    """
+
+    result: Result
+    tables: tuple[Table, ...]
+
+
+def check_select(sql: str) -> None:
+    """Check that a text is one query that only reads; no file is touched.
+
+    Raises:
+        BadInput: it isn't; the message says why.
+    """
+    if not sql.strip() or len(sql) > LONGEST:
+        raise BadInput(Message("A query is a text of 1 to {} characters.", f"{LONGEST:,}"))
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        try:
+            statements = connection.extract_statements(sql)
+        except duckdb.Error as error:
+            raise BadInput(Message("The query can't be read: {}.", _first_line(error))) from error
+    if len(statements) != 1 or statements[0].type is not duckdb.StatementType.SELECT:
+        raise BadInput(Message("Only one SELECT can be asked of tables."))
+
+
+def tables_of(workspace: Path) -> dict[str, Table]:
+    """Return the tables of a folder by the names that SQL gives them, each once."""
+    found: dict[str, Table] = {}
+    for table in profiles(table_files(workspace)).tables:
+        name = _sql_name(f"{table.stem} {table.sheet}" if table.sheet else table.stem)
+        number, own = 1, name
+        while own in found:
+            number += 1
+            own = f"{name}_{number}"
+        found[own] = table
+    return found
+
+
+def check_query(sql: str, workspace: Path) -> None:
+    """Check that a query can be run on a folder's tables, without running it.
+
+    Raises:
+        BadInput: it can't.
+    """
+    check_select(sql)
+    try:
+        with _opened(sql, tables_of(workspace)) as (opened, _):
+            opened.ask(f"EXPLAIN {sql}")
+    except TableError as error:
+        raise BadInput(error.message) from error
+
+
+def run_query(sql: str, workspace: Path) -> Written:
+    """Return what a query gives.
+
+    Raises:
+        BadInput: it isn't one that only reads, or names a table that isn't there.
+        TableError: it can't be run, or took too long.
+    """
+    check_select(sql)
+    with _opened(sql, tables_of(workspace)) as (opened, tables):
+        return Written(opened.ask(sql, MOST_ROWS), tuple(tables))
+
+
+def described(workspace: Path) -> str:
+    """Return the tables of a folder with their columns, a line each, for whoever writes a query; empty for none."""
+    lines: list[str] = []
+    known = tables_of(workspace)
+    for name, table in list(known.items())[:_MOST_TABLES]:
+        lines.append(f"{quote(name)} ({one_line(table.name, 200)}, {table.rows:,} rows):")
+        lines += [f"  {_column(column)}" for column in table.columns[:_MOST_COLUMNS] if column.kind != "other"]
+    if len(known) > _MOST_TABLES:
+        lines.append(f"and {len(known) - _MOST_TABLES} more tables")
+    return "\n".join(lines)
+
+
+@contextmanager
+def _opened(sql: str, tables: Mapping[str, Table]) -> Iterator[tuple[Engine, Sequence[Table]]]:
+    """Open an engine that sees the tables which a query names, as views of their cleaned rows."""
+    wanted = {name: table for name, table in tables.items() if name in _named(sql, tables)}
+    with engine([table.file for table in wanted.values()]) as opened:
+        for number, (name, table) in enumerate(wanted.items()):
+            opened.load(f"source {number}", table.file, table.sheet)
+            opened.ask(f"CREATE VIEW {quote(name)} AS {table.sql.format(source=quote(f'source {number}'))}")
+        yield opened, list(wanted.values())
+
+
+def _named(sql: str, tables: Mapping[str, Table]) -> set[str]:
+    """Return the names of the tables that a query reads.
+
+    Raises:
+        BadInput: one of them isn't there.
+    """
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        for name in tables:  # what a query names can't be told where none of it is there
+            connection.execute(f"CREATE TABLE {quote(name)} ({_columns(tables[name])})")
+        try:
+            found = {name.strip('"') for name in connection.get_table_names(sql)}
+        except duckdb.Error as error:
+            raise BadInput(Message("The query can't be read: {}.", _first_line(error))) from error
+    by_case = {name.casefold(): name for name in tables}
+    if unknown := sorted(name for name in found if name.casefold() not in by_case):
+        known = ", ".join(list(tables)[:_MOST_TABLES]) or "—"
+        raise BadInput(Message('No table is called "{}"; there are {}.', one_line(unknown[0], 60), known))
+    return {by_case[name.casefold()] for name in found}
+
+
+_TYPES = {"number": "DOUBLE", "date": "TIMESTAMP", "text": "VARCHAR"}
+
+
+def _columns(table: Table) -> str:
+    known = [c for c in table.columns if c.kind in _TYPES]
+    return ", ".join(f"{quote(c.name)} {_TYPES[c.kind]}" for c in known) or "nothing INTEGER"
+
+
+def _column(column: Column) -> str:
+    about = column.kind
+    if column.unit:
+        about += f" in {one_line(column.unit, 20)}"
+    if column.kind == "number" and column.filled:
+        about += f", {column.low:g} to {column.high:g}"
+    elif column.kind == "date" and column.filled:
+        about += f", years {column.low:g} to {column.high:g}"
+    elif column.values:
+        shown = ", ".join(repr(one_line(value, _LONGEST_VALUE)) for value in column.values[:_MOST_VALUES])
+        about += f": {shown}" + (", …" if column.distinct > _MOST_VALUES else "")
+    return f"{quote(column.name)} {about}"
+
+
+def _sql_name(stem: str) -> str:
+    made = re.sub(r"\W+", "_", stem.casefold()).strip("_") or "table"
+    return f"t_{made}" if made[0].isdigit() else made
+
+
+def _first_line(error: Exception) -> str:
+    return one_line(str(error).split("\n")[0], 200).rstrip(".")

@@ -1,0 +1,1 @@
+"""The table team: a written query of tables of the workspace."""

@@ -1,0 +1,75 @@
+"""SQL that somebody wrote sees nothing but the tables that it names, and writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.tables.engine import TableError
+from hitl_tui.tables.written_query import check_query, described, run_query, tables_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sales 2026.csv").write_text("city,when,amount\nSeoul,2026-01-05,1200\nBusan,2026-02-05,80\n")
+    (tmp_path / "cities.csv").write_text("city,country\nSeoul,KR\nBusan,KR\n")
+    (tmp_path / "secret.txt").write_text("nobody's business\n")
+    return tmp_path
+
+
+def test_several_tables_are_joined_by_the_names_they_are_told_by(folder: Path) -> None:
+    assert list(tables_of(folder)) == ["cities", "sales_2026"]
+    told = described(folder)
+    assert '"sales_2026" (sales 2026.csv, 2 rows):' in told and '"when" date, years 2026 to 2026' in told
+    sql = "SELECT c.country, sum(s.amount) AS total FROM sales_2026 s JOIN Cities c USING (city) GROUP BY ALL"
+    check_query(sql, folder)
+    written = run_query(sql, folder)
+    assert written.result.rows == (("KR", 1280.0),)
+    assert {table.file.path for table in written.tables} == {"sales 2026.csv", "cities.csv"}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY cities TO '{folder}/cities.csv'",
+        "COPY (SELECT 1) TO '{folder}/new.csv'",
+        "CREATE TABLE x AS SELECT 1",
+        "INSERT INTO cities VALUES ('Jeju', 'KR')",
+        "ATTACH '{folder}/x.db'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "PRAGMA database_list",
+        "EXPORT DATABASE '{folder}/all'",
+        "SELECT 1; DROP TABLE cities",
+        "EXPLAIN ANALYZE SELECT 1",
+        "CALL pragma_version()",
+        "",
+    ],
+)
+def test_whatever_is_not_one_query_is_refused(folder: Path, sql: str) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for ask in (check_query, run_query):
+        with pytest.raises(BadInput):
+            ask(sql.format(folder=folder), folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_text('{folder}/secret.txt')",
+        "SELECT * FROM read_csv('{folder}/cities.csv')",
+        "SELECT * FROM '{folder}/cities.csv'",
+        "SELECT * FROM glob('{folder}/*')",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
+        "SELECT s.* FROM sales_2026 s, read_text('{folder}/secret.txt')",
+        "SELECT getenv('HOME')",
+    ],
+)
+def test_nothing_else_can_be_read(folder: Path, sql: str) -> None:
+    with pytest.raises((BadInput, TableError)):
+        run_query(sql.format(folder=folder), folder)
