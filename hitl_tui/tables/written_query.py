@@ -6,11 +6,13 @@ and nothing can be written, installed or set.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
@@ -121,7 +123,7 @@ def _opened(sql: str, tables: Mapping[str, Table]) -> Iterator[tuple[Engine, Seq
 
 
 def _named(sql: str, tables: Mapping[str, Table]) -> set[str]:
-    """Return the names of the tables that a query reads.
+    """Return the names of the tables that a query reads, as its parser has them: no column is looked up for it.
 
     Raises:
         BadInput: one of them isn't there.
@@ -129,25 +131,37 @@ def _named(sql: str, tables: Mapping[str, Table]) -> set[str]:
     import duckdb
 
     with duckdb.connect(":memory:") as connection:
-        for name in tables:  # what a query names can't be told where none of it is there
-            connection.execute(f"CREATE TABLE {quote(name)} ({_columns(tables[name])})")
         try:
-            found = {name.strip('"') for name in connection.get_table_names(sql)}
+            ((tree,),) = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
         except duckdb.Error as error:
             raise BadInput(Message("The query can't be read: {}.", _first_line(error))) from error
     by_case = {name.casefold(): name for name in tables}
-    if unknown := sorted(name for name in found if name.casefold() not in by_case):
-        known = ", ".join(list(tables)[:_MOST_TABLES]) or "—"
-        raise BadInput(Message('No table is called "{}"; there are {}.', one_line(unknown[0], 60), known))
-    return {by_case[name.casefold()] for name in found}
+    parts = list(_parts(json.loads(tree)))
+    own = {str(part["key"]).casefold() for part in parts if "key" in part and "value" in part}  # WITH name AS …
+    found = set()
+    for part in parts:
+        if part.get("type") != "BASE_TABLE":
+            continue
+        name, within = str(part["table_name"]), str(part.get("schema_name") or "")
+        if name.casefold() in by_case and within in ("", "main"):
+            found.add(by_case[name.casefold()])
+        elif within or name.casefold() not in own:
+            known = ", ".join(list(tables)[:_MOST_TABLES]) or "—"
+            shown = one_line(f"{within}.{name}" if within else name, 60)
+            raise BadInput(Message('No table is called "{}"; there are {}.', shown, known))
+    return found
 
 
-_TYPES = {"number": "DOUBLE", "date": "TIMESTAMP", "text": "VARCHAR"}
-
-
-def _columns(table: Table) -> str:
-    known = [c for c in table.columns if c.kind in _TYPES]
-    return ", ".join(f"{quote(c.name)} {_TYPES[c.kind]}" for c in known) or "nothing INTEGER"
+def _parts(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object of a JSON document."""
+    left = [tree]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            yield value
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
 
 
 def _column(column: Column) -> str:

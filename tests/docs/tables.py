@@ -58,6 +58,7 @@ SETTINGS = {
     "teams.command_team.commands.NAME.optional": "true: a failure skips the step, and what depends on it goes on",
     "teams.command_team.commands.NAME.exit_codes": "exit codes that count as success",
     "teams.command_team.commands.NAME.pins.exclude": "as `pins.exclude`, for this command alone",
+    "teams.table_team.enabled": "as above",
     "teams.NAME.kind": "`function`, `tool` (LangChain), `mcp`, `graph` (LangGraph) or `agent` ([below](#agents))",
     "teams.NAME.function": "of kind `function`: `file.py:name` of the workspace, or `package.module:name`",
     "teams.NAME.tool": "of kind `tool`: the same; of kind `mcp`: the tool's name on its server",

@@ -30,6 +30,13 @@ def test_several_tables_are_joined_by_the_names_they_are_told_by(folder: Path) -
     assert {table.file.path for table in written.tables} == {"sales 2026.csv", "cities.csv"}
 
 
+def test_names_within_a_query_are_its_own(folder: Path) -> None:
+    big = "SELECT * FROM main.sales_2026 WHERE amount > 100"
+    sql = f"WITH big AS ({big}) SELECT city, country FROM big NATURAL JOIN cities"
+    check_query(sql, folder)
+    assert run_query(sql, folder).result.rows == (("Seoul", "KR"),)
+
+
 @pytest.mark.parametrize(
     "sql",
     [
@@ -68,6 +75,11 @@ def test_whatever_is_not_one_query_is_refused(folder: Path, sql: str) -> None:
         "SELECT * FROM read_csv('http://127.0.0.1:9/x.csv')",
         "SELECT s.* FROM sales_2026 s, read_text('{folder}/secret.txt')",
         "SELECT getenv('HOME')",
+        "SELECT * FROM information_schema.tables",
+        "SELECT * FROM 'source 0', cities",
+        "SELECT * FROM query_table('sales_2026'), cities",
+        "SELECT * FROM query('DROP TABLE cities'), cities",
+        "SELECT * FROM duckdb_settings(), nowhere",
     ],
 )
 def test_nothing_else_can_be_read(folder: Path, sql: str) -> None:
