@@ -71,6 +71,7 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
     | {"never", "any", "until", "revoke", "U", "approver", "add", "remove"}
     | {"never", "any", "until", "revoke"}
     | {"pins", "exclude"}
+    | {"CSV", "Excel", "Parquet", "DuckDB"}
     | {"Python", "SQL", "src", "jupyter", "nbconvert", "script", "numpy", "Decimal", "Path", "deque", "range", "None"}
     | {
         "str",
