@@ -133,9 +133,6 @@ class _Operations:
             yield from self._shares()
         if (asked.total or self.own) and not JOINED.search(asked.text):
             yield from self._products()
-        if asked.per and not asked.differs:
-            for made, cover in self._derived():
-                yield from self._made(cover, made.value, (made,), [made.derived])
 
     def nearest(self) -> str:
         """Return what the documents state that comes nearest; empty where nothing is near."""
@@ -176,7 +173,7 @@ class _Operations:
         own = [q for q in self.own if any(_same(q, bound) for bound, _ in self.bounds)]
         own = [q for q in own if q.value != 1] if len(own) > 1 else own  # one of something says what each is for
         nothing = [0.0] * len(self.asked.words)
-        figures = [(q, nothing) for q in own] if self.own else [*self.near, *self._derived()]
+        figures = [(q, nothing) for q in own] if self.own else self.near
         for bound, about in self.bounds:
             for figure, cover in figures if len(own) < 2 else ():
                 related = self.own or (figure.place != bound.place and any(map(min, cover, about)))
@@ -186,24 +183,11 @@ class _Operations:
                     key, ahead = (figure.value, bound.value), 0.02 * (figure.per == bound.per)
                     yield from self._made(_most(cover, about), key, (figure, bound), steps, ahead, said, bound)
 
-    def _derived(self) -> Iterator[Rated]:
-        """Yield what sums are for one of what the same sentence counts."""
-        for total, about in self.near:
-            for count, cover in self.near if total.amount.kind == "money" and not total.per else ():
-                if total.place == count.place and count.amount.kind == "count" and count.noun and count.value > 0:
-                    amount = replace(total.amount, value=total.value / count.value, text="", scale=1)
-                    said = f"{self.show(total.amount)} ÷ {self.show(count.amount)}"
-                    derived = step(self.say("하나당", "For each"), said, amount, self.language)
-                    yield (
-                        replace(total, amount=amount, per=frozenset({count.noun}), derived=derived),
-                        _most(about, cover),
-                    )
-
     def _verdict(self, figure: Quantity, bound: Quantity) -> tuple[list[Step | None], str]:
         here, there, over = self.show(figure.amount), self.show(bound.amount), figure.value - bound.value
         kind = _kind(bound, self.language)
         said = self.say(f"{here}: 문서의 {kind} {there}과 같습니다", f"{here} equals the {kind} of {there}")
-        steps = [compared(figure.amount, bound, self.language), figure.derived]
+        steps: list[Step | None] = [compared(figure.amount, bound, self.language)]
         if over:
             high, low = (figure.amount, bound.amount) if over > 0 else (bound.amount, figure.amount)
             apart = formula(self.say(f"{kind}과의 차이", f"Distance from the {kind}"), (high, low), "−", self.language)
@@ -237,9 +221,8 @@ class _Operations:
                 for x, y, w in pairs
             ]
             before, after = planned or timed or ((a, b) if b.value >= a.value else (b, a))
-            ahead = 0.04 * bool(planned) + (self._lasts(a, b) if timed else 0.0)
             steps = self._difference(before.amount, after.amount, signed=bool(timed) and not planned)
-            yield from self._made(cover, frozenset((a.value, b.value)), (before, after), steps, ahead)
+            yield from self._made(cover, frozenset((a.value, b.value)), (before, after), steps, 0.04 * bool(planned))
 
     def _in_time(self, a: Quantity, b: Quantity) -> tuple[Quantity, Quantity] | None:
         """Return two figures of the same thing at different times, the earlier first; None where they aren't."""
@@ -257,12 +240,6 @@ class _Operations:
         years, named = [q.when[0] for q in (first, last) if q.when[0]], sorted(asked.years)
         meant = not named or named[0] in (years[:1] if asked.since else years[-1:])
         return (first, last) if not years or (named == years if len(named) == 2 else meant) else None
-
-    def _lasts(self, a: Quantity, b: Quantity) -> float:
-        """Return more for two that follow on one another in time, and for the last that are stated."""
-        low, high = sorted((a.when, b.when))
-        times = [q.when for q, _ in self.near if q.place[0] == a.place[0] and _same(q, a)]
-        return 2 * APART * (not any(low < one < high for one in times)) + APART * (max(times) == high)
 
     def _difference(self, before: Amount, after: Amount, *, signed: bool) -> Sequence[Step | None]:
         if signed:

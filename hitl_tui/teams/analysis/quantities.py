@@ -10,23 +10,23 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.words import hangul_forms, is_past, is_question_word, lexicon, words_of
+from hitl_tui.tables.words import hangul_forms, is_past, is_question_word, lemma, lexicon, words_of
 from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source, Step
+from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source
 from hitl_tui.teams.analysis.bounds import bound_of
-from hitl_tui.teams.analysis.units import Amount
+from hitl_tui.teams.analysis.units import COUNTERS, Amount
 from hitl_tui.teams.analysis.words import LATER, SOONER, direction_of, sentences
 from hitl_tui.teams.contract import Citation
 
 MAX_QUANTITIES = 6000
-_COUNTERS = "팀|명|개|장|권|대|병|잔|곳|채|건|박|번|회|달|시간|사람|마리|부|인|일|kg"
+_COUNTERS = "|".join([*COUNTERS, "달", "시간", "사람", "일", "kg"])
 _PER_AFTER = re.compile(
     r"\s?(?:(?:per|an?|each|for\s(?:one|an?|each|every))\s(?P<en>[a-z]+)|/\s?(?P<slash>[a-z가-힣]+)|(?P<each>each|apiece))",
     re.I,
 )
 _PER_BEFORE = re.compile(
     rf"(?:(?P<ko>[가-힣]{{1,4}}?)\s?당|(?<!\d)1?\s?(?P<one>{_COUNTERS})에|(?<![가-힣\d])(?:한|1)\s?(?P<a>{_COUNTERS})|"
-    r"(?P<month>매?월|달)|(?P<year>매년|연간|연)|(?P<day>하루|매일|일일))\s?(?:에\s?)?$|"
+    r"(?<![가-힣\d])(?P<month>매?월|매달)|(?P<year>매년|연간|연)|(?P<day>하루|매일|일일))\s?(?:에\s?)?$|"
     r"\b(?P<each>monthly|month|yearly|annual|daily|hourly|weekly|nightly)\b[^.;\d]{0,40}$",
     re.I,
 )
@@ -98,7 +98,6 @@ class Quantity:
         source: where it stands.
         place: its file, and its sentence or row in it.
         said: the sentence.
-        derived: how it was computed of others.
     """
 
     amount: Amount
@@ -115,7 +114,6 @@ class Quantity:
     source: Source = QUERY
     place: tuple[str, int] = ("", 0)
     said: str = ""
-    derived: Step | None = None
 
     @property
     def value(self) -> Fraction:
@@ -131,7 +129,7 @@ class Quantity:
 def thing(word: str) -> str:
     """Return what a word counts, one name for its ways to be said."""
     lower = word.strip().lower()
-    return _THING.get(lower) or _THING.get(lower.removesuffix("s")) or lower.removesuffix("s")
+    return _THING.get(lower) or _THING.get(lemma(lower)) or lemma(lower)
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -240,10 +238,8 @@ def _of_sentence(
         right = min((a.start for a, _ in stated[n + 1 :] if dated or a.kind != "date"), default=len(said))
         clause = _clause(said, amount, left, right)
         own, when = words_in(clause), _when(clause)
-        own |= {"price"} if amount.kind == "money" else frozenset()  # whatever is called cost, sum or amount is money
         led = when if when[0] else _when(said[: amount.start])
         years = frozenset(word for word in near if word.isdigit() and word != str(led[0]))
-        others = _others(said, stated, n) - own
         by = not ranges and _is_by(said, amount)
         at = replace(amount, start=start + amount.start, end=start + amount.end)
         yield Quantity(
@@ -251,8 +247,8 @@ def _of_sentence(
             per=_per(said, amount, left, right),
             noun=noun,
             own=own,
-            near=near - years - others,
-            far=far | others,
+            near=near - years,
+            far=far,
             when=(led[0], when[1] or (whole[1] if led[0] in (0, whole[0]) else 0)),
             turn=0 if ranges or by else _turn(said, amount, clause),
             by=by,
@@ -337,15 +333,6 @@ def _clause(said: str, amount: Amount, left: int, right: int) -> str:
     if breaks:
         lead = lead[breaks[0].start() :] if len(breaks) > 1 else lead[breaks[0].end() :]
     return f"{lead} {said[amount.end : after.start() if after else right]}"
-
-
-def _others(said: str, stated: Sequence[tuple[Amount, str]], n: int) -> frozenset[str]:
-    """Return the names of the amounts of its kind before one that has a name of its own."""
-    ends = [0, *(amount.end for amount, _ in stated)]
-    leads = [_named(said[ends[m] : stated[m][0].start]) for m in range(n + 1)]
-    like = (stated[n][0].kind, stated[n][0].unit)
-    named = [lead for (a, _), lead in zip(stated, leads[:n], strict=False) if (a.kind, a.unit) == like]
-    return frozenset[str]().union(*named) if n and leads[n] else frozenset()
 
 
 def _named(lead: str) -> frozenset[str]:

@@ -73,8 +73,10 @@ _SCALES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "mn": 10**6, "million": 10**6,
     "b": 10**9, "bn": 10**9, "billion": 10**9, "t": 10**12, "tn": 10**12, "trillion": 10**12,
 }  # fmt: skip
-_COUNTER = r"(?=$|(?-i:[^가-힣])|[을를이가은는의에도만로씩후전간안면]|까지|부터|정도|이상|이하|미만|초과|이내)"
-_COUNTERS = [
+_COUNTER = (
+    r"(?=$|(?-i:[^가-힣])|[을를이가은는의에도만로씩후전간안면]|까지|부터|으로|마다|보다|정도|이상|이하|미만|초과|이내)"
+)
+COUNTERS = [
     "건", "명", "개", "회", "행", "줄", "대", "배", "권", "채", "가구", "세대", "마리", "톤", "점", "팀", "박", "인",
     "장", "병", "잔", "번", "곳", "편", "벌", "상자", "캔", "통", "쪽", "부",
 ]  # fmt: skip
@@ -109,7 +111,7 @@ _OTHERS: tuple[tuple[str, str, str, int | Fraction], ...] = (
     (_korean("킬로미터", "km|kilomet(?:er|re)s?"), "measure", "km", 1),
     (_korean("미터", "m|met(?:er|re)s?"), "measure", "m", 1),
     (rf"\s?도{_COUNTER}|\s?°\s?c?(?![a-z])|\s(?:degrees?)(?![a-z])(?:\scelsius)?", "measure", "°C", 1),
-    *((rf"\s?{word}{_COUNTER}", "count", word, 1) for word in _COUNTERS),
+    *((rf"\s?{word}{_COUNTER}", "count", word, 1) for word in COUNTERS),
 )  # fmt: skip
 _OTHER = re.compile("|".join(f"(?P<u{n}>{row[0]})" for n, row in enumerate(_OTHERS)), re.IGNORECASE)
 _NO_UNIT = frozenset(",.;:()[]/'\"\n\r\t")

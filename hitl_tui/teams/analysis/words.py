@@ -18,7 +18,7 @@ _FALL = re.compile(
 )
 MOVES = re.compile(
     r"변[경동하했화]\S*|바[꾸꿨뀌뀐]\S*|옮\S*|미[뤄룬뤘루]\S*|연기\S*|앞당\S*|늦[어었춰]\S*|차이\S*|"
-    r"\b(?:chang|mov(?:e[ds]?|ing)\b|differ|postpon|delay|shift|reschedul)\w*|\b(?:later|earlier|more|less|fewer)\b|\b[a-z]{3,}er\s(?:\w+\s){0,6}than\b|보다|→",
+    r"\b(?:chang|mov(?:e[ds]?|ing)\b|differ|postpon|delay|shift|reschedul)\w*|\b(?:later|earlier|more|less|fewer)\b|\bhow\smuch\s[a-z]{3,}er\b|\b[a-z]{3,}er\s(?:\w+\s){0,6}than\b|보다|→",
     re.IGNORECASE,
 )
 SOONER = re.compile(
@@ -45,6 +45,9 @@ TOTAL = re.compile(
     re.IGNORECASE,
 )
 LIMIT = re.compile(r"한도\S*|상한\S*|하한\S*|제한\S*|\b(?:limit\w*|cap|maximum|minimum|ceiling)\b", re.IGNORECASE)
+MONEY = re.compile(
+    r"(?<![가-힣])(?:금액|비용|가격|요금|값)(?![가-힣]{2})\S?|\b(?:amount|money|cost|price)s?\b", re.IGNORECASE
+)
 JOINED = re.compile(r"\b(?:with|including|plus)\b|포함|더해|합쳐", re.IGNORECASE)
 HOW_MUCH = re.compile(
     r"얼마\S*|몇|며칠|차액|\bhow\s(?:much|many|far|long)\b|"
@@ -68,7 +71,7 @@ _OPEN = re.compile(
 NEGATED = re.compile(r"(?:^|\s)안\s|지\s?않|못\s?|n[o']t\b", re.IGNORECASE)
 _ASKED = re.compile(
     r"^\W*(?:is|are|was|were|am|do|does|did|can|could|may|might|will|would|should|shall|has|have|had|must)(?:n['’]t)?\b|"
-    r"(?:[가-힣]\s*\?|(?:까|까요|나요|가요|[돼되해]요?))\s*[?.]?\s*$",
+    r"(?:[가-힣](?<![은는])\s*\?|(?:까|까요|나요|가요|[돼되해]요?))\s*[?.]?\s*$",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
@@ -92,7 +95,7 @@ def operators(question: str) -> list[tuple[int, int]]:
     """Return the places of the words of a question that say what is to be done with quantities, not which are meant."""
     known = lexicon()
     named = [known.operations[name] for name in ("share", "change", "how_much", "count", "each")]
-    own = (_RISE, _FALL, MOVES, LEFT, LENGTH, TOTAL, LIMIT, HOW_MUCH, MAY, ABOVE, UNDER)
+    own = (_RISE, _FALL, MOVES, LEFT, LENGTH, TOTAL, LIMIT, MONEY, HOW_MUCH, MAY, ABOVE, UNDER)
     patterns = (*named, *known.comparisons.values(), *own)
     return [match.span() for pattern in patterns for match in pattern.finditer(question)]
 
