@@ -25,7 +25,7 @@ _PER_AFTER = re.compile(
     re.I,
 )
 _PER_BEFORE = re.compile(
-    rf"(?:(?P<ko>[가-힣]{{1,4}}?)\s?당|(?<!\d)1?\s?(?P<one>{_COUNTERS})에|(?<![가-힣\d])(?:한|1)\s?(?P<a>{_COUNTERS})|"
+    rf"(?:(?P<ko>[가-힣]{{1,4}}?)\s?당|(?<![가-힣\d])(?:한|1)\s?(?P<a>{_COUNTERS})|"
     r"(?<![가-힣\d])(?P<month>매?월|매달)|(?P<year>매년|연간|연)|(?P<day>하루|매일|일일))\s?(?:에\s?)?$|"
     r"\b(?P<each>monthly|month|yearly|annual|daily|hourly|weekly|nightly)\b[^.;\d]{0,40}$",
     re.I,
@@ -299,7 +299,7 @@ def _per(text: str, amount: Amount, before: int, after: int) -> frozenset[str]:
         found.add("each" if right["each"] else thing(right["en"] or right["slash"]))
     lead = text[max(before, amount.start - 60) : amount.start]
     while left := _PER_BEFORE.search(lead):
-        named = left["ko"] or left["one"] or left["a"] or left["each"]
+        named = left["ko"] or left["a"] or left["each"]
         found.add(thing(named) if named else "month" if left["month"] else "year" if left["year"] else "day")
         lead = lead[: left.start()]
     return frozenset(found)
