@@ -48,7 +48,7 @@ def searched(query: str, *passages: dict[str, Any], missing: tuple[str, ...] = (
 def analysed(query: str, *passages: dict[str, Any]) -> dict[str, Any]:
     analysis = analyse(query, passages)
     data = {BRIEF: brief(analysis).to_dict()}
-    result = TeamResult(render(analysis), data, citations(analysis), (), analysis.summary, analysis.found)
+    result = TeamResult(render(brief(analysis)), data, citations(analysis), (), analysis.summary, analysis.found)
     return result.to_dict()
 
 

@@ -59,7 +59,7 @@ def test_two_amounts_of_the_question_are_told_apart_without_documents() -> None:
 
 def test_nothing_computed_is_said_last_and_no_answer() -> None:
     analysis = analyse("What a day", [Passage("a.md", 1, 1, "A day is nice.")])
-    assert "Nothing was computed" in render(analysis)
+    assert "Nothing was computed" in render(brief(analysis))
     assert brief(analysis).answer == "" and brief(analysis).absent == (analysis.not_computed,)
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any, TypedDict
 
@@ -19,18 +18,28 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from pydantic import TypeAdapter
 
+from hitl_tui.core.names import clip
 from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
-from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render, summary
+from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
 from hitl_tui.teams.analysis.words import say
-from hitl_tui.teams.contract import BRIEF, Citation, TeamContext, TeamGraph, TeamResult, TeamTask, language_of
-from hitl_tui.teams.number_format import rounded
+from hitl_tui.teams.contract import (
+    BRIEF,
+    Brief,
+    Citation,
+    TeamContext,
+    TeamGraph,
+    TeamResult,
+    TeamTask,
+    brief_of,
+    language_of,
+)
 from hitl_tui.teams.printed_figures import run_of
 
 MAX_BYTES = 100_000
@@ -148,23 +157,10 @@ def _earlier_query(task: TeamTask) -> TableQuery | None:
     return found
 
 
-def _ask_table(
-    workspace: Path, query: str, before: TableQuery | None, language: str, paths: Collection[str] | None = None
-) -> dict[str, Any]:
-    """Return what the tables of the workspace answer, as plain values; of some files where paths are given."""
-    files = [file for file in table_files(workspace) if paths is None or file.path in paths]
-    return _told(ask(query, files, before), language)
-
-
-def _ask_again(workspace: Path, query: TableQuery, language: str) -> dict[str, Any]:
-    """Return what a query of a table gives that a person chose, as plain values."""
-    return _told(again(query, table_files(workspace)), language)
-
-
 def _told(answer: Answer, language: str) -> dict[str, Any]:
     told = brief(answer, language)
     found = bool(told.answer)
-    kept: dict[str, Any] = {"found": found, "brief": told.to_dict(), "sql": answer.sql, "why": answer.why}
+    kept: dict[str, Any] = {"found": found, BRIEF: told.to_dict(), "sql": answer.sql, "why": answer.why}
     kept["choices"] = {words: query.to_dict() for words, query in nearest(answer, language).items()}
     if answer.mapped is not None:
         kept["source"] = cited(answer.mapped.table, answer.sql).to_dict()
@@ -177,30 +173,32 @@ def _told(answer: Answer, language: str) -> dict[str, Any]:
 
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Read the files that passages were cut from; or ask the tables of the workspace."""
+    workspace = runtime.context.workspace
     if state["analysis_type"] == "tables":
-        task = runtime.context.task
-        query = state["query"]
-        before = _earlier_query(task)
-        return {"table": await in_thread(_ask_table, runtime.context.workspace, query, before, language_of(query))}
+        before = _earlier_query(runtime.context.task)
+        answer = await in_thread(lambda: ask(state["query"], table_files(workspace), before))
+        return {"table": _told(answer, state["language"])}
     passages = [Passage.from_dict(item) for item in state["passages"]]
     told: dict[str, Any] = {}
     paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
     if paths:
         said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
-        told = await in_thread(_ask_table, runtime.context.workspace, said, None, state["language"], paths)
-    read = await asyncio.to_thread(whole, runtime.context.workspace, passages)
+        answer = await in_thread(lambda: ask(said, [file for file in table_files(workspace) if file.path in paths]))
+        told = _told(answer, state["language"])
+    read = await asyncio.to_thread(whole, workspace, passages)
     return {"passages": [asdict(passage) for passage in read], "table": told if told.get("found") else {}}
 
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Do the arithmetic; where a table wasn't asked, let a person choose among the nearest queries."""
     if state["analysis_type"] == "tables":
-        near, language = state["table"]["choices"], language_of(state["query"])
-        chosen = interrupt(which(list(near), language)) if near else ""
+        near = state["table"]["choices"]
+        chosen = interrupt(which(list(near), state["language"])) if near else ""
         if chosen not in near:
             return {}
         query = TableQuery.from_dict(near[chosen])
-        return {"table": await in_thread(_ask_again, runtime.context.workspace, query, language)}
+        answer = await in_thread(lambda: again(query, table_files(runtime.context.workspace)))
+        return {"table": _told(answer, state["language"])}
     measured = [Step(**step | {"sources": tuple(step["sources"])}) for step in state.get("measured", ())]
     passages = [Passage.from_dict(item) for item in state["passages"]]
     language = state["language"]
@@ -227,34 +225,27 @@ def _computed(state: AnalysisState) -> Analysis | None:
 async def create_report(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Write the report."""
     analysis = _computed(state)
-    if analysis is not None:
-        return {"report": render(analysis)}
-    told = state["table"]["brief"]
-    parts = [told["answer"], *(block["text"] for block in told["evidence"]), *told["absent"]]
-    return {"report": "\n\n".join(part for part in parts if part) + "\n"}
+    return {"report": render(analysis_brief(analysis) if analysis else _brief_of(state["table"]))}
 
 
 async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Hand the result back."""
     analysis = _computed(state)
-    if analysis is None:
-        return {"result": _table_result(state["table"], state["report"]).to_dict()}
-    data = _ANALYSIS.dump_python(analysis, mode="json")
-    ratio = analysis.change_percent
-    data |= {
-        "change_percent": float(rounded(Fraction(ratio), 1)) if ratio else None,
-        "change_percent_exact": ratio or None,
-    }
-    data[BRIEF] = analysis_brief(analysis).to_dict()
-    result = TeamResult(state["report"], data, citations(analysis), summary=summary(analysis), found=analysis.found)
+    if analysis is not None:
+        data = _ANALYSIS.dump_python(analysis, mode="json") | {BRIEF: analysis_brief(analysis).to_dict()}
+        cited, said, found = citations(analysis), analysis.summary, analysis.found
+    else:
+        table = state["table"]
+        told, found = _brief_of(table), bool(table["found"])
+        data = {"table": {name: value for name, value in table.items() if name != BRIEF}, BRIEF: table[BRIEF]}
+        cited = (Citation.from_dict(table["source"]),) if found else ()
+        said = (told.answer or " ".join(told.absent)).split("\n")[0].replace("*", "")
+    result = TeamResult(state["report"], data, cited, summary=clip(said, SUMMARY_LIMIT), found=found)
     runtime.context.progress(result.summary, fraction=1.0)
     return {"result": result.to_dict()}
 
 
-def _table_result(table: dict[str, Any], report: str) -> TeamResult:
-    told = table["brief"]
-    lines = str(told["answer"] or " ".join(told["absent"])).split("\n")
-    citations = (Citation.from_dict(table["source"]),) if table["found"] else ()
-    kept = {name: value for name, value in table.items() if name != "brief"}
-    summary = " ".join(lines[0].replace("*", "").split())[:SUMMARY_LIMIT]
-    return TeamResult(report, {"table": kept, BRIEF: told}, citations, summary=summary, found=table["found"])
+def _brief_of(table: dict[str, Any]) -> Brief:
+    told = brief_of({"data": table})
+    assert told is not None
+    return told

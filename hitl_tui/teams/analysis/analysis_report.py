@@ -11,14 +11,9 @@ from hitl_tui.teams.contract import Block, Brief, Citation
 SUMMARY_LIMIT = 200
 
 
-def render(analysis: Analysis) -> str:
-    """Return the report; every figure carries its source."""
-    told = brief(analysis)
-    title = say(analysis.language, "분석", "Analysis")
-    return (
-        "\n\n".join([f"## {title}", *filter(None, [told.answer]), *(b.text for b in told.evidence), *told.absent])
-        + "\n"
-    )
+def render(told: Brief) -> str:
+    """Return a report: what the final answer says of it, whole."""
+    return "\n\n".join(filter(None, [told.answer, *(block.text for block in told.evidence), *told.absent])) + "\n"
 
 
 def brief(analysis: Analysis) -> Brief:
@@ -50,12 +45,6 @@ def citations(analysis: Analysis) -> tuple[Citation, ...]:
     for source in (source for one in told for source in one.sources if isinstance(source, Citation)):
         unique.setdefault(source.label, source)
     return tuple(unique.values())
-
-
-def summary(analysis: Analysis) -> str:
-    """Return one line of at most 200 characters."""
-    text = " ".join(analysis.summary.split())
-    return text if len(text) <= SUMMARY_LIMIT else text[: SUMMARY_LIMIT - 1] + "…"
 
 
 def _numbered(steps: Sequence[Step], language: str) -> list[str]:

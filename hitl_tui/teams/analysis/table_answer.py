@@ -85,16 +85,6 @@ def notes(mapped: Mapped, language: str) -> list[str]:
         )
         for said in mapped.assumed
     ]
-    if "sample" in mapped.table.file.path.lower() or any(
-        v.upper() == "SAMPLE" for c in mapped.table.columns for v in c.values[:3]
-    ):
-        lines.append(
-            say(
-                language,
-                "- 표본(SAMPLE) 자료이며 실제 값이 아닙니다.",
-                "- the file says that it is sample data, not real figures.",
-            )
-        )
     return lines
 
 

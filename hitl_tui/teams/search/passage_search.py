@@ -15,6 +15,7 @@ from typing import Any
 
 from hitl_tui.meaning.encoder import kinships, likenesses
 from hitl_tui.meaning.frequencies import frequencies
+from hitl_tui.tables.words import tokens
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
@@ -49,6 +50,8 @@ _UNLIKE = 0.05
 """Where even the best is less like a question than this, meaning tells little."""
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
 """Characters of the headings, and with them of a sentence, and sentences of a window, of which meaning is compared."""
+_AS_WELL, _DATE = 0.85, re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?[0-3]\d)?)?(?!\d)")
+"""How nearly as well as the best the passage of a newer file has to answer to come before it, and dates of files."""
 _NO_WORD = re.compile(r"[\W_]+")
 _SHORT = 60
 _LONG_QUESTION, _REPEATED = 30, 0.4
@@ -389,7 +392,24 @@ def _ranked(db: sqlite3.Connection, asked: _Asked, named: Sequence[int]) -> list
         )
         for window in read
     ]
-    return sorted(rated, key=lambda window: (-window.score, window.id))
+    return _newest_first(asked.text, sorted(rated, key=lambda window: (-window.score, window.id)))
+
+
+def _newest_first(question: str, ranked: Sequence[_Window]) -> list[_Window]:
+    """Return windows with those of the newer of dated files first, of the ones that answer about as well.
+
+    Where a question names a time, it is not the newest that is wanted.
+    """
+    if any(token.kind in ("year", "month", "day") for token in tokens(question)):
+        return list(ranked)
+    dated = {
+        at: found.group()
+        for at, window in enumerate(ranked)
+        if window.score >= _AS_WELL * ranked[0].score and (found := _DATE.search(window.path))
+    }
+    newest = sorted(dated, key=lambda at: re.sub(r"\D", "", dated[at]).ljust(8, "0"), reverse=True)
+    order = dict(zip(dated, newest, strict=True))
+    return [ranked[order.get(at, at)] for at in range(len(ranked))]
 
 
 def _share(like: float, best: float) -> float:

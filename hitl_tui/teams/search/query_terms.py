@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -36,13 +35,6 @@ _TASKS = frozenset(
 
 Sounding = Callable[[str], Sequence[tuple[str, float]]]
 """Returns the words of the documents that a Korean word sounds like, with how much."""
-
-
-_MEASURE = re.compile(
-    r"(?:[조억만천백십]+원?|원|년|개월|월|일|시간|시|분|초|명|개|건|회|배|퍼센트|프로|점|위|번|층|평|세|살)(?:동안|정도)?"
-    r"(?:을|를|이|가|은|는|과|와|의|에|에서|으로|로|까지|부터|만|도|씩|당|이나|이면|짜리)?"
-)
-"""What a number written right before it counts, with a particle: by itself it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +83,7 @@ def parse_question(text: str, sounding: Sounding = lambda word: ()) -> tuple[Ter
 
 def _terms(text: str, sounding: Sounding) -> Iterator[Term]:
     found = list(units(text))
-    for at, unit in enumerate(found):
+    for unit in found:
         match unit.kind:
             case Kind.NUMBER:
                 yield Term(unit.surface, _NUMBER, (Form(" ".join(number_tokens(unit.surface))),))
@@ -100,9 +92,7 @@ def _terms(text: str, sounding: Sounding) -> Iterator[Term]:
             case Kind.CJK:
                 yield Term(unit.surface, 1.0, (Form(" ".join(run_tokens(unit.surface))),))
             case Kind.HANGUL:
-                glued = at > 0 and found[at - 1].kind is Kind.NUMBER and found[at - 1].end == unit.start
-                if not (glued and _MEASURE.fullmatch(unit.surface)):
-                    yield from _korean(unit.surface, sounding)
+                yield from _korean(unit.surface, sounding)
             case _:
                 yield _word(unit.surface, named=unit.start > 0 and len(unit.surface) > 2 and unit.surface[0].isupper())
     for first, second in pairwise(found):
