@@ -7,7 +7,6 @@ versions, times, addresses of pages and lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -21,8 +20,7 @@ from hitl_tui.teams.analysis.units import (
     unit_after,
 )
 
-_SMALL = {"십": 10, "백": 100, "천": 1000}
-_BIG = {"만": 10**4, "억": 10**8, "조": 10**12}
+_PLACES = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _DIGITS = {letter: value for value, letter in enumerate("일이삼사오육칠팔구", 1)}
 _ENGLISH = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -35,14 +33,15 @@ _PARTS = {
 }  # fmt: skip
 _WORD = "|".join(_ENGLISH)
 _NUMBER = r"\d[\d,.]*+"
-_PLACES = r"(?:[십백천만억조](?!\s?(?:들|약|족|점|화|나|료|세|일)))"
-_RUN = re.compile(
-    rf"(?:{_NUMBER}\s?|[일이삼사오육칠팔구](?=[십백천만억조]))?(?:{_PLACES})++"
-    rf"(?:\s?(?:{_NUMBER}\s?|[일이삼사오육칠팔구](?=[십백천만억조])|(?<=[억조]\s)(?=[백천]만))(?:{_PLACES})++){{0,5}}+"
-    rf"(?:\s?{_NUMBER})?",
+_END = r"(?!\s?(?:들|약|족|점|화|나|료|세|일))"
+_DIGIT = "[일이삼사오육칠팔구]"
+_SECTION = rf"(?:(?:{_NUMBER}\s?|{_DIGIT})?[십백천]{_END}\s?){{0,3}}+(?:{_NUMBER}\s?|{_DIGIT}(?=[만억조]))?"
+_BIG = (("jo", "조"), ("eok", "억"), ("man", "만"))
+_KOREAN = re.compile(
+    "".join(rf"(?:(?P<{name}>{_SECTION}){letter}{_END}\s?)?+" for name, letter in _BIG) + rf"(?P<one>{_SECTION})",
     re.ASCII,
 )
-_PIECE = re.compile(rf"{_NUMBER}|[일이삼사오육칠팔구]|[십백천만억조]", re.ASCII)
+_PIECE = re.compile(rf"({_NUMBER}|[일이삼사오육칠팔구])?\s?([십백천])?", re.ASCII)
 _NOT_AMOUNT = (
     r"https?://\S++"
     r"|제\s?\d++(?:\s?[조항호장절편목관회차기권판])?(?:의\s?\d++)?"
@@ -178,80 +177,47 @@ def _joined_left(text: str, start: int) -> bool:
 
 def _korean(text: str, begin: int, start: int) -> Amount | None:
     """Read 3억 5천만 원, 삼억 or 백만 원; None where no place letter stands or the word goes on."""
-    run = _RUN.match(text, start, start + _LONGEST)
-    pieces = list(_PIECE.finditer(run.group())) if run else []
-    while pieces:
-        tokens = [piece.group() for piece in pieces]
-        end = start + pieces[-1].end()
-        if tokens[-1][0].isdigit() and len(tokens) > 1:
-            tokens[-1] = tokens[-1].rstrip(",.")
-            end = start + pieces[-1].start() + len(tokens[-1])
-            tail = _value(tokens[-1]) or Fraction(0)
-            spoken = (
-                tokens[-2] == "억"
-                and 100 <= tail < 10**4
-                and re.match(r"$|[\s)\]|;]|[을를에로이은의]|까지|으로", text[end : end + 2])
-            )
-            if currency_after(text, end)[0] != "KRW" and not spoken:
-                pieces.pop()
-                continue
-            tokens += ["만"] if spoken and currency_after(text, end)[0] != "KRW" else []
-        value = _of_places(tokens)
-        if value is not None and not tokens[-1][0].isdigit():
-            return _of_run(text, begin, end, tokens, value)
-        if value is not None and len(tokens) > 1:
-            return _of_run(text, begin, end, tokens, value)
-        pieces.pop()
-    return None
-
-
-def _of_places(tokens: Sequence[str]) -> Fraction | None:
-    """Return the value of numbers and place letters, 3 억 5 천 만; None when the places don't descend."""
-    total: int | Fraction = 0
-    section: int | Fraction = 0
-    number: int | Fraction | None = None  # whole numbers stay int: fractions are slow, and long texts hold many
-    last_big, last_small = 10**16, 10**4
-    for token in tokens:
-        if token in _SMALL:
-            if _SMALL[token] >= last_small:
-                return None
-            section += (1 if number is None else number) * _SMALL[token]
-            number, last_small = None, _SMALL[token]
-        elif token in _BIG:
-            if _BIG[token] >= last_big:
-                return None
-            bare = number is None and not section
-            total += _BIG[token] * (1 if bare else section + (number or 0))
-            section, number, last_big, last_small = 0, None, _BIG[token], 10**4
-        else:
-            value = _value(token.rstrip(",.")) if number is None and token not in _DIGITS else None
-            if number is not None or (value is None and token not in _DIGITS):
-                return None
-            number = _DIGITS[token] if value is None else value.numerator if value.denominator == 1 else value
-    return Fraction(total + section + (number or 0))
-
-
-def _of_run(text: str, begin: int, end: int, tokens: Sequence[str], value: Fraction) -> Amount | None:
-    scale = max(_BIG.get(token, _SMALL.get(token, 1)) for token in tokens)
-    in_words = not any(token[0].isdecimal() for token in tokens)
-    currency, stop = currency_after(text, end)
-    named = currency or currency_before(text, begin)[0]
-    if not currency and "억" in tokens and "만" not in tokens and tokens[-1] in _SMALL:
-        whole = _of_places(tokens[: tokens.index("억") + 1]) or Fraction(0)
-        value = whole + (value - whole) * 10**4  # 3억 5천 is how prices are spoken: the 천 counts 만
-    follows = text[end : end + 2]
-    if named and not (in_words and not set(tokens) & set(_BIG)):
-        return Amount("money", value, named, text[begin:stop], begin, stop, scale)
-    if tokens[-1] == "조" or (in_words and ("억" not in tokens or tokens[0] == "억")):
+    found = _KOREAN.match(text, start, start + _LONGEST)
+    written = found.group().rstrip(" ,.") if found else ""
+    if found is None or not set(written) & set(_PLACES):
         return None
-    unit = None if in_words else unit_after(text, end)
+    end, digits = start + len(written), any(letter.isdecimal() for letter in written)
+    sections = {name: _section(said) for name, said in found.groupdict().items() if said is not None}
+    if None in sections.values():
+        return None
+    named = currency_after(text, end)[0] or currency_before(text, begin)[0]
+    rest = sections["one"] or 0
+    if "eok" in sections and "man" not in sections and 100 <= rest < 10**4 and not named:
+        rest *= 10**4  # 3억 5천, 21억 5000 is how prices are spoken: what follows counts 만
+    value = Fraction(sum((sections[name] or 1) * _PLACES[letter] for name, letter in _BIG if name in sections) + rest)
+    scale = max(_PLACES.get(letter, 1) for letter in written)
+    stop = currency_after(text, end)[1]
+    if named and (digits or scale >= 10**4):
+        return Amount("money", value, named, text[begin:stop], begin, stop, scale)
+    if written[-1] == "조" or (not digits and ("eok" not in sections or written[0] == "억")):
+        return None
+    unit = unit_after(text, end) if digits else None
     if unit is not None:
         kind, name, factor, stop = unit
         return Amount(kind, value * factor, name, text[begin:stop], begin, stop, scale)
-    if (scale < 10**8 or in_words) and re.match(r"[가-힣]", follows) and not _PARTICLE.match(follows):
+    if (scale < 10**8 or not digits) and re.match(r"[가-힣]", text[end : end + 1]) and not _PARTICLE.match(text, end):
         return None
     name = "KRW" if _MONEY.search(text[max(0, begin - 60) : end + 30]) else ""
     return Amount("money" if name else "count", value, name, text[begin:end], begin, end, scale)
+
+
+def _section(said: str) -> Fraction | int | None:
+    """Return the value of what stands before a place of four: `5천`, `1천5백`, `오`; None where that is no number."""
+    total: Fraction | int = 0
+    last = 10**4
+    for number, place in _PIECE.findall(said):
+        value = _DIGITS.get(number) or (_value(number.rstrip(",.")) if number else 1 if place else 0)
+        size = _PLACES.get(place, 1)
+        if value is None or (number and size >= last):
+            return None
+        total += value * size
+        last = size
+    return total
 
 
 def _with_unit(text: str, start: int, end: int, value: Fraction, currency: str = "") -> Amount | None:
