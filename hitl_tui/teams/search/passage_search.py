@@ -241,7 +241,7 @@ def _likely(asked: _Asked, ranked: Sequence[_Window], absent: float) -> float:
     best, scale = ranked[:3], math.log(1 + asked.windows)
     likes, said = [window.like for window in ranked], [window.said for window in ranked]
     like, most = max(window.like for window in best), max(window.said for window in best)
-    others = (sum(likes) - max(likes)) / max(1, len(likes) - 1)
+    others = sum(likes[3:]) / max(1, len(likes) - 3)
     whole = any(asked.has_all(window.tokens) for window in best)
     return (
         _LIKE * (like - others)
