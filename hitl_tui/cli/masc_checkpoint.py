@@ -176,6 +176,8 @@ class _Command:
             else _("Rejected {name} by {by}: {reason}"),
             Status.INTERRUPTED: _("Waiting for {n} more to decide about {name}"),
         }
+        if found.stopped is not None:
+            return self._say(found, _("Rejected {name}: {task} ended with another step"))
         if found.view is None:
             return self._say(found, _("Recorded step {step} of {task}: {action}"))
         if hint and found.status is Status.INTERRUPTED and not given.json:

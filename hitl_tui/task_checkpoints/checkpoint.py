@@ -12,6 +12,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Ruling
 from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Entry, RequestView
 
 STEP = "task_step"
@@ -129,6 +130,20 @@ class Checkpoint:
         return self.status is Status.REJECTED and self.call is None
 
     @property
+    def ended_by(self) -> str:
+        """Who refused it, as the record says it."""
+        if self.ruled is not None:
+            return f"policy rule {self.ruled.rule}"
+        said = self.view.resolution.decisions if self.view else ()
+        return said[-1].by if said else "deadline"
+
+    @property
+    def stopped(self) -> Supersession | None:
+        """Why it was ended with another step of its task; None where it wasn't."""
+        superseded = self.view.request.superseded if self.view is not None else None
+        return superseded if superseded is not None and superseded.cause is Cause.STOPPED else None
+
+    @property
     def arguments(self) -> JsonObject | None:
         """What its call would run with, if it is one."""
         return self.edited if self.edited is not None or self.call is None else self.call.arguments
@@ -221,9 +236,12 @@ class Checkpoint:
         if self.status is Status.COMPLETED and last is not None:
             found |= {"resume_value": last.value, "resumed_at": last.at, "by": [d.by for d in resolution.decisions]}
         elif self.status is Status.REJECTED:
-            at = last.at if last else request.deadline
-            found |= {"rejected_at": at, "reason": last.reason if last else "expired", "expired": self.expired}
-            if last is not None:
+            at = last.at if last else self.stopped.at if self.stopped else request.deadline
+            reason = last.reason if last else "stopped" if self.stopped else "expired"
+            found |= {"rejected_at": at, "reason": reason, "expired": self.expired}
+            if self.stopped is not None:
+                found["by"] = [self.stopped.who]
+            elif last is not None:
                 found["by"] = [d.by for d in resolution.decisions]
         return found
 

@@ -36,6 +36,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.protocols import Conflict, Requests, Streams, read_stream
 from hitl_tui.ledger.records import Entry, Head, RequestView
+from hitl_tui.policy.approver_names import alike
 from hitl_tui.task_checkpoints.checkpoint import (
     EDITED,
     STEP,
@@ -227,6 +228,7 @@ class TaskCheckpoints:
             raise Refused(
                 Message("The question changed since it was shown; read it again, then decide."), reason="stale"
             )
+        _check_other(request.requester, who)
         check_ending(checkpoint.name, request.terms, [who], None, request.requester)
         other = replace(call, arguments=dict(arguments))
         _check_call(task_id, other)
@@ -284,6 +286,7 @@ class TaskCheckpoints:
         if checkpoint.view is None:
             raise Refused(Message("{} asks nothing.", checkpoint.name), reason="unknown")
         request, now = checkpoint.view.request, self._now()
+        _check_other(request.requester, who)
         decision = Decision(
             request.id,
             verdict,
@@ -303,7 +306,9 @@ class TaskCheckpoints:
         if seen is None:
             await self._ledger.mark_shown([request.id], who.name, channel, now)
         view = await self._ledger.decide(decision, now)
-        return replace(checkpoint, view=view)
+        if (decided := replace(checkpoint, view=view)).ends_task:
+            await self.steps(checkpoint.task_id)  # what else of it waits ends with it
+        return decided
 
     # ----------------------------------------------------------------------------------------------------- reading
 
@@ -311,8 +316,16 @@ class TaskCheckpoints:
         """Return a task's steps in order; what is overdue is settled by being read."""
         found = await self._steps(task_id)
         if any(one.expired for one in found) and await self._ledger.expire(self._now(), task_id):
-            return await self._steps(task_id)
-        return found
+            found = await self._steps(task_id)
+        return await self._steps(task_id) if await self._end_rest(found) else found
+
+    async def _end_rest(self, known: Sequence[Checkpoint]) -> bool:
+        """End what waits in a task that ended with another step; return whether anything did."""
+        ended, rest = _left_over(known)
+        if ended is None or not rest:
+            return False
+        keep = [one.view.request.id for one in known if one.view is not None and one not in rest]
+        return bool(await self._ledger.supersede(ended.task_id, keep, Cause.STOPPED, self._now(), ended.ended_by))
 
     async def the_step(self, task_id: str, step: int | None) -> Checkpoint:
         """Return a task's step, or the only one that waits, else the last.
@@ -396,15 +409,17 @@ class TaskCheckpoints:
         gone: list[Checkpoint] = []
         for head in await self._ledger.streams():
             settled = await self._ledger.expire(self._now(), head.stream)
-            gone += [c for c in await self._steps(head.stream) if c.view and c.view.request.id in settled]
+            known = await self.steps(head.stream) if settled else []
+            gone += [c for c in known if c.view and c.view.request.id in settled]
         return gone
 
     # -------------------------------------------------------------------------------------------------- of its own
 
     async def _look(self, head: Head, still: TaskLedger) -> _Looked:
-        """Return what of a task waits, as a snapshot says, unless something is overdue."""
+        """Return what of a task waits, as a snapshot says, unless something is overdue or ended with the task."""
         steps = await self._steps(head.stream, still)
-        if any(one.expired for one in steps):
+        ended, rest = _left_over(steps)
+        if any(one.expired for one in steps) or (ended is not None and rest):
             steps = await self.steps(head.stream)
         waiting = tuple(one for one in steps if one.status is Status.INTERRUPTED)
         deadlines = [one.view.request.expires_at for one in waiting if one.view and one.view.request.expires_at]
@@ -511,10 +526,26 @@ def _check_next(known: Sequence[Checkpoint], task_id: str, step: int) -> None:
     raise BadInput(Message("Step {} of {} is recorded already; take a higher number.", step, task_id))
 
 
+def _left_over(known: Sequence[Checkpoint]) -> tuple[Checkpoint | None, list[Checkpoint]]:
+    """Return the step that a task ended with, None for one that goes on, and the steps that wait."""
+    ended = next((one for one in known if one.ends_task), None)
+    return ended, [one for one in known if one.status is Status.INTERRUPTED and one.call is None]
+
+
 def _stands(asked: Checkpoint) -> bool:
     """Return whether what was asked about a call is still its question, or its answer."""
     assert asked.view is not None, "it was asked"
     return asked.view.resolution.outcome not in (Outcome.SUPERSEDED, Outcome.EXPIRED)
+
+
+def _check_other(requester: str, who: Identity) -> None:
+    """Refuse somebody whose name can't be told apart from that of the agent that asks.
+
+    Raises:
+        Refused: it can't.
+    """
+    if any(alike(name, requester) for name in (who.person, who.claimed, who.account) if name):
+        raise Refused(Message("{} asked for this and can't decide it.", who.name), reason="not_allowed")
 
 
 def _next_step(known: Sequence[Checkpoint]) -> int:

@@ -190,7 +190,7 @@ async def test_several_steps_of_a_task_wait_and_each_is_named(room: Room) -> Non
             assert "Several steps of t wait" in await refused(ann, tool, task_id="t", **more)
         await given(ann, "masc_reject", task_id="t", step=3, reason="no")
         (found_two,) = (await given(agent, "masc_pending", task_id="t", step=2))["checkpoints"]
-        assert found_two["outcome"] == "waiting"
+        assert (found_two["outcome"], found_two["reason"]) == ("rejected", "stopped"), "its task ended"
 
 
 async def test_what_is_pending_is_counted_beyond_what_is_listed(room: Room) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ import pytest
 from people import write_approvers
 
 from hitl_tui.cli.masc_checkpoint import main
+from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 
 Run = Callable[..., tuple[int, str, str]]
 STEP = ("--action", "DELETE FROM customers", "--agent", "cleaner")
@@ -73,6 +77,29 @@ def test_a_rejection_ends_the_task(run: Run) -> None:
     assert (found["status"], found["reason"]) == ("rejected", "no backup")
     code, _, err = run("--step", "2", *STEP)
     assert (code, err) == (4, "masc-checkpoint: clean ended: its step 1 was rejected.\n")
+
+
+def test_what_else_waits_ends_with_its_task(run: Run) -> None:
+    (Path.cwd() / "hitl.toml").write_text('[[policy]]\nagent = "late"\ndecision = "ask"\ndeadline = "1s"\n')
+    for task, agent in (("clean", "cleaner"), ("due", "late")):
+        run("--step", "1", "--action", "x", "--agent", agent, "--interrupt", "First?", task=task)
+        run("--step", "2", *STEP, "--interrupt", "Second?", task=task)
+    run("--step", "1", "--reject", "--reason", "no backup")
+    time.sleep(1)
+    assert waits() == []
+    for task, who in (("clean", getpass.getuser()), ("due", "deadline")):
+        code, out, _ = run("--step", "2", "--wait", task=task)
+        assert (code, out) == (4, f"Rejected {task}.2: {task} ended with another step\n")
+        code, _, err = run("--step", "2", "--approve", task=task)
+        assert code == 2 and f"{task}.2 was stopped by {who} at" in err
+        assert run("--step", "2", "--status", task=task)[0] == 4
+        assert document(run("--status", "--json", task=task)[1])["checkpoints"][1]["reason"] == "stopped"
+
+
+def waits() -> list[str]:
+    """Return the requests that another process finds waiting."""
+    data = Path(os.environ["HITL_DATA_DIR"])
+    return [one.request_id for one in at_once(TaskInbox(data, {}).waiting(Path.cwd()))]
 
 
 def test_in_a_script_what_follows_runs_only_after_an_approval(run: Run, tmp_path: Path) -> None:
@@ -197,11 +224,13 @@ def test_what_a_rule_denies_is_on_record_and_ends_the_task(run: Run) -> None:
 
 def test_the_requester_is_no_approver_under_any_name(run: Run) -> None:
     run("--step", "1", *STEP, "--interrupt", "Delete?")
-    for name in ("cleaner", "Cleaner", "CLEANER"):
-        code, _, err = run("--approve", "--as", name)
+    run("--step", "1", "--action", "x", "--agent", "pay", "--interrupt", "Pay?", task="pay")
+    for name in ("cleaner", "Cleaner", "CLEANER", "c1eaner", "\u0440\u0430\u0443"):  # the last looks like pay
+        task = "clean" if name.isascii() else "pay"
+        code, _, err = run("--approve", "--as", name, task=task)
         assert code == 2
         assert "can't decide it" in err
-    assert run("--status")[0] == 3
+        assert run("--status", task=task)[0] == 3
 
 
 @pytest.mark.parametrize(
