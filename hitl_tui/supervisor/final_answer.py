@@ -199,17 +199,14 @@ def compose(
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
-    able = _answering(said, len(leaves))
-    answering = _newest_first(_surest(able, results))
+    answering = _newest_first(_surest(_answering(said, len(leaves)), results))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
-    settled = {d for one in answering for d in one.todo.dependencies}
-    settled |= {one.todo.id for one in able if one not in answering}
-    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results, settled)))
+    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
     questions = _by_question(said[: len(leaves)])
     newest = questions[-1] if questions else []
     unanswered = bool(answering) and not any(one in newest for one in answering)
-    refused = [text for one in newest for text in _absent(one, results, settled)][:1] if unanswered else []
+    refused = [text for one in newest for text in _absent(one, results)][:1] if unanswered else []
     answer = (
         _answer(answering, words, deeds, absent=missed, headed=unanswered and len(questions) > 1)
         if done
@@ -320,15 +317,15 @@ def _brief(result: ResultData | None, words: Mapping[str, str], *, deed: bool = 
     return Brief(answer=summary, evidence=(Block(text),))
 
 
-def _absent(one: _Told, results: Mapping[str, ResultData], settled: Collection[str]) -> tuple[str, ...]:
+def _absent(one: _Told, results: Mapping[str, ResultData]) -> tuple[str, ...]:
     """Return what a step says isn't there, first of all that nothing answers where that is so.
 
-    That doesn't hold once a step in `settled` answered from what it found, or another search found something.
+    That doesn't hold where another search found something.
     """
     data = {todo_id: result.get("data", {}) for todo_id, result in results.items()}
     own = data.get(one.todo.id, {})
     nothing = own.get("hits") == 0 and any(other.get("hits") for other in data.values())
-    return one.brief.absent[1 if nothing or (one.todo.id in settled and own.get("weak")) else 0 :]
+    return one.brief.absent[1 if nothing else 0 :]
 
 
 def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:

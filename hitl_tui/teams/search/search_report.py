@@ -19,8 +19,7 @@ _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
 _QUOTE, _FAR = 280, 240
 _ENGLISH = {
-    "weak": "No passage in the {searched} searched clearly answers “{query}”. What comes nearest:",
-    "nearest": "Found something near, not a sure answer:",
+    "nearest": "No passage in the {searched} searched clearly answers this.",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
     "no_files": "Nothing found: there is no document to search.",
     "far": "What comes nearest: `{label}` “{quote}”",
@@ -45,6 +44,7 @@ _ENGLISH = {
     "passages": "{count:,} passages",
     "file": "{count:,} file",
     "files": "{count:,} files",
+    "near": "What comes nearest:",
     "best": "Found, the best passage first:",
     "only": "Found in one passage:",
     "summary": "{passages} in {files}, best: {label}",
@@ -56,8 +56,7 @@ _ENGLISH = {
     "removed": ", {count:,} removed",
 }
 _KOREAN = {
-    "weak": "검색한 {searched} 어디에도 “{query}”에 분명히 답하는 구절이 없습니다. 가장 가까운 내용입니다:",
-    "nearest": "가까운 내용을 찾았습니다. 확실한 답은 아닙니다:",
+    "nearest": "검색한 {searched} 어디에도 분명히 답하는 구절이 없습니다.",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
     "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
     "far": "가장 가까운 내용: `{label}` “{quote}”",
@@ -82,6 +81,7 @@ _KOREAN = {
     "passages": "구절 {count:,}개",
     "file": "파일 {count:,}개",
     "files": "파일 {count:,}개",
+    "near": "가장 가까운 내용:",
     "best": "찾았습니다. 가장 잘 맞는 구절부터:",
     "only": "한 구절에서 찾았습니다:",
     "summary": "{files}에서 {passages}, 첫째: {label}",
@@ -92,8 +92,8 @@ _KOREAN = {
     "unchanged": ", 그대로 {count:,}개",
     "removed": ", 없어진 것 {count:,}개",
 }
-NEARBY = (_ENGLISH["nearest"], _KOREAN["nearest"])
-"""With what an answer begins that isn't sure."""
+NEARBY = (_ENGLISH["near"], _KOREAN["near"])
+"""What stands above the passages of an answer that isn't sure."""
 
 
 class Looked(TypedDict):
@@ -160,7 +160,6 @@ def make_report(query: str, hits: SearchHits, looked: Looked, asked: str = "") -
             "hits": len(citations),
             "passages": [asdict(passage) for passage in hits.passages],
             "missing": list(hits.missing),
-            "weak": hits.weak,
             "searched": looked["searched"],
             "skipped": [dict(item) for item in looked["skipped"]],
             "skipped_count": looked["skipped_count"],
@@ -205,16 +204,16 @@ def _unread(found: _Found) -> list[str]:
 
 def _absent(found: _Found) -> list[str]:
     words, looked, hits, said = found.words, found.looked, found.hits, []
-    if hits.weak or not hits.passages:
-        kind = "weak" if hits.weak else "nothing" if looked["searched"] else "no_files"
+    if not hits.passages:
+        kind = "nothing" if looked["searched"] else "no_files"
         query = clip(" ".join(found.query.split()), _SHORT)
         said.append(words[kind].format(query=query, searched=found.files))
     said += _unread(found)
     for passage in hits.far:
         quote = clip(" ".join(passage.text.split()), _FAR)
         said.append(words["far"].format(label=_citation(passage).label, quote=literal(quote)))
-    if hits.missing:
-        said.append(words["missing"].format(words=", ".join(hits.missing)))
+    if hits.missing and not hits.weak:
+        said.append(_missing(found))
     if count := looked["skipped_count"]:
         said.append(words["skipped"].format(count=count, names=_names(words, looked["skipped"], count)))
     return said
@@ -245,11 +244,19 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     said = [*_unread(found), *(words["nearly"].format(word=word, near=near) for word, near in hits.nearly)]
     if "ko" in language_of(found.query) and "ko" not in language_of(cited[0][0].text):
         said.append(words["foreign"])
-    said.append(words["nearest" if hits.weak else "best" if len(cited) > 1 else "only"])
+    if hits.weak:
+        said.append(
+            " ".join([words["nearest"].format(searched=found.files), *([_missing(found)] if hits.missing else [])])
+        )
+    said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
     for passage, citation in cited[: _quoted(hits)]:
         heading = passage.heading.rpartition(" > ")[2]
         said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(passage.text, _ANSWER)}")
     return "\n\n".join(said)
+
+
+def _missing(found: _Found) -> str:
+    return found.words["missing"].format(words=", ".join(found.hits.missing))
 
 
 def _counted(words: Mapping[str, str], listed: Listed) -> str:
