@@ -535,12 +535,20 @@ class LocalDispatcher:
         activity.write(spec.todo.id, "started", started_words(spec.todo.agent_name, spec.todo.attempt))
         modes = [*STREAMED, *(("tasks",) if node is not None else ())]
         async for part in graph.astream(
-            value, config, context=context, stream_mode=modes, durability="sync", version="v2"
+            value,
+            config,
+            context=context,
+            stream_mode=modes,
+            durability="sync",
+            version="v2",
+            subgraphs=node is not None,
         ):
             if part["type"] == "tasks":
                 if node is not None:
-                    node(spec.todo, (), part["data"])
+                    node(spec.todo, part["ns"], part["data"])
             elif part["type"] == "updates":
+                if part["ns"]:
+                    continue
                 for update in part["data"].values():
                     result = update.get("result") if isinstance(update, Mapping) else None
             else:

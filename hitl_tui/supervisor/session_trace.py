@@ -25,6 +25,7 @@ from hitl_tui.core.safe_text import mask, one_line
 from hitl_tui.core.supersession import Supersession
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.protocols import read_stream
+from hitl_tui.ledger.records import Entry
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView
@@ -68,6 +69,7 @@ class _Wait:
     todo_id: str
     branch: int
     began: str
+    tool: str = ""
 
 
 class SessionTrace:
@@ -93,8 +95,11 @@ class SessionTrace:
         self._read = 0
         self._waits: dict[str, _Wait] = {}
         self._since: dict[tuple[str, int], str] = {}
+        self._effects: dict[str, Entry] = {}
+        self._ended_as: dict[str, object] = {}
+        self._missed = False
         self._last = info.created
-        self._steps: dict[str, tuple[int, str]] = {}
+        self._steps: dict[str, tuple[int, str, str]] = {}
         if setup.planned is not None:
             made = made_id(64, self._trace, "plan")
             self._once("plan", made, self._root, *setup.planned, {"hitl.query": info.query})
@@ -112,7 +117,7 @@ class SessionTrace:
             raise
         finally:
             if what != "plan" or self._setup.planned is None or failed:  # that was told of when it was made
-                parent = self._todo_span(todo.id, _branch_of(todo)) if todo is not None else self._root
+                parent = self._todo_span(todo.id, _branch_of(todo.run_id)) if todo is not None else self._root
                 self._tell(what, parent, began, utc_now(), {}, failed)
 
     def node(self, todo: SupervisorTodo, namespace: tuple[str, ...], data: Mapping[str, Any]) -> None:
@@ -125,16 +130,18 @@ class SessionTrace:
         """
         task = str(data["id"])
         if "input" in data:
-            self._steps[task] = secrets.randbits(64) or 1, utc_now()
+            self._steps[task] = secrets.randbits(64) or 1, utc_now(), _called(data["input"])
             return
-        made, began = self._steps.pop(task, (0, ""))
+        made, began, tool = self._steps.pop(task, (0, "", ""))
         if not made:
             return
         above = namespace[-1].rpartition(":")[2] if namespace else ""
-        parent = self._steps[above][0] if above in self._steps else self._todo_span(todo.id, _branch_of(todo))
+        parent = self._steps[above][0] if above in self._steps else self._todo_span(todo.id, _branch_of(todo.run_id))
         about: dict[str, Attribute] = {"hitl.todo": todo.id, "hitl.attempt": todo.attempt}
         if data.get("interrupts"):
             about["hitl.interrupted"] = True
+        if tool:
+            about["gen_ai.tool.name"] = tool
         failed = str(data["error"]).partition("(")[0] if data.get("error") else ""
         self._tell(str(data["name"]), parent, began, utc_now(), about, failed, span_id=made)
 
@@ -142,9 +149,15 @@ class SessionTrace:
         """Tell of what has ended by now."""
         await self._read_on()
         asked = {question.todo_id for question in seen.questions}
+        if self._missed:
+            self._missed = False
+            self._ended_as.clear()
         for todo_id, raw in seen.raw.items():
-            if raw["status"] in _ENDED and (raw["status"] != Status.FAILED or (seen.at_rest and todo_id not in asked)):
+            if raw["status"] not in _ENDED or self._ended_as.get(todo_id) is raw:
+                continue
+            if raw["status"] != Status.FAILED or (seen.at_rest and todo_id not in asked):
                 await self._ended(SupervisorTodo.from_state(raw))
+                self._ended_as[todo_id] = raw
         if seen.concluded and not seen.questions:
             about: dict[str, Attribute] = {"hitl.query": seen.query, "hitl.steps": len(seen.raw)}
             self._once("session", self._root, 0, self._setup.info.created, self._last, about)
@@ -154,7 +167,8 @@ class SessionTrace:
             self._read, data = entry.n, entry.data
             if entry.kind == "request_opened":
                 request = data["request"]
-                wait = _Wait(str(request["kind"]), str(request["todo_id"]), int(request["branch"]), entry.at)
+                tool = _tool_of(request["subject"].get("value"))
+                wait = _Wait(str(request["kind"]), str(request["todo_id"]), int(request["branch"]), entry.at, tool)
                 self._waits[str(request["id"])] = wait
                 if wait.todo_id:
                     self._since.setdefault((wait.todo_id, wait.branch), entry.at)
@@ -166,7 +180,35 @@ class SessionTrace:
                 how = {"hitl.verdict": event["verdict"], "hitl.by": event["by"], "hitl.channel": event["channel"]}
                 if event.get("action"):
                     how["hitl.action"] = event["action"]
+                if changes := _numbers(_part(event.get("value"), "changes")):
+                    how["hitl.changes"] = changes
                 self._waited(str(event["request_id"]), str(event["at"]), how)
+            elif entry.kind == "event" and data["event"].get("kind") == EventKind.CONTINUED:
+                event = data["event"]
+                self._stopped(event["data"], str(event["at"]))
+            elif entry.kind == "effect_started":
+                self._effects[str(data["key"])] = entry
+            elif entry.kind == "effect_ended" and (began := self._effects.pop(str(data["key"]), None)) is not None:
+                self._effect(began, entry)
+
+    def _stopped(self, stopped: Mapping[str, Any], at: str) -> None:
+        """Tell of a step that nobody worked on, from the last sign of the process that ended until another took it."""
+        run = str(stopped["run_id"])
+        parent = self._todo_span(str(stopped["todo_id"]), _branch_of(run))
+        made = made_id(64, self._trace, "stopped", run, at)
+        about: dict[str, Attribute] = {"hitl.todo": str(stopped["todo_id"]), "hitl.run": run}
+        self._once("stopped", made, parent, str(stopped["since"]) or at, at, about)
+
+    def _effect(self, began: Entry, ended: Entry) -> None:
+        todo_id, name = str(began.data["todo_id"]), str(began.data["name"])
+        parent = self._todo_span(todo_id, int(began.data["branch"]))
+        made = made_id(64, self._trace, "effect", began.n)
+        about: dict[str, Attribute] = {
+            "hitl.todo": todo_id,
+            "hitl.effect": name,
+            "hitl.outcome": str(ended.data["status"]),
+        }
+        self._once(f"effect: {name.rpartition('/')[2]}", made, parent, began.at, ended.at, about)
 
     def _waited(self, request_id: str, ended: str, how: Mapping[str, Attribute]) -> None:
         wait = self._waits.pop(request_id, None)
@@ -174,11 +216,13 @@ class SessionTrace:
             return
         parent = self._todo_span(wait.todo_id, wait.branch) if wait.todo_id else self._root
         about = {"hitl.asked": wait.kind, "hitl.todo": wait.todo_id, "hitl.request": request_id, **how}
+        if wait.tool:
+            about["gen_ai.tool.name"] = wait.tool
         made = made_id(64, self._trace, request_id)
         self._once(f"wait for a person: {wait.kind}", made, parent, wait.began, ended, about)
 
     async def _ended(self, todo: SupervisorTodo) -> None:
-        branch = _branch_of(todo)
+        branch = _branch_of(todo.run_id)
         began = min(filter(None, (self._since.get((todo.id, branch), ""), todo.started_at)), default=todo.completed_at)
         ended = todo.completed_at or began
         if not ended or ended < self._setup.info.created:  # it was copied with the session that it ran in
@@ -266,6 +310,7 @@ class SessionTrace:
         else:
             with self._lock:
                 self._sent.discard(key)
+                self._missed = True
         self._heard(arrived)
 
     def _heard(self, arrived: bool) -> None:
@@ -315,10 +360,30 @@ async def _watch(session: SessionView, trace: SessionTrace) -> None:
         log.exception("trace of %s", session.id)
 
 
-def _branch_of(todo: SupervisorTodo) -> int:
-    """Return the branch that a step ran on; 0 for one that never ran."""
-    number = todo.run_id.rpartition("/")[2].partition(".")[0]
+def _branch_of(run_id: str) -> int:
+    """Return the branch that a run was on; 0 for the id of none."""
+    number = run_id.rpartition("/")[2].partition(".")[0]
     return int(number) if number.isascii() and number.isdigit() else 0
+
+
+def _part(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+def _tool_of(call: object) -> str:
+    """Return the name of the tool that is called, in the form of LangChain's calls; empty for anything else."""
+    return str(_part(call, "name")) if isinstance(_part(call, "args"), Mapping) and _part(call, "name") else ""
+
+
+def _called(given: object) -> str:
+    """Return the names of the tools that a node is to call, where its input is LangChain's calls."""
+    calls = given if isinstance(given, list) else [_part(given, "tool_call")]
+    return ", ".join(filter(None, map(_tool_of, calls)))
+
+
+def _numbers(changes: object) -> str:
+    """Return the numbers of the changes of a proposal that were accepted; empty for all of them."""
+    return ", ".join(map(str, changes)) if isinstance(changes, list) else ""
 
 
 def _key(span_id: int, ended: str) -> str:
