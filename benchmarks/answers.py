@@ -1,9 +1,11 @@
 """How many questions about folders that nobody of the project wrote are answered right.
 
     python benchmarks/answers.py benchmarks/questions/a.json FOLDER [--only a01,a02] [--save FILE]
+        [--model openai:gpt-5-mini [--base-url URL]]
 
 Each question is asked in a session of its own, a follow-up in that of the one before it; whatever asks is
-approved, and where a choice is offered what it proposes is taken: none of it.
+approved, and where a choice is offered what it proposes is taken: none of it. With a model it plans, proposes
+and writes the answers; its key is in the environment.
 What counts is the headline, the first section of the answer:
 
     right      it says what is expected; of a passage it is enough that the first place it names is one of the sources
@@ -11,6 +13,7 @@ What counts is the headline, the first section of the answer:
     wrong      it says something else, or something where the folder has no answer
     nothing    it says that nothing was found although there is an answer
     honest     it says so, and there is none
+    failed     the model gave no answer
 
 A second table sets what an answer says of itself (found, something near, nothing) beside what it is worth.
 """
@@ -20,12 +23,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -33,15 +37,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks import common
 from benchmarks.question_sets import Question, QuestionSet, build, holds
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.core.errors import BadInput, HitlError, MissingExtra, PlanError
 from hitl_tui.core.interrupts.shape import APPROVE
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
+from hitl_tui.models.failures import ModelFailure
+from hitl_tui.planning.model_planner import Impossible
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.search.search_report import NEARBY
 
-RIGHT, PARTLY, WRONG, NOTHING, HONEST = "right", "partly", "wrong", "nothing", "honest"
+RIGHT, PARTLY, WRONG, NOTHING, HONEST, FAILED = "right", "partly", "wrong", "nothing", "honest", "failed"
+GRADES = (RIGHT, HONEST, PARTLY, WRONG, NOTHING, FAILED)
 FOUND, NEAR, NOT_FOUND = "found", "near", "not here"
 _APPROVALS = 8
 _PLACE = re.compile(r"([^\s`(]+?)(?: p\.\d+)?:(\d+)")
@@ -50,7 +58,7 @@ _CITED = ("passage", "followup")
 
 @dataclass(frozen=True)
 class Graded:
-    """One question, what was answered, and what that is worth."""
+    """One question, what was answered, and what that is worth; the last of a session has what its model used."""
 
     id: str
     folder: str
@@ -62,6 +70,8 @@ class Graded:
     seconds: float
     answer: str
     plan: tuple[str, ...]
+    tokens: int = 0
+    cost: float = 0.0
 
 
 def headline(text: str) -> str:
@@ -115,7 +125,12 @@ def rests(snapshot: Snapshot) -> bool:
 async def ask(registry: SessionRegistry, folder: Path, first: Question, more: Sequence[Question]) -> list[Graded]:
     """Ask a question and what goes on from it, one after the other."""
     began = time.perf_counter()
-    setup = await registry.create(first.text, folder, mode=Mode.RISK)
+    try:
+        setup = await registry.create(first.text, folder, mode=Mode.RISK)
+    except Impossible as error:  # the model says that no agent can answer it
+        return [_without_plan(first, grade(first, "", found=False), error, began)]
+    except (ModelFailure, PlanError) as error:
+        return [_without_plan(first, FAILED, error, began)]
     graded = []
     async with open_session(registry.store, setup) as session:
         handler = CommandHandler(session, setup.planner, by="benchmark", channel="console", terminal=True)
@@ -154,16 +169,35 @@ async def ask(registry: SessionRegistry, folder: Path, first: Question, more: Se
                 )
             )
             began = time.perf_counter()
+        if setup.model is not None:
+            used = (await setup.model.spending()).total
+            graded[-1] = replace(graded[-1], tokens=used.tokens, cost=used.cost)
     return graded
 
 
-async def run(asked: QuestionSet, folders: Path, data: Path, only: frozenset[str]) -> list[Graded]:
-    """Ask all questions, folder by folder."""
+def _without_plan(question: Question, grade: str, error: HitlError, began: float) -> Graded:
+    seconds = round(time.perf_counter() - began, 2)
+    about = (question.id, question.folder, question.language, question.kind, question.text)
+    return Graded(*about, grade, NOT_FOUND, seconds, error.message, ())
+
+
+async def run(
+    asked: QuestionSet, folders: Path, data: Path, only: frozenset[str], environ: Mapping[str, str]
+) -> list[Graded]:
+    """Ask all questions, folder by folder.
+
+    Args:
+        asked: the questions.
+        folders: where their folders are.
+        data: the data folder.
+        only: ids of those that are asked; empty for all.
+        environ: which model, and its key; empty for none.
+    """
     graded = []
     after: dict[str, list[Question]] = {}
     for question in asked.questions:
         after.setdefault(question.after, []).append(question)
-    async with SessionRegistry.open(data, {}) as registry:
+    async with SessionRegistry.open(data, environ) as registry:
         for first in after[""]:
             more, last = [], first
             while following := after.get(last.id):
@@ -184,10 +218,10 @@ def show(graded: Sequence[Graded]) -> None:
     for key in ("kind", "language", "folder"):
         rows += [_row(f"{key}: {name}", [g for g in graded if getattr(g, key) == name]) for name in _names(graded, key)]
     saying = [_row(name, [g for g in graded if g.said == name]) for name in (FOUND, NEAR, NOT_FOUND)]
-    common.show("Answers", ["", "questions", RIGHT, HONEST, PARTLY, WRONG, NOTHING, "right %", "wrong %"], rows)
-    common.show(
-        "What they say", ["says", "answers", RIGHT, HONEST, PARTLY, WRONG, NOTHING, "right %", "wrong %"], saying
-    )
+    common.show("Answers", ["", "questions", *GRADES, "right %", "wrong %"], rows)
+    common.show("What they say", ["says", "answers", *GRADES, "right %", "wrong %"], saying)
+    if tokens := sum(g.tokens for g in graded):
+        print(f"The model used {tokens:,} tokens, ${sum(g.cost for g in graded):.2f} as far as prices are known.")
 
 
 def _names(graded: Sequence[Graded], key: str) -> list[str]:
@@ -198,7 +232,7 @@ def _row(name: str, graded: Sequence[Graded]) -> list[str]:
     count: Mapping[str, int] = Counter(g.grade for g in graded)
     good = count[RIGHT] + count[HONEST]
     shares = (f"{100 * n / max(1, len(graded)):.0f}" for n in (good, count[WRONG]))
-    return [name, str(len(graded)), *(str(count[g]) for g in (RIGHT, HONEST, PARTLY, WRONG, NOTHING)), *shares]
+    return [name, str(len(graded)), *(str(count[g]) for g in GRADES), *shares]
 
 
 def main() -> None:
@@ -208,6 +242,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the set's folders are, or are made")
     parser.add_argument("--only", default="", help="ids of questions, with commas")
     parser.add_argument("--save", type=Path, help="file for every answer, as JSON")
+    parser.add_argument("--model", default="", help="plans and writes, such as openai:gpt-5-mini")
+    parser.add_argument("--base-url", default="", help="of a server that speaks the model's protocol")
     given = parser.parse_args()
     asked = QuestionSet.read(given.set)
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -215,7 +251,12 @@ def main() -> None:
     print(common.machine())
     with common.scratch(None) as root:
         only = frozenset(filter(None, given.only.split(",")))
-        graded = asyncio.run(run(asked, given.folder.resolve(), root / "data", only))
+        model = {"HITL_MODEL": given.model, "HITL_MODEL_BASE_URL": given.base_url}
+        environ = {**os.environ, **model} if given.model else {}
+        try:
+            graded = asyncio.run(run(asked, given.folder.resolve(), root / "data", only, environ))
+        except (BadInput, MissingExtra) as error:
+            sys.exit(f"{error.message} {error.help}".strip())
     if given.save:
         given.save.write_text(json.dumps([asdict(g) for g in graded], ensure_ascii=False, indent=1), encoding="utf-8")
     show(graded)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from hitl_tui.core.errors import BadInput, HitlError, PlanError
+from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.interrupts.json_schema import problem
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
@@ -231,8 +231,8 @@ class ModelPlanner:
             filled, said = await self.model.fill(told, name, description, form, todo_id=todo_id)
             try:
                 return await asyncio.to_thread(check, _fitting(filled, form))
-            except _Impossible as error:
-                raise PlanError(error.message) from error
+            except Impossible:
+                raise
             except (PlanError, BadInput) as error:
                 why = error.message
             if attempt == 1:
@@ -253,7 +253,7 @@ class ModelPlanner:
         missing = safe_text(str(filled.get("missing") or ""), multiline=False, limit=_SAID).strip()
         steps = tuple(_step(item) for item in filled["steps"])
         if not steps:
-            raise _Impossible(Message("No agent can do this: {}", missing or "—"))
+            raise Impossible(Message("No agent can do this: {}", missing or "—"))
         plan = ExecutionPlan(steps, Strategy(filled.get("strategy") or Strategy.PIPELINE))
         todos = ExecutionPlanConverter(offered, forms=True).convert_with_strategy(plan)
         _look(offered, ((todo.agent_name, todo.arguments) for todo in todos))
@@ -287,7 +287,7 @@ def _look(offered: Mapping[str, AgentFacts], inputs: Iterable[tuple[str, JsonObj
             facts.guide.check(arguments)
 
 
-class _Impossible(HitlError):
+class Impossible(PlanError):
     """No agent can do what is asked: asking again changes nothing."""
 
 
