@@ -25,7 +25,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "tools/duplicates.py": "ffdc2d72e34d0488a4150569b914102bb4d338b0e415914521c3c4c4e2fa330d",
         },
         "lease": {
-            "README.md": "de9cc67af99dba40e5b9c90c13d3fe81ea61827b13125e219fee00e84147743e",
+            "README.md": "6920b5374261e5fc323237154d63e28a13199cb8310c9ff2c8cff2b284a63560",
             "deposit-protection.md": "c4177c73e4b90941508f186f33441cfcb44ed34612c65ab0da0158f9dfbf003d",
             "hitl.toml": "5436af99de4fc2b3b645e2ccac91a1a87cd2e399ae04d8f6fa08b4d46e322672",
             "housing-lease-act.md": "3e48ec4fa89f0f429c16e440c0d5474ed9034e63abe77d2632c54a186cf968d1",
@@ -33,7 +33,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "rent-conversion.md": "33686fc573bbd34f84a124e71b788e7d5fa66bc8739d6260627802494db22e3d",
             "sample-apartment-prices.csv": "e45f7f619769e8e4bc1f8971070584499d446fceb94f91e2ee70db725674b091",
             "summary-en.md": "42cd550d4f84330fa1c8973be164bf0261d1922c425d94ab529959b7dd92e3f2",
-            "what-to-do.md": "0bdbbda1da374ed7a0eb1f08b101f3e62cecffe4b6ff76af730dd06cf91175a4",
+            "what-to-do.md": "88063759b710e6050f63f2afc97710a6477938e9c80a5f6d817c2253e063d9b7",
         },
         "ops": {
             "README.md": "920f4867e5ee25c456b5b31fa1cda8489962cdc88655845ce8f37420106ae422",

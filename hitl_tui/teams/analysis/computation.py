@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from hitl_tui.teams.printed_figures import Run, differences
 MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
 _MEASURED, _NOTES = 12, 4
+_HEADING = re.compile(r"(#{1,6})\s")
 _NOTHING = (
     "질문에도 찾은 구절에도 이 질문에 맞게 계산하거나 견줄 수치가 없어 계산하지 않았습니다.",
     "Nothing was computed: neither the question nor the passages found have figures that fit what is asked.",
@@ -75,12 +77,15 @@ def _cut(passages: Sequence[Passage]) -> list[Passage]:
 def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
     """Return the analysis with what is worth noticing besides: where a limit doesn't hold, what is missing."""
     language, insights = analysis.language, []
-    for passage in (p for p in passages if analysis.limit and p.path == analysis.limit.path):
-        cited = [
-            passage.cite(*span) for span in sentences(passage.text) if EXCEPTION.search(passage.text[slice(*span)])
-        ]
+    limit = analysis.limit
+    for passage in passages:
+        if limit is None or passage.path != limit.path:
+            continue
+        first, last = _section(passage, limit.line)
+        excepted = [span for span in sentences(passage.text) if EXCEPTION.search(passage.text[slice(*span)])]
+        cited = [one for one in (passage.cite(*span) for span in excepted) if first <= one.line < last]
         lead = say(language, "상한이 적용되지 않는 경우", "Where the limit does not apply")
-        insights += [Finding(f"{lead}: “{' '.join(one.quote.split())}”", (one,)) for one in cited]
+        insights += [Finding(f"{lead}: “{' '.join(one.quote.lstrip('-*+• ').split())}”", (one,)) for one in cited]
     insights = sorted(dict.fromkeys(insights), key=lambda note: language_of(note.text.split(":", 1)[1]) != language)[
         :_NOTES
     ]
@@ -93,6 +98,18 @@ def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
         english = "The passages found state no limit for this change; that doesn't mean there is none."
         insights.append(Finding(say(language, korean, english)))
     return replace(analysis, insights=tuple(insights))
+
+
+def _section(passage: Passage, line: int) -> tuple[int, int]:
+    """Return the first line of the section of a document that a line is in, and the first of the next one."""
+    first, level, last = passage.line, 0, passage.end_line + 1
+    for at, text in enumerate(passage.text.split("\n"), passage.line):
+        heading = _HEADING.match(text)
+        if heading and at <= line:
+            first, level = at, len(heading[1])
+        elif heading and len(heading[1]) <= level:
+            return first, at
+    return first, last
 
 
 def _summary(analysis: Analysis) -> str:

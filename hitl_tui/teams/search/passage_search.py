@@ -53,7 +53,9 @@ _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
 _AS_WELL, _DATE = 0.85, re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?[0-3]\d)?)?(?!\d)")
 """How nearly as well as the best the passage of a newer file has to answer to come before it, and dates of files."""
 _NO_WORD = re.compile(r"[\W_]+")
-_SHORT = 60
+_SHORT, _AS_GOOD = 60, 0.5
+"""Characters of a line that leads to what follows it, and how much an item says that is quoted before the best."""
+_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
 _LONG_QUESTION, _REPEATED = 30, 0.4
 """A passage that has a whole question, word for word, asks it, too."""
 _FOREIGN = 0.9
@@ -488,10 +490,15 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
     ]
     first = max(range(len(worth)), key=lambda at: (worth[at], -at))
     line, end, words = window.parts[first]
-    before = window.parts[first - 1] if first else (0, 0, "")
-    if before[2] and (before[2].rstrip().endswith((":", "：")) or (len(before[2]) < _SHORT and ":" in before[2])):
-        # `Default: 180`, or what announces a list.
-        line, words = before[0], before[2] + _gap(before[1], line) + words
+    for at in reversed(range(first)):
+        earlier_line, earlier_end, text = window.parts[at]
+        item = _ITEM.match(text) and _ITEM.match(words) and worth[at] >= _AS_GOOD * worth[first]
+        # Items before it that say as much; `Default: 180`, or what announces a list.
+        if not (item or text.rstrip().endswith((":", "：")) or (len(text) < _SHORT and ":" in text)):
+            break
+        line, words = earlier_line, text + _gap(earlier_end, line) + words
+        if not item or len(words) > MAX_PASSAGE_CHARS / 2:
+            break
     for next_line, next_end, text in window.parts[first + 1 :]:
         if len(words) + len(text) >= MAX_PASSAGE_CHARS:
             break

@@ -17,7 +17,7 @@ _NAMED, _SHORT = 5, 160
 _ANSWER = 600
 _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
-_QUOTE, _FAR = 280, 240
+_QUOTE, _FAR = 400, 240
 _ENGLISH = {
     "nearest": "No passage in the {searched} searched clearly answers this.",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
@@ -242,14 +242,15 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
         shown = [f"- `{citation.label}` {' '.join(passage.text.split())[:_LINE]}" for passage, citation in cited]
         return "\n".join([_counted(words, hits.counted), "", *shown[:_LISTED]])
     said = [*_unread(found), *(words["nearly"].format(word=word, near=near) for word, near in hits.nearly)]
-    if "ko" in language_of(found.query) and "ko" not in language_of(cited[0][0].text):
+    first = cited[: _quoted(hits)]
+    if "ko" in language_of(found.query) and not any("ko" in language_of(passage.text) for passage, _ in first):
         said.append(words["foreign"])
     if hits.weak:
         said.append(
             " ".join([words["nearest"].format(searched=found.files), *([_missing(found)] if hits.missing else [])])
         )
     said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
-    for passage, citation in cited[: _quoted(hits)]:
+    for passage, citation in first:
         heading = passage.heading.rpartition(" > ")[2]
         said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(passage.text, _ANSWER)}")
     return "\n\n".join(said)
