@@ -11,6 +11,7 @@ import json
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -30,6 +31,10 @@ _SETTLED = 200_000_000
 """Nanoseconds after which whatever is written into a folder has another time than what was written before."""
 _LONGEST = 240
 """Bytes of a folder's name; file systems allow 255."""
+
+
+_LARGEST = 64_000_000
+"""Bytes of an entry's file: what an agent can have recorded is far below."""
 
 
 class EntryFiles:
@@ -128,8 +133,11 @@ def _text(entry: Entry) -> bytes:
 
 def _entry(path: Path, stream: str, n: int) -> Kept:
     try:
-        with path.open("rb") as file:
-            order = os.fstat(file.fileno()).st_mtime_ns
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:  # a pipe would be waited for
+                raise ValueError
+            order = found.st_mtime_ns
             fields = json.loads(file.read())
         entry = Entry(**fields)
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_what_expires_leaves_the_list_without_anybody_writing(masc: Path, tmp_pa
     assert waiting(inbox) == waiting(inbox) == ["t"]
     clock[0] = "2026-01-01T00:01:01.000000+00:00"
     assert waiting(inbox) == []
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), lambda path: path.mkdir()])
+def test_what_is_no_file_is_not_waited_for(masc: Path, make: Callable[[Path], None], tmp_path: Path) -> None:
+    at_once(tasks(masc).record("t", 1, "x", "agent", "Go on?"))
+    (entries_folder(masc) / "other").mkdir()
+    make(entries_folder(masc) / "other" / "000001.json")
+    inbox = TaskInbox(tmp_path / "data", FILES)
+    at_once(inbox.waiting())
+    assert len(inbox.problems) == 1 and "000001.json" in inbox.problems[0]
 
 
 def test_a_broken_task_does_not_keep_others_from_asking(masc: Path) -> None:
