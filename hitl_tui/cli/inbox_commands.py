@@ -29,7 +29,7 @@ from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
-from hitl_tui.wording.inbox_rows import asked_words, call_rows, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, call_rows, votes_words, waits_words
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
@@ -121,8 +121,9 @@ def _lines(job: Job, one: _Waiting) -> list[str]:
     bound = request.risk_class is Risk.HIGH and not is_terminal(sys.stdout)
     digest = f" --digest {request.digest[:16]}" if bound else ""
     where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
+    stands = (waits_words(one.view), _(RISK_WORDS[request.risk_class.value]), votes_words(one.view))
     rows = [
-        f"{one_line(where, 60)} · {waits_words(one.view)} · {_(RISK_WORDS[request.risk_class.value])}",
+        " · ".join(filter(None, (one_line(where, 60), *stands))),
         f"  {asked_words(one.view)}",
         *(layout(call_rows(one.step.step), "  ") if one.step else ()),
         f"  hitl-tui decide {request.id} approve{digest}{job.place}",
@@ -151,10 +152,10 @@ async def decide(job: Job) -> int:
             if view is None:
                 raise UnknownName(Message("No request {}.", one_line(clip(given.request), 80)))
             raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")
-        _check_seen(job, found)
         if not given.json:
             called = layout(call_rows(found.step.step), "  ") if found.step else ()
             job.out.lines([shown(row) for row in (asked_words(found.view), *called)])
+        _check_seen(job, found)
         if given.digest:  # who has it was shown what it names
             await _note_shown(job, registry, [found])
         if found.step is not None:

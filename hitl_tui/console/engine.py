@@ -170,15 +170,23 @@ class Engine:
         registry = await self.registry()
         return await self._in_tasks(registry.tasks.waiting(self._options.workspace))
 
-    async def decide_step(self, waiting: WaitingStep, verdict: Verdict, reason: str) -> Checkpoint:
+    async def decide_step(
+        self, waiting: WaitingStep, verdict: Verdict, reason: str, who: Identity | None = None
+    ) -> Checkpoint:
         """Say something of a step of an agent's task, as it was shown.
+
+        Args:
+            waiting: the step.
+            verdict: approve or reject.
+            reason: why.
+            who: who says it; the operator where it is None.
 
         Raises:
             Refused: it can't count.
         """
         from hitl_tui.core.requests import Verdict
 
-        tasks, who = (await self.registry()).tasks, await self._who()
+        tasks, who = (await self.registry()).tasks, who or await self._who()
         seen = waiting.view.request.digest
         value = waiting.step.value if verdict is Verdict.APPROVE else None  # that was shown, too
         said = tasks.decide(waiting, verdict, who, "console", reason=reason, value=value, seen=seen)

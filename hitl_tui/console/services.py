@@ -159,6 +159,11 @@ class SessionConsole(Console, Protocol):
     @property
     def session_shown(self) -> bool: ...
 
+    @property
+    def is_web(self) -> bool:
+        """It is drawn in a browser."""
+        ...
+
     def begin_anew(self) -> None:
         """Go to the prompt of the first screen, where a session begins."""
         ...

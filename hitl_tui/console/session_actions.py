@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from textual.content import Content
 from hitl_tui.commands.parser import on_behalf
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.config.model_settings import NONE
+from hitl_tui.console.approver_token import approver_by_token
 from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
 from hitl_tui.console.decision_flow import DecisionFlow
 from hitl_tui.console.dialogs.mode_dialog import ModeDialog
@@ -25,8 +25,6 @@ from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.restore_actions import go_back, restore_named
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.console.source_opening import choose_source, open_in_editor
-from hitl_tui.core.errors import BadInput
-from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.services import SessionConsole
     from hitl_tui.console.session_display import SessionDisplay
-    from hitl_tui.core.identity import Identity
     from hitl_tui.threads.session_history import CheckpointInfo
 
 _FREED = 8
@@ -112,7 +109,7 @@ class SessionActions:
         handler, other, began = handle.handler, on_behalf(line), ""
         if other is not None:
             began = handle.session.writer.now()  # what is asked while they type their token isn't what they decide
-            identity = await self._approver(other[0])
+            identity = await approver_by_token(self._console, other[0])
             if identity is None:
                 return
             handler, line = handler.acting_as(identity), other[1]
@@ -149,23 +146,6 @@ class SessionActions:
         trust = await app.engine.trust(Path(str(result.data["workspace"])))
         if trust.asks and await app.push_screen_wait(TrustScreen(trust)):
             self._answer(await handler.handle_command(f"/trust --digest {trust.digest}"))
-
-    async def _approver(self, name: str) -> Identity | None:
-        """Return the approver whose token is typed now; None when nobody types one.
-
-        Raises:
-            Refused: it isn't theirs.
-            BadInput: this isn't a terminal.
-        """
-        operator = self._console.options.operator
-        if operator is None or os.environ.get("TEXTUAL_DRIVER"):
-            raise BadInput(
-                Message("A token is only taken at a terminal; open the session there, or give it with hitl-tui do.")
-            )
-        said = Content(_("Their token isn't shown. It counts for this one command."))
-        title = _("Token of {name}").format(name=safe_text(name, multiline=False))
-        token = await self._console.push_screen_wait(LineDialog(title, said, _("decides"), hidden=True))
-        return operator.by_token(name, token) if token else None
 
     def _report(self, result: CommandResult) -> None:
         """Say what a key came to; what it changed stands in the plan and in the history."""

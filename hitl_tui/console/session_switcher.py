@@ -15,7 +15,7 @@ from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
-from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, translate
@@ -293,6 +293,7 @@ class SessionSwitcher:
                     return
 
     async def _say_of_step(self, waiting: WaitingStep, verdict: Verdict) -> None:
+        from hitl_tui.console.approver_token import other_approver
         from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 
         app, name = self._app, safe_text(waiting.step.name, multiline=False)
@@ -302,7 +303,11 @@ class SessionSwitcher:
             reason = await app.push_screen_wait(WordsDialog(_("Reject · {name}").format(name=name), said, _("Reject")))
         if reason is None:
             return
-        step = await app.engine.decide_step(waiting, verdict, reason)
+        try:
+            step = await app.engine.decide_step(waiting, verdict, reason)
+        except Refused as refused:
+            who = await other_approver(app, waiting.view.request, refused)
+            step = await app.engine.decide_step(waiting, verdict, reason, who)
         app.say(safe_text(translate(step.decision_words(verdict)), multiline=False))
         self.count_inbox()
 

@@ -135,10 +135,9 @@ def _entry(path: Path, stream: str, n: int) -> Kept:
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:  # a pipe would be waited for
-                raise ValueError
+            readable = stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST  # a pipe would be waited for
             order = found.st_mtime_ns
-            fields = json.loads(file.read())
+            fields = json.loads(file.read() if readable else b"")
         entry = Entry(**fields)
     except OSError as error:
         raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error

@@ -63,6 +63,17 @@ def call_rows(step: Checkpoint) -> list[Row]:
     return [*rows, labelled(_("runs in"), safe_text(step.call.folder), exact=True)] if step.call.folder else rows
 
 
+def votes_words(view: RequestView) -> str:
+    """Return how many of the people who are needed have approved; empty where one is enough."""
+    terms, given = view.request.terms, len(view.resolution.decisions)
+    if terms.quorum <= 1 and not terms.level:
+        return ""
+    said = _("{n} of {quorum} approvals")
+    if terms.level:
+        said = _("{n} of {quorum} approvals of level {level} or higher")
+    return said.format(n=given, quorum=max(1, terms.quorum), level=terms.level)
+
+
 def waits_words(view: RequestView, now: datetime | None = None) -> str:
     """Return how much time is left, or for how long it waits already."""
     now = now or datetime.now(UTC)

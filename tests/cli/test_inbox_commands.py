@@ -81,6 +81,7 @@ def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell,
     ran = shell.run("decide", step["id"], "approve")
     assert ran.code == 2
     assert f"hitl-tui decide {step['id']} approve --digest {step['digest'][:16]}" in ran.err
+    assert "DELETE FROM customers" in ran.out, "what the digest stands for"
     assert shell.run("decide", step["id"], "approve", "--digest", "0" * 64).code == 2
     assert shell.run("decide", step["id"], "reject").code == 2  # the agent is told why
     assert len(waiting(shell)) == 1

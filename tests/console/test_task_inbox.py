@@ -8,20 +8,23 @@ from pathlib import Path
 
 import pytest
 from console_support import Console, command_workspace, console
+from people import write_approvers
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
-from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
+from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, WordsDialog
 from hitl_tui.console.dialogs.task_step_dialog import CallDialog, TaskStepDialog
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_types import JsonObject
-from hitl_tui.core.requests import Verdict
+from hitl_tui.core.policy import Policy, Rule, Ruling
+from hitl_tui.core.requests import Terms, Verdict
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.moments import Moment, Told
 from hitl_tui.notifications.outbox import Outbox
 from hitl_tui.notifications.wake import FOLDER, take_lock
+from hitl_tui.policy.operator_identity import Operator
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Status
 from hitl_tui.task_checkpoints.folders import register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
@@ -46,7 +49,7 @@ async def step_before_one(folder: Path) -> AsyncIterator[tuple[Console, TaskChec
         yield c, tasks
 
 
-async def open_step(c: Console) -> None:
+async def open_step(c: Console, says: str = "") -> None:
     await c.press("f3")
     await c.until(
         lambda: isinstance(c.app.screen, InboxDialog) and [t.row_count for t in c.app.screen.query(DataTable)] == [1],
@@ -54,6 +57,7 @@ async def open_step(c: Console) -> None:
     )
     row = c.app.screen.query_one(DataTable).get_row_at(0)
     assert "cleanup" in str(row[0]) and "10,000 records" in str(row[1])
+    await c.until(lambda: says in str(c.app.screen.query_one("#inbox-one", Static).content), "what it takes")
     await c.press("enter")
     await c.until(lambda: isinstance(c.app.screen, TaskStepDialog) and c.app.screen.read, "the step")
     c.clock.rest()
@@ -72,6 +76,32 @@ async def test_a_step_is_approved_from_the_inbox(tmp_path: Path) -> None:
         step = await decided(c, tasks)
         assert step.status is Status.COMPLETED
         assert step.view is not None and step.view.resolution.decisions[0].channel == "console"
+
+
+async def vote(c: Console, name: str, stands: str) -> None:
+    """Approve the step as an approver, after the operator's own word was refused."""
+    await open_step(c, stands)
+    await c.press("1")
+    await c.until(lambda: type(c.app.screen) is LineDialog, "whose token it is")
+    asked = c.app.screen
+    await c.press(*name, "enter")
+    await c.until(lambda: type(c.app.screen) is LineDialog and c.app.screen is not asked, "the token")
+    await c.press(*"token", "space", *"of", "space", *name, "enter")
+    await c.until(lambda: not isinstance(c.app.screen, ModalScreen), "that it is said")
+
+
+async def test_two_approvers_decide_from_the_inbox_with_their_tokens(tmp_path: Path) -> None:
+    masc, data = tmp_path / "elsewhere" / ".masc", tmp_path / "d"
+    write_approvers(data, "ann", "bob", level=1)
+    terms = Terms(quorum=2, level=1)
+    tasks = TaskCheckpoints(store_of(masc, {}), Policy((Rule(Ruling.ASK, agent="cleaner", terms=terms),)))
+    async with console(data, command_workspace(tmp_path / "w"), operator=Operator(data)) as c:
+        at_once(tasks.record("cleanup", 2, "DELETE FROM customers", "cleaner", "10,000 records will be deleted"))
+        register(data, masc)
+        await vote(c, "ann", "0 of 2 approvals")
+        await vote(c, "bob", "1 of 2 approvals")
+        step = await decided(c, tasks)
+        assert step.status is Status.COMPLETED and step.to_dict()["by"] == ["ann", "bob"]
 
 
 async def test_a_rejection_asks_for_its_reason(tmp_path: Path) -> None:

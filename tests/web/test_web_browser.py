@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from people import write_approvers
 from playwright.sync_api import Browser
 from web_support import RISE, Seen, browser, chromium, served, until
 
@@ -204,3 +205,14 @@ def test_a_page_in_korean(tmp_path: Path, seen: Seen) -> None:
         assert seen.page.evaluate("document.documentElement.lang") == "ko"
         seen.page.keyboard.insert_text("전세금 상한")
         seen.see("전세금 상한")
+
+
+def test_no_token_is_taken_on_a_page(tmp_path: Path, seen: Seen) -> None:
+    write_approvers(tmp_path / "data", "ann")
+    with served(tmp_path / "data") as server:
+        seen.enter(server)
+        seen.see("your question or job")
+        seen.type(RISE)
+        seen.see("? asks")
+        seen.type("/as ann /todo approve")
+        seen.see("A token is only taken at a terminal", without="Token of ann")

@@ -24,7 +24,7 @@ from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
-from hitl_tui.wording.inbox_rows import asked_words, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, votes_words, waits_words
 from hitl_tui.wording.status_words import fork_first
 
 if TYPE_CHECKING:
@@ -232,7 +232,10 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         if 0 <= row < len(self._views):
             view = self._views[row]
             where = f"{view.request.session} {self._titles.get(view.request.session, '')}"
-            rows = (asked_words(view), safe_text(where, multiline=False, limit=_LONGEST))
+            where = " · ".join(
+                filter(None, (safe_text(where.strip(), multiline=False, limit=_LONGEST), votes_words(view)))
+            )
+            rows = (asked_words(view), where)
             self.query_one("#inbox-one", Static).update(Content("\n".join(rows)))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
