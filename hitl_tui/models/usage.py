@@ -88,14 +88,13 @@ def counted(reported: Mapping[str, object] | None, sent: str, answered: str) -> 
     """Return the tokens of one call, not priced yet.
 
     Args:
-        reported: what the server counted; None where it didn't.
+        reported: what the server counted; None where it didn't. What it lacks is estimated.
         sent, answered: the texts, for an estimate.
     """
-    if reported:
-        given, made = (_count(reported.get(name)) for name in ("input_tokens", "output_tokens"))
-        if given or made:
-            return Usage(given, made, calls=1)
-    return Usage(tokens_in(sent), tokens_in(answered), calls=1, estimated=1)
+    given, made = (_count((reported or {}).get(name)) for name in ("input_tokens", "output_tokens"))
+    if given and made:
+        return Usage(given, made, calls=1)
+    return Usage(given or tokens_in(sent), made or tokens_in(answered), calls=1, estimated=1)
 
 
 def _count(value: object) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cli_support import Shell
-from scripted_model import Hangs, Reply, Says, ScriptedModel, scripted_model
+from scripted_model import Cuts, Fails, Garbage, Hangs, Reply, Says, ScriptedModel, scripted_model
 
 pytestmark = pytest.mark.long
 
@@ -192,6 +192,33 @@ def test_a_loop_of_calls_ends(desk: Desk) -> None:
     done = desk.approve()
     assert done["session_status"] == "finished"
     assert "Enough." in str(done["response"])
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (Fails(401), "refused the key in OPENAI_API_KEY."),
+        (Fails(429, retry_after=0.01), "is over its rate limit, after 2 retries"),
+        (Cuts(), "ended the connection in the middle of an answer."),
+        (Garbage(), "gave no answer"),
+        (Says("x" * 10_000_000, pieces=100_000), "gave an answer of more than 400,000 characters."),
+        (Says(""), "ended without an answer."),
+        (calls(("vat", '{"amount": ')), "called a tool with arguments that aren't JSON, twice."),
+    ],
+)
+def test_a_model_that_fails_in_a_step_is_one_sentence_and_the_step_is_tried_again(
+    desk: Desk, said: Reply, why: str
+) -> None:
+    failed = desk.begin(calls(("send", {"to": "ann@example.com"})), *[said] * 4)
+    failed = desk.answer("approve") if failed["questions"] else failed
+    (question,) = failed["questions"]
+    assert why in failed["todos"][0]["error"], failed["todos"]
+    assert "Traceback" not in str(failed)
+    assert desk.sent == ["ann@example.com: hello"]
+    desk.model.script[:] = [Says("Ann knows."), NOTHING]
+    done = desk.do(f"/todo retry 1 --digest {question['digest']}")
+    assert done["session_status"] == "finished", done
+    assert "Ann knows." in str(done["response"])
 
 
 def test_the_policy_denies_and_asks(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 
 import pytest
@@ -51,6 +52,13 @@ def test_a_server_that_counts_nothing_is_estimated() -> None:
     assert usage.output_tokens > 4
 
 
+def test_what_a_server_leaves_uncounted_is_estimated() -> None:
+    with scripted_model([Says("Four words of text.", usage=(0, 20))]) as model:
+        usage = ask(model).usage
+    assert (usage.estimated, usage.output_tokens) == (1, 20)
+    assert usage.input_tokens > 1
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -88,7 +96,11 @@ def test_what_is_no_form_is_none(said: Says) -> None:
         (Fails(503), "{host} failed (HTTP 503), after 0 retries."),
         (Cuts(), "{host} ended the connection in the middle of an answer."),
         (
-            Says("x" * (LARGEST + 10), pieces=50_000),
+            Says("x" * 10_000_000, pieces=50_000),
+            f"openai:scripted gave an answer of more than {LARGEST:,} characters.",
+        ),
+        (
+            Says(calls=(("add", '{"a": "' + "x" * 10_000_000),)),
             f"openai:scripted gave an answer of more than {LARGEST:,} characters.",
         ),
         (Says("half", finish="length"), "openai:scripted was cut off at 8,192 tokens."),
@@ -100,9 +112,24 @@ def test_each_failure_is_one_sentence(said: Reply, sentence: str) -> None:
     assert failure.value.message == sentence.format(host=model.url.split("/")[2])
 
 
-def test_garbage_is_a_failure() -> None:
-    with scripted_model([Garbage()]) as model, pytest.raises(ModelFailure):
+@pytest.mark.parametrize("body", ["<html>a proxy speaks</html>", "{}" * 5_000_000, ""])
+def test_garbage_is_a_failure(body: str) -> None:
+    with scripted_model([Garbage(body)]) as model, pytest.raises(ModelFailure):
         ask(model)
+
+
+@pytest.mark.parametrize(
+    ("provider", "package", "extra"),
+    [("openai", "langchain_openai", "openai"), ("anthropic", "langchain_anthropic", "anthropic"),
+     ("google_genai", "langchain_google_genai", "google")],
+)  # fmt: skip
+def test_a_package_that_is_missing_names_its_extra(
+    provider: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)  # as Python itself marks what can't be imported
+    with pytest.raises(MissingExtra) as missing:
+        ChatModel(ModelSettings(f"{provider}:x"), KEY)
+    assert missing.value.help == f'Install it with: pip install "hitl-tui[{extra}]"'
 
 
 def test_an_answer_that_takes_too_long_is_given_up() -> None:
