@@ -210,10 +210,12 @@ class Race:
         await self._wait(self.dice.choice((0.1, 0.2)))
         if self._focus() != "prompt":
             return
+        taken = len(world.app.taken)
         world.press("녕\r", "burst", 0, text=True)
         await self._wait(0.2)
         await world.still()
-        if self._focus() == "prompt" and world.prompt.text.strip():
+        returned = any(one.key == "returned" for one in world.app.taken[taken:])
+        if self._focus() == "prompt" and world.prompt.text.strip() and not returned:
             self.out.lost.append(f"Enter ended a syllable and sent nothing: {world.prompt.text!r}")
 
     async def _opens(self) -> None:
@@ -396,7 +398,9 @@ class Race:
             self._model_line(one, one.line)
         if one.field != "prompt":
             return
-        if one.key == "enter":
+        if one.key == "returned":
+            self._text, self._cursor = one.text, len(one.text)
+        elif one.key == "enter":
             if self._text.strip():
                 self._sent.append(self._text.strip())
                 self._text, self._cursor = "", 0

@@ -126,7 +126,7 @@ class Taken:
 
     Args:
         text: what it types; empty for a key that types nothing.
-        key: its name; `paste` for a paste.
+        key: its name; `paste` for a paste; `returned` for a line that nobody took and that is in the prompt again.
         field: id of the text field that took it; empty for none.
         focus: what had the focus: its id, or its class.
         line: the field itself where that is one line of a dialog.
@@ -230,6 +230,12 @@ class RaceApp(HitlApp):
             self.came += 1
         else:
             await super().on_event(event)
+
+    def draft(self, text: str) -> None:
+        """Put a line into the prompt: one that was sent and that nobody took is there again."""
+        super().draft(text)
+        if text and self.session_shown and self.session.query_one(Prompt).text == text:
+            self.taken.append(Taken(text, "returned", "prompt", "returned", None, ""))
 
     def took(self, event: Typed) -> Taken:
         """Return what a key is, and where it goes."""
