@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -16,6 +17,7 @@ from hitl_tui.commands.answer_commands import form_of
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.answer_parser import read_as
+from hitl_tui.core.interrupts.shape import Form
 from hitl_tui.core.json_text import names_digest, strict_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
@@ -27,6 +29,7 @@ from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.wording.inbox_rows import asked_words, call_rows, votes_words, waits_words
@@ -35,6 +38,7 @@ from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
 UNREADABLE, WAITS = 1, 3
 EDIT = "edit"
+_REFUSING = ("reject", "skip", "ignore", "stop")
 _MOST = 100_000
 
 
@@ -126,9 +130,21 @@ def _lines(job: Job, one: _Waiting) -> list[str]:
         " · ".join(filter(None, (one_line(where, 60), *stands))),
         f"  {asked_words(one.view)}",
         *(layout(call_rows(one.step.step), "  ") if one.step else ()),
-        f"  hitl-tui decide {request.id} approve{digest}{job.place}",
+        *(f"  hitl-tui decide {request.id} {answer}{digest}{job.place}" for answer in _answers(one.view)),
     ]
     return [shown(row) for row in rows]
+
+
+def _answers(view: RequestView) -> Sequence[str]:
+    """Return how a request is answered: what lets things go on, or each answer where none is the usual one."""
+    options = view.request.options
+    if Verdict.APPROVE in options:
+        return (Verdict.APPROVE,)
+    shape = Question(view).shape
+    if shape is None:
+        return options
+    ways = [one for one in shape.actions if not one.why_not]
+    return [f"{one.name} --args ANSWER" if one.wants.form is not Form.NONE else one.name for one in ways[:1]]
 
 
 async def _note_shown(job: Job, registry: SessionRegistry, found: list[_Waiting]) -> None:
@@ -186,7 +202,7 @@ def _check_seen(job: Job, found: _Waiting) -> None:
     request, given = found.request, job.arguments
     if given.digest and not names_digest(given.digest, request.digest):
         raise Refused(Message("The question changed since it was shown; read it again, then decide."), reason="stale")
-    if given.digest or request.risk_class is not Risk.HIGH or given.answer in ("reject", "skip"):
+    if given.digest or request.risk_class is not Risk.HIGH or given.answer in _REFUSING:
         return
     if not is_terminal(sys.stdin):
         raise Refused(
@@ -271,7 +287,7 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         job.out.document({"status": "decided", "message": result.message, "id": request.id, **result.data})
     else:
         job.out.lines([shown(translate(result.message))])
-    return DONE
+    return WAITS if result.data.get("needed") else DONE
 
 
 def _verdict(request: Request, answer: str) -> Verdict:

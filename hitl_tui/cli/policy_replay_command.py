@@ -72,7 +72,7 @@ def _read(name: str) -> WorkspaceConfig:
     content = content_of(path)
     if content is None:
         raise BadInput(Message("There is no file {}.", one_line(name, 200)))
-    return parse_content(content)
+    return parse_content(content, name)
 
 
 def _difference_line(one: Difference) -> str:

@@ -22,7 +22,7 @@ from hitl_tui.version import __version__
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job
 
-ANSWERS = ("approve", "reject", "edit", "respond", "skip")
+ANSWERS = ("approve", "reject", "edit", "respond", "skip", "ignore", "retry", "use_as_done", "do_again", "stop")
 """How `decide` answers."""
 RISKS = ("low", "medium", "high")
 HOOKS = ("claude-code", "command")
@@ -289,13 +289,19 @@ _ROWS = (
         "inbox_commands:decide",
         "REQUEST ANSWER",
         "answer something that waits, by the id that inbox prints",
-        "REQUEST approve|reject|edit|respond|skip [--digest D] [--reason TEXT] [--args JSON|@FILE]\n"
-        "                       [--workspace DIR] [--data DIR] [--as NAME | --approver NAME] [--json]",
+        "REQUEST approve|reject|edit|respond|skip|ignore|retry|use_as_done|do_again|stop\n"
+        "                       [--digest D] [--reason TEXT] [--args JSON|@FILE] [--workspace DIR] [--data DIR]\n"
+        "                       [--as NAME | --approver NAME] [--json]",
         "Answer something that waits, of a session or of any agent. Without a terminal, what is of high risk takes\n"
         "the digest of what was shown.",
         (
             option("request", metavar="REQUEST", help="the id of the request"),
-            option("answer", metavar="ANSWER", choices=ANSWERS, help="approve, reject, edit, respond or skip"),
+            option(
+                "answer",
+                metavar="ANSWER",
+                choices=ANSWERS,
+                help="the answer; the last four are for what failed or may have happened",
+            ),
             option("--digest", metavar="D", default="", help="the digest of what was shown"),
             option("--reason", metavar="TEXT", default="", help="why"),
             option(

@@ -52,8 +52,12 @@ def load_config(workspace: Path) -> WorkspaceConfig:
     return parse_content(content_of(workspace / FILE_NAME))
 
 
-def parse_content(content: bytes | None) -> WorkspaceConfig:
+def parse_content(content: bytes | None, name: str = FILE_NAME) -> WorkspaceConfig:
     """Return what the bytes of a hitl.toml declare; for None, no such file, the defaults.
+
+    Args:
+        content: the bytes.
+        name: what messages call the file.
 
     Raises:
         ConfigError: they can't be used; one sentence with file and line.
@@ -64,10 +68,9 @@ def parse_content(content: bytes | None) -> WorkspaceConfig:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(
-            Message("{} line {}: the file must be UTF-8, but this line is not.", FILE_NAME, line)
-        ) from error
-    return parse_config(text, FILE_NAME)
+        name = safe_text(name, multiline=False, limit=200)
+        raise ConfigError(Message("{} line {}: the file must be UTF-8, but this line is not.", name, line)) from error
+    return parse_config(text, name)
 
 
 def parse_config(text: str, name: str) -> WorkspaceConfig:

@@ -124,15 +124,44 @@ def test_a_sessions_step_is_decided_as_in_its_session(
     assert answer != "edit" or todo["description"] == "rent"
 
 
+def test_a_vote_that_others_have_to_join_leaves_it_waiting(shell: Shell, tmp_path: Path) -> None:
+    work = tmp_path / "quorum"
+    work.mkdir()
+    (work / "hitl.toml").write_text('[[policy]]\nteam = "search_team"\ndecision = "ask"\nquorum = 2\n')
+    (work / "rules.md").write_text("Staff have 24 days off.\n", encoding="utf-8")
+    shell.run("approver", "add", "ann")
+    shell.run("run", "How many days off do staff have?", "--workspace", str(work), "--json")
+    (question,) = waiting(shell)
+    assert "0 of 2 approvals" in shell.run("inbox").out
+    ran = shell.run("decide", question["id"], "approve", "--digest", question["digest"])
+    assert (ran.code, ran.out.splitlines()[-1]) == (3, "Recorded; 1 more needed to approve.")
+    assert "1 of 2 approvals" in shell.run("inbox").out
+
+
 def test_what_a_team_asks_takes_a_response(shell: Shell) -> None:
     (shell.workspace / "asks.py").write_text(ASKS)
     shell.run("attach", "asks.py:graph", "--input", "{}", "--json")
     (question,) = waiting(shell)
+    assert f"hitl-tui decide {question['id']} respond --args ANSWER" in shell.run("inbox").out
     answer = ("respond", "--args", "three boxes", "--digest", question["digest"], "--json")
     assert shell.run("decide", question["id"], *answer).code == 0
     assert waiting(shell) == []
     (todo,) = shell.run("show", "s1", "--json").json["todos"]
     assert todo["result"]["summary"] == "said: three boxes"
+
+
+def test_what_failed_is_retried_or_stopped(shell: Shell) -> None:
+    (shell.workspace / "fails.py").write_text(ASKS.replace("lambda state: {", "lambda state: 1 / 0 and {"))
+    shell.run("attach", "fails.py:graph", "--input", "{}", "--json")
+    (question,) = waiting(shell)
+    offered = shell.run("inbox").out
+    for answer in question["options"]:
+        assert f"hitl-tui decide {question['id']} {answer}" in offered
+    assert "approve" not in offered.splitlines()[-2]
+    ran = shell.run("decide", question["id"], "approve", "--digest", question["digest"])
+    assert (ran.code, "it takes retry, skip, stop" in ran.err) == (2, True)
+    assert shell.run("decide", question["id"], "stop").code == 0
+    assert waiting(shell) == []
 
 
 def test_what_expires_first_comes_first_and_words_filter(shell: Shell, ask: Ask, tmp_path: Path) -> None:

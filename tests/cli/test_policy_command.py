@@ -190,3 +190,4 @@ def test_replay_needs_rules_that_can_be_used(shell: Shell, tmp_path: Path) -> No
     for arguments in ((), ("--policy", "nowhere.toml"), ("--policy", str(tmp_path / "bad.toml"))):
         ran = shell.run("policy", "replay", *arguments)
         assert (ran.code, ran.out, "Traceback" in ran.err) == (2, "", False)
+    assert f"{tmp_path / 'bad.toml'} line 1: " in ran.err
