@@ -23,7 +23,7 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Kind, Request, Verdict, closed_words, name_of
+from hitl_tui.core.requests import Kind, Outcome, Request, Verdict, closed_words, name_of
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
@@ -268,7 +268,7 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         snapshot = await session.settled() if session.owned else session.snapshot
         question = next((q for q in snapshot.questions if q.id == request.id), None)
         if question is None:
-            raise Refused(Message("This question was replaced ({}); look at the new one.", request.id), reason="gone")
+            raise await _gone(registry, request)
         if request.kind is Kind.INTERRUPT:
             reading = read_as(form_of(question), given.answer, text or given.reason)
             result = await handler.answer(question, reading.value, reading.action)
@@ -288,6 +288,15 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
     else:
         job.out.lines([shown(translate(result.message))])
     return WAITS if result.data.get("needed") else DONE
+
+
+async def _gone(registry: SessionRegistry, request: Request) -> Refused:
+    """Return what is said to somebody whose question went while they answered."""
+    now = utc_now()
+    view = await registry.ledger.request(request.id, now)
+    if view is None or view.resolution.outcome is Outcome.PENDING:
+        return Refused(Message("This question was replaced ({}); look at the new one.", request.id), reason="gone")
+    return Refused(closed_words(view.request, view.resolution, now), reason="late")
 
 
 def _verdict(request: Request, answer: str) -> Verdict:

@@ -117,8 +117,11 @@ class _Command:
         at_once(self._tasks.was_shown(step, step.agent, _CHANNEL))
         if not given.json:
             text = safe_text(f"{step.message} (task: {step.task_id}, step: {step.step})", multiline=False)
-            self._out.lines([f"⏸️ Interrupt: {text}"])
-        return self._outcome(step, hint=True)
+            hint = _("To approve it: masc-checkpoint --task-id {task} --step {step} --approve")
+            self._out.lines([f"⏸️ Interrupt: {text}", hint.format(task=step.task_id, step=step.step)])
+            if given.wait is None:
+                return _code(step)
+        return self._outcome(step)
 
     def _decide(self) -> int:
         given = self._given
@@ -165,9 +168,8 @@ class _Command:
             if one.status is Status.INTERRUPTED:
                 await self._tasks.was_shown(one, operator_of(self._given.by, self._environ, self._data).name, _CHANNEL)
 
-    def _outcome(self, step: Checkpoint, *, hint: bool = False) -> int:
+    def _outcome(self, step: Checkpoint) -> int:
         """Wait where that is wanted, and say how a step stands."""
-        given = self._given
         found = self._wait_for(lambda: at_once(self._tasks.the_step(step.task_id, step.step))) or step
         texts = {
             Status.COMPLETED: _("Approved {name} by {by}"),
@@ -180,9 +182,6 @@ class _Command:
             return self._say(found, _("Rejected {name}: {task} ended with another step"))
         if found.view is None:
             return self._say(found, _("Recorded step {step} of {task}: {action}"))
-        if hint and found.status is Status.INTERRUPTED and not given.json:
-            said = _("To approve it: masc-checkpoint --task-id {task} --step {step} --approve")
-            return self._say(found, said)
         return self._say(found, texts[found.status])
 
     def _wait_for(self, look: _Look) -> Checkpoint | None:

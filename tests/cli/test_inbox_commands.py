@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,17 @@ def test_a_vote_that_others_have_to_join_leaves_it_waiting(shell: Shell, tmp_pat
     ran = shell.run("decide", question["id"], "approve", "--digest", question["digest"])
     assert (ran.code, ran.out.splitlines()[-1]) == (3, "Recorded; 1 more needed to approve.")
     assert "1 of 2 approvals" in shell.run("inbox").out
+
+
+def test_of_many_at_once_all_but_one_are_told_who_answered(shell: Shell) -> None:
+    shell.run("run", "What is the legal cap on a rent increase?", "--json")
+    (question,) = waiting(shell)
+    answers = [("reject", "--reason", "no"), ("approve",)] * 2
+    with ThreadPoolExecutor() as pool:
+        ran = list(pool.map(lambda answer: shell.process("decide", question["id"], *answer), answers))
+    late = [one for one in ran if one.code != 0]
+    assert len(late) == len(ran) - 1, ran
+    assert all("Answered already: 001 was" in one.err for one in late), late
 
 
 def test_what_a_team_asks_takes_a_response(shell: Shell) -> None:

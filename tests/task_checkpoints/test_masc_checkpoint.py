@@ -68,6 +68,17 @@ def test_an_interrupt_waits_and_an_approval_carries_its_value(run: Run) -> None:
     assert document(out)["checkpoint"]["resume_value"] == {"limit": 500}
 
 
+def test_who_waits_is_told_first_how_it_is_approved(run: Run) -> None:
+    code, out, _ = run("--step", "2", *STEP, "--interrupt", "Delete?", "--wait", "0.1")
+    assert (code, out.splitlines()[1:]) == (
+        3,
+        [
+            "To approve it: masc-checkpoint --task-id clean --step 2 --approve",
+            "Waiting for 1 more to decide about clean.2",
+        ],
+    )
+
+
 def test_a_rejection_ends_the_task(run: Run) -> None:
     run("--step", "1", *STEP, "--interrupt", "Delete?")
     assert run("--reject", "--reason", "no backup")[0] == 4
