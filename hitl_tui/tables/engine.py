@@ -10,11 +10,11 @@ import csv
 import io
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import chain, dropwhile, islice
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.messages import Message
@@ -59,12 +59,20 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+class Stoppable(Protocol):
+    """Something that is at work on a query."""
+
+    def stop(self) -> None:
+        """End it, from another thread."""
+        ...
+
+
 class Stop:
     """Ends what one call asks of DuckDB: the engines that are open, and those that it would open later."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: set[Engine] = set()
+        self._open: set[Stoppable] = set()
         self._stopped = False
 
     def __call__(self) -> None:
@@ -75,8 +83,8 @@ class Stop:
                 one.stop()
 
     @contextmanager
-    def watched(self, opened: Engine) -> Iterator[None]:
-        """Stop an engine when this is called while it is open.
+    def watched(self, opened: Stoppable) -> Iterator[None]:
+        """Stop an engine, or a process, when this is called while it is open.
 
         Raises:
             TableError: it was called already.
@@ -95,6 +103,11 @@ class Stop:
 _stop: ContextVar[Stop] = ContextVar("stop")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+def watched(opened: Stoppable) -> AbstractContextManager[None]:
+    """Return a context within which something ends when the waiting of `in_thread` is cancelled."""
+    return _stop.get(Stop()).watched(opened)
 
 
 async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -198,7 +211,7 @@ def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Eng
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         opened = Engine(connection, seconds)
-        with _stop.get(Stop()).watched(opened):
+        with watched(opened):
             yield opened
     finally:
         connection.close()

@@ -1,23 +1,26 @@
 """SQL that somebody wrote about tables of a folder: what may be written, how it is run, and what there is to ask.
 
-It runs in the same engine as queries that are read out of a question: nothing but the tables that it names can be read,
-and nothing can be written, installed or set.
+It runs in the same engine as queries that are read out of a question, in a process of its own: nothing but the tables
+that it names can be read, nothing can be written, installed or set, and time and memory are bounded.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
+from hitl_tui.tables import query_process
+from hitl_tui.tables.engine import SECONDS, Result, TableError, quote, watched
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.profile import Column, Table, profiles
 
@@ -26,6 +29,8 @@ LONGEST = 20_000
 MOST_ROWS = 200
 _MOST_TABLES, _MOST_COLUMNS, _MOST_VALUES = 30, 60, 8
 _LONGEST_VALUE = 40
+_START = 10.0
+"""Seconds beyond those of the query that its process may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +86,20 @@ def check_query(sql: str, workspace: Path) -> None:
     """
     check_select(sql)
     try:
-        with _opened(sql, tables_of(workspace)) as (opened, _):
-            opened.ask(f"EXPLAIN {sql}")
+        _asked(sql, tables_of(workspace), check=True)
     except TableError as error:
         raise BadInput(error.message) from error
 
 
 def run_query(sql: str, workspace: Path) -> Written:
-    """Return what a query gives.
+    """Return what a query gives, its cells as people read them.
 
     Raises:
         BadInput: it isn't one that only reads, or names a table that isn't there.
-        TableError: it can't be run, or took too long.
+        TableError: it can't be run, or took too long or too much.
     """
     check_select(sql)
-    with _opened(sql, tables_of(workspace)) as (opened, tables):
-        return Written(opened.ask(sql, MOST_ROWS), tuple(tables))
+    return _asked(sql, tables_of(workspace), check=False)
 
 
 def described(workspace: Path) -> str:
@@ -111,15 +114,48 @@ def described(workspace: Path) -> str:
     return "\n".join(lines)
 
 
-@contextmanager
-def _opened(sql: str, tables: Mapping[str, Table]) -> Iterator[tuple[Engine, Sequence[Table]]]:
-    """Open an engine that sees the tables which a query names, as views of their cleaned rows."""
-    wanted = {name: table for name, table in tables.items() if name in _named(sql, tables)}
-    with engine([table.file for table in wanted.values()]) as opened:
-        for number, (name, table) in enumerate(wanted.items()):
-            opened.load(f"source {number}", table.file, table.sheet)
-            opened.ask(f"CREATE VIEW {quote(name)} AS {table.sql.format(source=quote(f'source {number}'))}")
-        yield opened, list(wanted.values())
+def _asked(sql: str, tables: Mapping[str, Table], *, check: bool) -> Written:
+    """Ask in a process of its own, which sees the tables that a query names as views of their cleaned rows."""
+    named = _named(sql, tables)
+    wanted = {name: table for name, table in tables.items() if name in named}
+    request = {
+        "sql": sql,
+        "check": check,
+        "limit": MOST_ROWS,
+        "tables": [
+            {**asdict(table.file), "absolute": str(table.file.absolute), "name": name, "sheet": table.sheet,
+             "sql": table.sql}
+            for name, table in wanted.items()
+        ],
+    }  # fmt: skip
+    command = [sys.executable, "-P", "-X", "utf8", "-m", query_process.__name__]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process, watched(_Process(process)):
+        try:
+            said, _ = process.communicate(json.dumps(request).encode(), SECONDS + _START)
+        except subprocess.TimeoutExpired as error:
+            raise TableError(Message("The query took longer than {} seconds.", int(SECONDS))) from error
+        finally:
+            process.kill()
+    try:
+        answer = json.loads(said)
+    except ValueError as error:
+        raise TableError(Message("The query needed too much memory, or was stopped.")) from error
+    if answer.get("late"):
+        raise TableError(Message("The query took longer than {} seconds.", int(SECONDS)))
+    if "error" in answer:
+        raise TableError(Message("The query can't be run: {}.", one_line(answer["error"], 300).rstrip(".")))
+    rows = tuple(map(tuple, answer["rows"]))
+    return Written(Result(tuple(answer["names"]), rows, answer["more"]), tuple(wanted.values()))
+
+
+@dataclass(frozen=True)
+class _Process:
+    """A query's process, as something that can be stopped."""
+
+    process: subprocess.Popen[bytes]
+
+    def stop(self) -> None:
+        self.process.kill()
 
 
 def _named(sql: str, tables: Mapping[str, Table]) -> set[str]:

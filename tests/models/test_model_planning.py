@@ -325,7 +325,7 @@ def test_a_question_about_a_table_becomes_sql_that_is_shown_and_runs(desk: Desk)
         ("SELECT 1; SELECT 2", "Only one SELECT can be asked of tables."),
         ("COPY sales TO 'sales.csv'", "Only one SELECT can be asked of tables."),
         ("DROP TABLE sales", "Only one SELECT can be asked of tables."),
-        ("SELECT * FROM read_text('/etc/passwd')", "The table can't be read: Permission Error"),
+        ("SELECT * FROM read_text('/etc/passwd')", "The query can't be run: Permission Error"),
         ("SELEC", "The query can't be read: Parser Error"),
     ],
 )

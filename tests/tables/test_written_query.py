@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import resource
+import time
 from pathlib import Path
 
 import pytest
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.tables.engine import TableError
+from hitl_tui.tables.engine import SECONDS, TableError
 from hitl_tui.tables.written_query import check_query, described, run_query, tables_of
 
 
@@ -26,7 +28,7 @@ def test_several_tables_are_joined_by_the_names_they_are_told_by(folder: Path) -
     sql = "SELECT c.country, sum(s.amount) AS total FROM sales_2026 s JOIN Cities c USING (city) GROUP BY ALL"
     check_query(sql, folder)
     written = run_query(sql, folder)
-    assert written.result.rows == (("KR", 1280.0),)
+    assert written.result.rows == (("KR", "1280"),)
     assert {table.file.path for table in written.tables} == {"sales 2026.csv", "cities.csv"}
 
 
@@ -85,3 +87,34 @@ def test_whatever_is_not_one_query_is_refused(folder: Path, sql: str) -> None:
 def test_nothing_else_can_be_read(folder: Path, sql: str) -> None:
     with pytest.raises((BadInput, TableError)):
         run_query(sql.format(folder=folder), folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT length(repeat('x', 100000000) || city) FROM cities, range(100)",
+        "SELECT repeat('x', 300000000) FROM cities",
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+    ],
+)
+def test_a_query_that_takes_too_much_ends_and_takes_nothing_with_it(folder: Path, sql: str) -> None:
+    began = time.monotonic()
+    try:
+        run_query(sql, folder)
+    except TableError as error:
+        assert "Traceback" not in error.message
+    assert time.monotonic() - began < SECONDS + 15
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 3 << 20  # KiB
+
+
+def test_a_file_of_the_folder_is_never_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "duckdb.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(folder)
+    assert run_query("SELECT count(*) FROM cities", folder).result.rows == (("2",),)
+
+
+def test_what_a_cell_holds_is_shown_harmlessly(folder: Path) -> None:
+    (folder / "odd.csv").write_text('name,n\n"\x1b[31mred | blue",1\n"two\nlines",2\n')
+    names = [row[0] for row in run_query("SELECT name FROM odd ORDER BY n", folder).result.rows]
+    assert names == ["␛[31mred / blue", "two lines"]

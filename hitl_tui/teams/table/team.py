@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,6 @@ from hitl_tui.teams.contract import (
 from hitl_tui.teams.function_team import FunctionTeam
 
 _SHOWN = 50
-_LONGEST_CELL = 200
 
 
 class TableTeam(Team):
@@ -123,7 +121,7 @@ async def _ask(context: TeamContext) -> TeamResult:
     question = str(context.task.arguments.get("question", ""))
     korean = language_of(question or context.task.query) == "ko"
     result, tables = written.result, written.tables
-    rows = [[_plain(value) for value in row] for row in result.rows]
+    rows = result.rows
     names = ", ".join(table.name for table in tables)
     if len(rows) == 1 and len(result.names) == 1:
         answer = [f"{result.names[0]}: **{rows[0][0]}** [`{names}`]"]
@@ -131,7 +129,7 @@ async def _ask(context: TeamContext) -> TeamResult:
         count = f"{len(rows)}{'+' if result.more else ''}"
         counted = f"{count}행" if korean else f"{count} row{'' if count == '1' else 's'}"
         body = ["| " + " | ".join(row) + " |" for row in rows[:_SHOWN]]
-        head = ["| " + " | ".join(map(_plain, result.names)) + " |", "|" + " --- |" * len(result.names)]
+        head = ["| " + " | ".join(result.names) + " |", "|" + " --- |" * len(result.names)]
         answer = [f"{counted} [`{names}`]", "", *(head + body if rows else [])]
     said = "실행한 질의" if korean else "The query that ran"
     shown = f"**{said}**\n\n```sql\n{sql}\n```"
@@ -143,17 +141,6 @@ async def _ask(context: TeamContext) -> TeamResult:
     text = "\n".join([*(answer if rows else brief.absent), "", shown, ""])
     citations = tuple(Citation(table.file.path, 0, 0, sql) for table in tables)
     return TeamResult(text, data, citations, summary=answer[0].replace("*", "") if rows else "", found=bool(rows))
-
-
-def _plain(value: object) -> str:
-    """Return a cell as people read it."""
-    if value is None:
-        return "–"
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else f"{value:.10g}"
-    return " ".join(str(value).split()).replace("|", "/")[:_LONGEST_CELL]
 
 
 def teams(sources: TeamSources) -> list[Team]:

@@ -1,0 +1,70 @@
+"""A process that runs one written query: what it may take of the machine ends with it.
+
+DuckDB counts neither the memory of every text that a query makes, nor looks up from it when it is interrupted. Here the
+system bounds the memory, and whoever began the process ends it. A request comes as JSON on standard input; its rows, as
+people read them, or why there are none, go to standard output.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import resource
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.tables.engine import SECONDS, TableError, engine, quote
+from hitl_tui.tables.files import TableFile
+
+ADDRESSES = 3 << 30
+"""Bytes that the process may map, its programs among them."""
+_LONGEST_CELL = 200
+
+
+def main() -> None:
+    """Answer one request."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    bound = ADDRESSES if most == resource.RLIM_INFINITY else min(ADDRESSES, most)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, most))
+    try:
+        answer = _answer(json.load(sys.stdin))
+    except TableError as error:
+        late = type(error.__cause__).__name__ == "InterruptException"
+        answer = {"error": str(error.__cause__ or error.message).split("\n")[0], "late": late}
+    except MemoryError:
+        answer = {"error": "out of memory"}
+    json.dump(answer, sys.stdout)
+
+
+def _answer(given: Mapping[str, Any]) -> dict[str, Any]:
+    files = [_file(table) for table in given["tables"]]
+    with engine(files, SECONDS) as opened:
+        for number, (table, file) in enumerate(zip(given["tables"], files, strict=True)):
+            opened.load(f"source {number}", file, table["sheet"])
+            rows = table["sql"].format(source=quote(f"source {number}"))
+            opened.ask(f"CREATE VIEW {quote(table['name'])} AS {rows}")
+        result = opened.ask(("DESCRIBE " if given["check"] else "") + given["sql"], given["limit"])
+    rows = [[plain(value) for value in row] for row in result.rows]
+    return {"names": [plain(name) for name in result.names], "rows": rows, "more": result.more}
+
+
+def _file(table: Mapping[str, Any]) -> TableFile:
+    return TableFile(table["path"], Path(table["absolute"]), table["kind"], table["size"], table["mtime_ns"])
+
+
+def plain(value: object) -> str:
+    """Return a cell as people read it."""
+    if value is None:
+        return "–"
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:.10g}"
+    return one_line(" ".join(str(value)[: 10 * _LONGEST_CELL].replace("|", "/").split()), _LONGEST_CELL)
+
+
+if __name__ == "__main__":
+    main()
