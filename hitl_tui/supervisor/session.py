@@ -368,6 +368,9 @@ class Session(SessionView):
             )
         except HitlError as error:
             log.info("no follow-up for %s: %s", todo.id, error.message)
+            self.activity.write(
+                todo.id, "note", Message("Whether the plan should change wasn't found out: {}", error.message)
+            )
             return None
 
     # Opening, restoring, closing -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cli_support import Ran, Shell
-from scripted_model import Cuts, Fails, Reply, Says, ScriptedModel, scripted_model
+from scripted_model import Cuts, Fails, Garbage, Reply, Says, ScriptedModel, scripted_model
 
 pytest.importorskip("langchain_openai")
 
@@ -193,6 +193,21 @@ def test_a_result_may_lead_to_a_proposal(desk: Desk) -> None:
     assert "Step todo_001 has ended" in told
     used = desk.do("/model")["used_by"]
     assert used["todo_001"]["calls"] == 1
+
+
+@pytest.mark.parametrize(
+    "said", [Fails(401), Fails(503), Cuts(), Garbage(), Says("No."), changes({"kind": "remove", "todo": "todo_009"})]
+)
+def test_a_model_that_fails_after_a_step_costs_no_result(desk: Desk, said: Reply) -> None:
+    script(desk, plan(FIND))
+    desk.run()
+    script(desk, said)
+    done = desk.do("/todo approve")
+    assert (done["todos"][0]["status"], done["session_status"]) == ("completed", "finished")
+    assert "5%" in done["response"]
+    log = (desk.shell.data / "sessions" / "s1" / "activity.log").read_text()
+    assert "openai:scripted" in log or "127.0.0.1" in log
+    assert "Traceback" not in log
 
 
 def proposed_three(desk: Desk) -> dict[str, Any]:
