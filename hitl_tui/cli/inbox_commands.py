@@ -27,6 +27,7 @@ from hitl_tui.core.requests import Kind, Outcome, Request, Verdict, closed_words
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
+from hitl_tui.policy.approvers import ApproverFile, Approvers
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
@@ -101,7 +102,8 @@ async def inbox(job: Job) -> int:
         else:
             _print_problems(job, registry)
             job.err.lines([shown(translate(said)) for said in await registry.inbox_warnings()])
-            job.out.lines([*(line for one in found for line in _lines(job, one)), shown(translate(message))])
+            people = ApproverFile(job.data).current
+            job.out.lines([*(line for one in found for line in _lines(job, one, people)), shown(translate(message))])
         await _note_shown(job, registry, found)
         return WAITS if found else _code_of(registry)
 
@@ -120,8 +122,9 @@ def _print_problems(job: Job, registry: SessionRegistry) -> None:
     job.err.lines([shown(translate(problem)) for problem in registry.tasks.problems])
 
 
-def _lines(job: Job, one: _Waiting) -> list[str]:
+def _lines(job: Job, one: _Waiting, people: Approvers) -> list[str]:
     request = one.request
+    nobody = people.shortfall(request.terms, request.requester)
     bound = request.risk_class is Risk.HIGH and not is_terminal(sys.stdout)
     digest = f" --digest {request.digest[:16]}" if bound else ""
     where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
@@ -130,6 +133,7 @@ def _lines(job: Job, one: _Waiting) -> list[str]:
         " · ".join(filter(None, (one_line(where, 60), *stands))),
         f"  {asked_words(one.view)}",
         *(layout(call_rows(one.step.step), "  ") if one.step else ()),
+        *([f"  {translate(nobody)}"] if nobody else ()),
         *(f"  hitl-tui decide {request.id} {answer}{digest}{job.place}" for answer in _answers(one.view)),
     ]
     return [shown(row) for row in rows]

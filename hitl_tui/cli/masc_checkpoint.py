@@ -21,7 +21,7 @@ from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy
-from hitl_tui.core.requests import Verdict
+from hitl_tui.core.requests import Verdict, needs_verified
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, translate, using
 from hitl_tui.ledger.entry_files import at_once
@@ -118,7 +118,8 @@ class _Command:
         if not given.json:
             text = safe_text(f"{step.message} (task: {step.task_id}, step: {step.step})", multiline=False)
             hint = _("To approve it: masc-checkpoint --task-id {task} --step {step} --approve")
-            self._out.lines([f"⏸️ Interrupt: {text}", hint.format(task=step.task_id, step=step.step)])
+            said = hint.format(task=step.task_id, step=step.step)
+            self._out.lines([f"⏸️ Interrupt: {text}", said, *self._shortfall(step)])
             if given.wait is None:
                 return _code(step)
         return self._outcome(step)
@@ -129,9 +130,19 @@ class _Command:
         value = _value(given.value)
         verdict = Verdict.APPROVE if given.approve else Verdict.REJECT
         if not given.json:
-            self._out.lines(_described(step))
+            self._out.lines([*_described(step), *self._shortfall(step)])
         done = at_once(self._tasks.decide(step, verdict, self._who(), _CHANNEL, reason=given.reason or "", value=value))
         return self._outcome(done)
+
+    def _shortfall(self, step: Checkpoint) -> list[str]:
+        """Return why nobody here can approve a step, in a line; nothing where they can."""
+        if step.view is None or not needs_verified(step.view.request.terms):
+            return []
+        from hitl_tui.policy.approvers import ApproverFile
+
+        request = step.view.request
+        said = ApproverFile(self._data).current.shortfall(request.terms, request.requester)
+        return [safe_text(translate(said), multiline=False)] if said else []
 
     def _who(self) -> Identity:
         """Return who decides.

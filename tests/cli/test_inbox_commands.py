@@ -130,10 +130,11 @@ def test_a_vote_that_others_have_to_join_leaves_it_waiting(shell: Shell, tmp_pat
     work.mkdir()
     (work / "hitl.toml").write_text('[[policy]]\nteam = "search_team"\ndecision = "ask"\nquorum = 2\n')
     (work / "rules.md").write_text("Staff have 24 days off.\n", encoding="utf-8")
-    shell.run("approver", "add", "ann")
     shell.run("run", "How many days off do staff have?", "--workspace", str(work), "--json")
     (question,) = waiting(shell)
-    assert "0 of 2 approvals" in shell.run("inbox").out
+    assert "Nobody can approve this: it takes 2 approvers" in shell.run("inbox").out
+    shell.run("approver", "add", "ann")
+    assert "0 of 2 approvals" in (listed := shell.run("inbox").out) and "Nobody" not in listed
     ran = shell.run("decide", question["id"], "approve", "--digest", question["digest"])
     assert (ran.code, ran.out.splitlines()[-1]) == (3, "Recorded; 1 more needed to approve.")
     assert "1 of 2 approvals" in shell.run("inbox").out

@@ -79,6 +79,15 @@ def test_who_waits_is_told_first_how_it_is_approved(run: Run) -> None:
     )
 
 
+def test_what_nobody_here_can_approve_is_named(run: Run, tmp_path: Path) -> None:
+    Path("hitl.toml").write_text('[[policy]]\nagent = "cleaner"\ndecision = "ask"\nquorum = 2\n')
+    why = "Nobody can approve this: it takes 2 approvers; known here: 1."
+    assert why in run("--step", "1", *STEP, "--interrupt", "Delete?")[1]
+    assert why in run("--approve")[1]
+    write_approvers(tmp_path / "data", "ann")
+    assert "Nobody" not in run("--step", "2", *STEP, "--interrupt", "Delete?")[1]
+
+
 def test_a_rejection_ends_the_task(run: Run) -> None:
     run("--step", "1", *STEP, "--interrupt", "Delete?")
     assert run("--reject", "--reason", "no backup")[0] == 4
