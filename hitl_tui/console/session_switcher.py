@@ -269,11 +269,14 @@ class SessionSwitcher:
     async def _decide_step(self, waiting: WaitingStep) -> None:
         """Show a step of an agent's task, and say of it what the operator says; what was edited is shown anew."""
         from hitl_tui.console.dialogs.task_step_dialog import CallDialog, Said, TaskStepDialog
+        from hitl_tui.policy.approvers import ApproverFile
 
         app, draft = self._app, None
         while True:
             await app.engine.step_was_shown(waiting)
-            said = await app.push_screen_wait(TaskStepDialog(waiting))
+            request, people = waiting.view.request, ApproverFile(app.options.data).current
+            nobody = people.shortfall(request.terms, request.requester)
+            said = await app.push_screen_wait(TaskStepDialog(waiting, nobody))
             if said is None:
                 return
             try:

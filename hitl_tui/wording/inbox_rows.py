@@ -33,8 +33,14 @@ def asked_words(view: RequestView) -> str:
     return safe_text(f"{asks_words(Question(view))} {about}", multiline=False)
 
 
-def step_rows(step: Checkpoint, folder: str) -> list[Row]:
-    """Return a step of an agent's task: what would run, what the agent says, who asks, and what it takes."""
+def step_rows(step: Checkpoint, folder: str, nobody: str = "") -> list[Row]:
+    """Return a step of an agent's task: what would run, what the agent says, who asks, and what it takes.
+
+    Args:
+        step: the step.
+        folder: where its task is.
+        nobody: why nobody can approve it; empty where somebody can.
+    """
     rows = [labelled(_("action"), safe_text(step.action), exact=True), *call_rows(step)]
     said = ((_("the agent says"), step.message), (_("agent"), step.agent), (_("folder"), folder))
     rows += [labelled(label, safe_text(text), exact=True) for label, text in said]
@@ -44,7 +50,7 @@ def step_rows(step: Checkpoint, folder: str) -> list[Row]:
     terms = view.request.terms
     if terms.quorum > 1 or terms.level:
         takes = _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level)
-        rows.append(labelled(_("takes"), takes))
+        rows.append(labelled(_("takes"), "\n".join(filter(None, (takes, translate(nobody))))))
     rows += [labelled(d.said, safe_text(" · ".join(filter(None, (d.by, d.reason))))) for d in view.decisions]
     if step.value is not None:
         rows.append(labelled(_("value"), value_text(step.value), exact=True))

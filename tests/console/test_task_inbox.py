@@ -15,6 +15,7 @@ from textual.widgets import DataTable, Static
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, WordsDialog
 from hitl_tui.console.dialogs.task_step_dialog import CallDialog, TaskStepDialog
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_types import JsonObject
@@ -92,12 +93,16 @@ async def vote(c: Console, name: str, stands: str) -> None:
 
 async def test_two_approvers_decide_from_the_inbox_with_their_tokens(tmp_path: Path) -> None:
     masc, data = tmp_path / "elsewhere" / ".masc", tmp_path / "d"
-    write_approvers(data, "ann", "bob", level=1)
     terms = Terms(quorum=2, level=1)
     tasks = TaskCheckpoints(store_of(masc, {}), Policy((Rule(Ruling.ASK, agent="cleaner", terms=terms),)))
     async with console(data, command_workspace(tmp_path / "w"), operator=Operator(data)) as c:
         at_once(tasks.record("cleanup", 2, "DELETE FROM customers", "cleaner", "10,000 records will be deleted"))
         register(data, masc)
+        await open_step(c)
+        rows = {row.label: row.text.plain for row in c.app.screen.query_one(Rows).rows}
+        assert "Nobody can approve this" in rows["takes"]
+        await c.press("escape")
+        write_approvers(data, "ann", "bob", level=1)
         await vote(c, "ann", "0 of 2 approvals")
         await vote(c, "bob", "1 of 2 approvals")
         step = await decided(c, tasks)

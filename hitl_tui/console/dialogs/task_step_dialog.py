@@ -35,12 +35,13 @@ class TaskStepDialog(ReadingDialog[Said | None]):
 
     Args:
         waiting: the step.
+        nobody: why nobody can approve it; empty where somebody can.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.TASK)]
     LEFT = None
 
-    def __init__(self, waiting: WaitingStep) -> None:
+    def __init__(self, waiting: WaitingStep, nobody: str) -> None:
         self._is_call = waiting.step.call is not None
         title = _("Approve {name}?").format(name=safe_text(waiting.step.name, multiline=False))
         said = _("{reading.yes} Approve exactly this · {task.reject} Reject · {reading.close} Close")
@@ -48,7 +49,7 @@ class TaskStepDialog(ReadingDialog[Said | None]):
             said = _(
                 "{reading.yes} Approve exactly this · {task.edit} Edit · {task.reject} Reject · {reading.close} Close"
             )
-        super().__init__(title, step_rows(waiting.step, str(waiting.masc.parent)), said)
+        super().__init__(title, step_rows(waiting.step, str(waiting.masc.parent), nobody), said)
 
     def key_specs(self) -> Sequence[keys.KeySpec]:
         return [spec for spec in super().key_specs() if self._is_call or spec.id != "task.edit"]
