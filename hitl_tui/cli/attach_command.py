@@ -175,6 +175,6 @@ async def _attach(job: Job, found: Attachment) -> int:
             job.out.document({**run_document(snapshot), "notes": list(found.notes), "findings": findings})
         else:
             notes = [*map(translate, found.notes), *layout(findings_rows(checked or {}))]
-            job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot)])
+            job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot, {})])
         await printed(job, setup, snapshot)
     return exit_code(snapshot)

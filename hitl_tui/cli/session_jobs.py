@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
@@ -29,12 +30,14 @@ from hitl_tui.policy.operator_identity import Acting
 from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.supervisor.activity import Activity
+from hitl_tui.supervisor.open_questions import files_of
 from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import LONGEST_QUERY
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, PLANNING, RUNNING, Snapshot
+from hitl_tui.teams.contract import FilePreview
 from hitl_tui.wording.text_lines import (
     answer_lines,
     is_terminal,
@@ -76,7 +79,8 @@ async def run(job: Job) -> int:
         if given.json:
             job.out.document(run_document(snapshot))
         else:
-            job.out.lines([*plan_lines(snapshot), *outcome(job, snapshot)])
+            files = await files_of(setup, snapshot.questions, query)
+            job.out.lines([*plan_lines(snapshot), *outcome(job, snapshot, files)])
         await printed(job, setup, snapshot)
     return exit_code(snapshot)
 
@@ -153,7 +157,8 @@ async def do(job: Job) -> int:
                     if looks or result.failed:
                         raise
                     result, snapshot = stopped_result(error, result), session.snapshot
-        code, asked = _report(job, result, snapshot, looks=looks)
+            files = await files_of(session.setup, snapshot.questions, snapshot.query) if session.owned else {}
+        code, asked = _report(job, result, snapshot, files, looks=looks)
         await printed(job, setup, asked)
     return code
 
@@ -168,7 +173,9 @@ async def printed(job: Job, setup: SessionSetup, snapshot: Snapshot | None) -> N
             log.warning("not recorded as shown: %s", error.message)
 
 
-def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool) -> tuple[int, Snapshot | None]:
+def _report(
+    job: Job, result: CommandResult, snapshot: Snapshot, files: Mapping[str, FilePreview | None], *, looks: bool
+) -> tuple[int, Snapshot | None]:
     """Print what a command answered; return the exit code, and the snapshot whose questions were printed, if any."""
     asked: Snapshot | None = None
     lines = result_lines(result, snapshot)
@@ -181,7 +188,7 @@ def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool)
     elif looks or result.status == "recorded":
         job.out.lines(lines)
     else:
-        job.out.lines([*lines, *plan_lines(snapshot), *outcome(job, snapshot)])
+        job.out.lines([*lines, *plan_lines(snapshot), *outcome(job, snapshot, files)])
         asked = snapshot
     if result.failed:
         return result.exit_code, asked
@@ -217,7 +224,7 @@ def _print_session(job: Job, snapshot: Snapshot, model: str, use: JsonObject, *,
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
     about = [question, workspace, *([shown(translate(model))] if model else []), *open_now, ""]
     if not interrupted:
-        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
+        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot, {})])
         return
     command = f"hitl-tui --session {job.session_id}{job.place}"
     plan = [*plan_lines(snapshot), ""] if snapshot.raw else []
@@ -266,9 +273,15 @@ def _changes(line: str) -> bool:
         return True
 
 
-def outcome(job: Job, snapshot: Snapshot) -> list[str]:
-    """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands."""
-    asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout), away=True)
+def outcome(job: Job, snapshot: Snapshot, files: Mapping[str, FilePreview | None]) -> list[str]:
+    """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands.
+
+    Args:
+        job: what is done.
+        snapshot: the session.
+        files: by question the file that its step would make.
+    """
+    asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout), away=True, files=files)
     return [*asked, *answer_lines(snapshot), "", translate(standing(snapshot))]
 
 

@@ -26,6 +26,7 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import RESCUE
+from hitl_tui.wording.draft_rows import unknown_draft
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.question_rows import body, details, title_of
 from hitl_tui.wording.rows import Row, in_line, markdown_row, text_row
@@ -245,7 +246,7 @@ class DecisionFlow:
                     panel.show_draft(question.id, graph_rows(handle, question))
 
     async def _show_draft(self, handle: SessionHandle, panel: QuestionPanel, question: Question) -> None:
-        rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
+        rows = [unknown_draft()]
         try:
             rows = await draft_of(handle, question, headed=False)
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,14 +9,15 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
-from hitl_tui.language import _, ngettext
-from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows, size_words
-from hitl_tui.wording.rows import Row, in_line, labelled, text_row
+from hitl_tui.language import _
+from hitl_tui.wording.draft_rows import draft_rows
+from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows
+from hitl_tui.wording.rows import Row, in_line, labelled
 
 if TYPE_CHECKING:
     from hitl_tui.console.session_handle import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
-    from hitl_tui.teams.contract import FilePreview, Team
+    from hitl_tui.teams.contract import Team
 
 
 def team_of(handle: SessionHandle, question: Question) -> Team | None:
@@ -68,7 +68,7 @@ async def _draft(handle: SessionHandle, question: Question, arguments: JsonObjec
     if not writes_file(handle, question, arguments):
         return []
     found = await handle.preview(question, arguments)
-    return _draft_rows(found, headed=headed) if found is not None and not isinstance(found, dict) else []
+    return draft_rows(found, headed=headed) if found is not None and not isinstance(found, dict) else []
 
 
 class QuestionPreviews:
@@ -117,30 +117,3 @@ async def seen_of(handle: SessionHandle, question: Question) -> list[Row]:
         HitlError: a result that the document is made of can't be read.
     """
     return list(evidence_rows(question, None, "")) or await draft_of(handle, question)
-
-
-_HEADERS = 3
-"""Lines of a unified diff that stand before what it says of a file."""
-
-
-def _draft_rows(file: FilePreview, *, headed: bool) -> list[Row]:
-    """Return what making a file would change, as a unified diff against nothing.
-
-    Args:
-        file: the file.
-        headed: begin with the lines of the diff that say which file it is.
-    """
-    path, content = file.path, file.content
-    lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
-    added = len(content.splitlines())
-    note = (
-        _("{path} (numbered: a file of that name stays as it is)").format(path=path)
-        if file.exists
-        else _("{path} (new)").format(path=path)
-    )
-    size = size_words(len(content.encode()))
-    said = ngettext("{note}: {lines:,} line, {size}", "{note}: {lines:,} lines, {size}", added)
-    rows = [labelled(_("writes"), said.format(note=in_line(note), lines=added, size=size), "bold")]
-    lines = lines if headed else lines[_HEADERS:]  # the row above says which file it is
-    rows += [text_row(f"  {in_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines]
-    return rows

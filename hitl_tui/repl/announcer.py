@@ -16,6 +16,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import translate
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, stepped
 from hitl_tui.wording.status_words import number_of, who_words
 from hitl_tui.wording.text_lines import answer_lines, inline, place_of, question_lines, standing
@@ -68,8 +69,17 @@ class Announcer:
         self._answer = ""
         self._seen: Mapping[str, SupervisorTodo] | None = None
 
-    def look(self, snapshot: Snapshot) -> None:
-        """Say what is new in a session."""
+    def unseen(self, snapshot: Snapshot) -> list[Question]:
+        """Return the questions that weren't printed yet."""
+        return [question for question in snapshot.questions if question.id not in self._shown]
+
+    def look(self, snapshot: Snapshot, files: Mapping[str, FilePreview | None] = MappingProxyType({})) -> None:
+        """Say what is new in a session.
+
+        Args:
+            snapshot: the session.
+            files: by question the file that its step would make.
+        """
         self._decided(snapshot)
         total = len(snapshot.questions)
         for number, question in enumerate(snapshot.questions, start=1):
@@ -77,7 +87,7 @@ class Announcer:
                 self._shown.add(question.id)
                 place = place_of(number, total)
                 keys = _KEYS if self._fits is not None and total == 1 else {}
-                lines = question_lines(question, place, str, bound=self._bound, keys=keys)
+                lines = question_lines(question, place, str, bound=self._bound, keys=keys, files=files)
                 self._say(["", *lines])
                 self._arm(question.id, lines)
                 if self._showing is not None:

@@ -33,6 +33,7 @@ from hitl_tui.policy.workspace_trust import untrusted_message
 from hitl_tui.repl.announcer import Announcer, Say
 from hitl_tui.repl.line_source import LineSource
 from hitl_tui.supervisor.open_options import OpenOptions
+from hitl_tui.supervisor.open_questions import files_of
 from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
@@ -300,7 +301,7 @@ class LineSession:
         assert self._session is not None and self._handler is not None
         result = await self._handler.handle_command(line, self._announcer.known())
         if result.failed or result.status == "asked":  # it may have met what wasn't shown yet
-            self._announcer.look(self._session.snapshot)
+            await self._announce(self._session, self._session.snapshot)
         self._refused = self._refused or result.failed
         if "todo_id" in result.data:
             self._announcer.answered(str(result.data["todo_id"]), self._session.snapshot)
@@ -541,19 +542,24 @@ class LineSession:
         if self._session is not None and self._session.alone:
             await self._take_over()
         if self._session is not None:
-            self._look(await self._session.settled())
+            await self._look(self._session, await self._session.settled())
 
     async def _watch(self, session: OpenSession) -> None:
         seen: Snapshot = session.snapshot
         while True:
-            self._look(seen)
+            await self._look(session, seen)
             seen = await session.changed(seen)
 
-    def _look(self, snapshot: Snapshot) -> None:
-        for entry in self._session.unheard() if self._session is not None else ():
+    async def _look(self, session: OpenSession, snapshot: Snapshot) -> None:
+        for entry in session.unheard():
             self._announcer.hear(entry)
-        self._announcer.look(snapshot)
+        await self._announce(session, snapshot)
         self._changed()
+
+    async def _announce(self, session: OpenSession, snapshot: Snapshot) -> None:
+        """Say what is new, the files that steps would make with the questions about them."""
+        files = await files_of(session.setup, self._announcer.unseen(snapshot), snapshot.query)
+        self._announcer.look(snapshot, files)
 
     # Leaving ---------------------------------------------------------------------------------------------------
 

@@ -173,6 +173,31 @@ async def preview_of(
     return await setup.team(request.source).preview(arguments, PreviewContext(workspace, setup.secrets, query, inputs))
 
 
+async def files_of(
+    setup: SessionSetup, questions: Iterable[Question], query: str = ""
+) -> dict[str, FilePreview | None]:
+    """Return by question the file that its step would make; None where that can't be worked out.
+
+    Args:
+        setup: what the session was opened with.
+        questions: those to look at; of steps that make no file nothing is returned.
+        query: the session's question.
+    """
+    found: dict[str, FilePreview | None] = {}
+    for question in questions:
+        request, arguments = question.view.request, question.view.request.subject.get("arguments") or {}
+        if question.kind is not Kind.TODO or request.source not in setup.planner.agents:
+            continue
+        if not setup.team(setup.planner.agents[request.source].team).writes(arguments):
+            continue
+        try:
+            file = await preview_of(setup, request, arguments, query)
+        except HitlError:
+            file = None
+        found[question.id] = file if isinstance(file, FilePreview) else None
+    return found
+
+
 class OpenQuestions:
     """The questions of one session, for the process that owns it.
 

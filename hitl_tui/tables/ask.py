@@ -33,6 +33,10 @@ POSSIBLE = 0.2
 """Score from which an unnamed table is asked beside the documents."""
 STRANGE = 0.7
 """How much a word may say at most that is nothing of an unnamed table."""
+_GOES_ON = re.compile(r"\s*(?:and|but|so|then|also|그럼|그러면|그리고|그런데|근데|그중)\b", re.IGNORECASE)
+_TIMES = ("year", "years", "month", "months", "dates", "date_lt", "date_le", "date_gt", "date_ge")
+_SAYS_ALL = 2.0
+"""Score from which a question says itself all that it asks: nothing is taken from the one before."""
 ALONE = 0.8
 """Share of a question that a query explains where no table is named: what is left may be what it is about."""
 
@@ -98,7 +102,9 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     if not best.sure or (not named and (rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
         whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
-        likely = whole and not rivals and best.score >= POSSIBLE
+        # Rows of a time alone are rows of anything.
+        own = best.query.measure or best.query.group or any(one.op not in _TIMES for one in best.query.filters)
+        likely = whole and bool(own) and not rivals and best.score >= POSSIBLE
         return Answer(best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely)
     return Answer(best, unread=known.unread)
 
@@ -253,6 +259,8 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     merged = [reader.rated(one) for one in reader.continued(before)]
     best = max(merged, key=lambda one: one.score, default=None)
     if elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:
+        return None
+    if alone.sure and alone.score >= _SAYS_ALL and not _GOES_ON.match(question):
         return None
     if best is None or best.query == before:
         return replace(alone, query=before, missing="measure") if not alone.sure else None

@@ -171,14 +171,15 @@ def quorum_words(question: Question) -> str:
     return _("votes {value}/{takes}").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
 
 
-def whole(question: Question, *, exact: bool) -> list[Row]:
+def whole(question: Question, *, exact: bool, draft: Sequence[Row] = ()) -> list[Row]:
     """Return what has to be read before deciding where nothing can be opened: all of it.
 
     Args:
         question: the question.
         exact: with the exact subject, for who decides by its digest.
+        draft: what a file would hold afterwards.
     """
-    return [*_rows(question, (), None), *_until(question), *(subject_rows(question) if exact else [])]
+    return [*_rows(question, draft, None), *_until(question), *(subject_rows(question) if exact else [])]
 
 
 def body(question: Question, key: str, draft: Sequence[Row] = (), read: str = "") -> list[Row]:

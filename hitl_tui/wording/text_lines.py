@@ -20,7 +20,9 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.models.usage import Usage
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, KEEP, RUNNING, WAITING, Question, Snapshot
+from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
+from hitl_tui.wording.draft_rows import draft_rows, unknown_draft
 from hitl_tui.wording.interrupt_rows import answer_rows
 from hitl_tui.wording.question_rows import heading, whole
 from hitl_tui.wording.rows import BAR, Row, labelled
@@ -219,6 +221,7 @@ def question_lines(
     bound: bool = False,
     digests: bool | None = None,
     keys: Mapping[str, str] = MappingProxyType({}),
+    files: Mapping[str, FilePreview | None] = MappingProxyType({}),
 ) -> list[str]:
     """Return a question whole: what is asked, exactly what would run, evidence, and what answers it.
 
@@ -229,9 +232,10 @@ def question_lines(
         bound: name the request by its id in the commands, for whoever sends them later or twice.
         digests: print its digest and the exact subject, which a terminal doesn't need; None for as `bound` says.
         keys: verdict → the key that, sent alone, gives it.
+        files: by question the file that its step would make, see `open_questions.files_of`.
     """
     exact = bound if digests is None else digests
-    rows = whole(question, exact=exact)
+    rows = whole(question, exact=exact, draft=_draft(question, files))
     if exact:
         rows.append(labelled(_("digest"), question.digest[:SHOWN_DIGITS]))
     commands = question.bound_commands if bound else question.commands
@@ -247,13 +251,25 @@ def question_lines(
     ]
 
 
+def _draft(question: Question, files: Mapping[str, FilePreview | None]) -> list[Row]:
+    if question.id not in files:
+        return []
+    file = files[question.id]
+    return draft_rows(file, headed=False) if file is not None else [unknown_draft()]
+
+
 def _verdict(verdict: str) -> str:
     """Return a verdict, or what else answers a question, in words."""
     return _(_VERDICTS.get(verdict, verdict))
 
 
 def questions_lines(
-    snapshot: Snapshot, give: Callable[[str], str], *, bound: bool = False, away: bool = False
+    snapshot: Snapshot,
+    give: Callable[[str], str],
+    *,
+    bound: bool = False,
+    away: bool = False,
+    files: Mapping[str, FilePreview | None] = MappingProxyType({}),
 ) -> list[str]:
     """Return all open questions, each whole, with an empty line before each; see `question_lines`.
 
@@ -262,13 +278,14 @@ def questions_lines(
         give: turns a chat command into what a person types here.
         bound: name the requests by their ids in the commands, and print digests.
         away: name so what is of high risk at least: from here, the name isn't enough.
+        files: by question the file that its step would make.
     """
     total = len(snapshot.questions)
     lines: list[str] = []
     for number, question in enumerate(snapshot.questions, start=1):
         place = place_of(number, total)
         named = bound or (away and question.risk is Risk.HIGH)
-        lines += ["", *question_lines(question, place, give, bound=named, digests=bound)]
+        lines += ["", *question_lines(question, place, give, bound=named, digests=bound, files=files)]
     return lines
 
 

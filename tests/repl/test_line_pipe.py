@@ -28,6 +28,18 @@ def test_a_session_from_question_to_answer_each_line_waiting_for_the_last(line: 
     assert out.rstrip().endswith("hitl-tui --session s1 comes back to it.")
 
 
+def test_a_file_that_a_step_makes_is_printed_whole_before_it_is_approved(line: Line) -> None:
+    _, out, _ = line.pipe("보증금 증액 상한을 찾아서 보고서로 써줘\n/todo approve\n")
+    asked = out[out.index("Approve 002?") :]
+    command = next(row.split("approve", 1)[1].strip() for row in asked.splitlines() if row.startswith("    approve "))
+    code, _, _ = line.pipe(f"{command}\n", "--line", "--session", "s1")
+    (made,) = (line.workspace / "reports").iterdir()
+    shown = {row.strip().removeprefix("+") for row in asked.splitlines() if row.strip().startswith("+")}
+    assert code == 0
+    assert [row for row in made.read_text().splitlines() if row and row.rstrip() not in shown] == []
+    assert "U+27E8" not in asked, "a mark of what was cut is made once"
+
+
 def test_the_end_of_input_decides_nothing(line: Line) -> None:
     code, out, err = line.pipe("", "--line", SEARCH)
     assert (code, err) == (3, "")

@@ -182,6 +182,23 @@ def test_a_further_question_goes_on_from_the_last(folder: Path) -> None:
     assert not continues("how do I install it?", ["total units in 2023 in sales.csv"], folder)
 
 
+def test_a_question_that_says_all_that_it_asks_takes_nothing_from_the_last(tmp_path: Path) -> None:
+    rows = ["2026-10-02,카페라떼,41", "2026-10-05,아메리카노,90", "2026-10-09,카페라떼,42", "2026-09-03,치즈케이크,200"]
+    (tmp_path / "매출.csv").write_text("\n".join(["날짜,품목,수량", *rows]) + "\n", encoding="utf-8")
+    start = asked(tmp_path, "10월에 카페라떼 수량 합계는?")
+    assert start.mapped is not None and first(start) == 83
+    assert first(asked(tmp_path, "10월에 가장 많이 팔린 품목은?", start.mapped.query)) == "아메리카노"
+    assert first(asked(tmp_path, "그럼 9월은?", start.mapped.query)) != 83
+
+
+def test_rows_of_a_year_alone_answer_no_question_about_something_else(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text(
+        "date,product,total\n2026-01-10,Lamp,80\n2026-02-11,Desk,300\n", encoding="utf-8"
+    )
+    assert about("How many days of holiday can I carry over into the next year?", tmp_path) is About.TEXT
+    assert about("How many lamps did we sell in January?", tmp_path) is not About.TEXT
+
+
 def test_questions_that_aren_t_about_tables_are_left_alone(folder: Path) -> None:
     assert about("how do I restart the mail server?", folder) is About.TEXT
     assert about("전세금 인상 상한은 몇 퍼센트인가요?", folder) is About.TEXT

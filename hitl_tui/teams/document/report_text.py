@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.teams.contract import Citation, TeamResult, language_of
@@ -159,7 +160,7 @@ class _Notes:
 
     def footnotes(self) -> Iterator[str]:
         for (path, line, _, page), number in self._numbers.items():
-            words = literal(_line(self._quotes[number], 200))
+            words = literal(clip(" ".join(self._quotes[number].split()).lstrip("-*+• "), 200))
             yield f"[^{number}]: {self.link(path, line, page)}" + (f" “{words}”" if words else "")
 
     def sources(self) -> Iterator[str]:
