@@ -33,7 +33,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "rent-conversion.md": "33686fc573bbd34f84a124e71b788e7d5fa66bc8739d6260627802494db22e3d",
             "sample-apartment-prices.csv": "e45f7f619769e8e4bc1f8971070584499d446fceb94f91e2ee70db725674b091",
             "summary-en.md": "42cd550d4f84330fa1c8973be164bf0261d1922c425d94ab529959b7dd92e3f2",
-            "what-to-do.md": "88063759b710e6050f63f2afc97710a6477938e9c80a5f6d817c2253e063d9b7",
+            "what-to-do.md": "051f94947ec32f411886c70be50bd99cc042c27218ed7629a2127437a5172814",
         },
         "ops": {
             "README.md": "920f4867e5ee25c456b5b31fa1cda8489962cdc88655845ce8f37420106ae422",

@@ -21,7 +21,7 @@ def test_s1_the_rise_is_computed_and_compared(tmp_path: Path, size: tuple[int, i
         terminal.see("ASK EVERY STEP", "1 needs you")
         terminal.decide("1", "Approve 001?")
         terminal.decide("1", "Approve 002?")
-        terminal.see("✓ finished", "233.3%", "what-to-do.md:11")
+        terminal.see("✓ finished", "233.3%", "what-to-do.md:8")
         assert terminal.leave() == 0
     after = shown(tmp_path, "s1")
     assert [t["status"] for t in after["todos"]] == ["completed", "completed"]
