@@ -251,3 +251,12 @@ def test_of_two_dated_notes_that_answer_the_newer_comes_first(folder: Path) -> N
     for day, who in (("2026-02-10", "Ruth Okafor"), ("2026-04-21", "Tom Barlow")):
         (folder / f"{day}-office.md").write_text(f"# Office meeting\n\nThe contact at the landlord is {who}.\n")
     assert ask(folder, "Who is the contact at the landlord?")[0].path == "2026-04-21-office.md"
+
+
+@pytest.mark.parametrize("question", ["전세금을 올려달래", "청구서 공급가액은 얼마인가요?"])
+def test_the_end_of_a_word_is_no_word_that_stands_nowhere(folder: Path, question: str) -> None:
+    (folder / "청구서.md").write_text("# 청구서\n\n- 공급가: 88,000원. 전세금을 올린 적은 없다.\n", encoding="utf-8")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        assert not {"달래", "액"} & set(index.query(question).missing)
+        assert "식대" in index.query("직원 식대는 얼마인가요?").missing

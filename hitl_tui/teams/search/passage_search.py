@@ -205,7 +205,7 @@ def _ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int]
     absent = [term for term in terms if not asked.stands(term) and term.telling >= _NAMED]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
     nearly = {word: near for word, near in spelt if near and near != word.casefold()}
-    missing = tuple(term.surface for term in absent if term.surface not in nearly)
+    missing = tuple(term.surface for term in absent if term.surface not in nearly and not term.part)
     hits = SearchHits((), tuple(t.surface for t in terms), missing, searched(db), nearly=tuple(nearly.items()))
     if not named and all(term.telling < _SUBJECT for term in terms):
         return hits

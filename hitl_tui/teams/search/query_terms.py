@@ -54,12 +54,14 @@ class Term:
         telling: how much it says of what is asked, 0 to 1.
         forms: the ways it can stand, the word itself first.
         korean: written in Hangul.
+        part: it goes on from another in one run of syllables, so that it may be the end of a word and no word.
     """
 
     surface: str
     telling: float
     forms: tuple[Form, ...]
     korean: bool = False
+    part: bool = False
 
 
 def parse_question(text: str, sounding: Sounding = lambda word: ()) -> tuple[Term, ...]:
@@ -127,7 +129,7 @@ def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
                 break
         else:
             if (term := _segment(parts[at], sounding)) is not None:
-                yield term
+                yield replace(term, part=at > 0)
             at += 1
 
 
