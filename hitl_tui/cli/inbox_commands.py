@@ -33,7 +33,7 @@ from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
-from hitl_tui.wording.inbox_rows import asked_words, call_rows, votes_words, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, call_rows, risk_shown, votes_words, waits_words
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
@@ -128,7 +128,7 @@ def _lines(job: Job, one: _Waiting, people: Approvers) -> list[str]:
     bound = request.risk_class is Risk.HIGH and not is_terminal(sys.stdout)
     digest = f" --digest {request.digest[:16]}" if bound else ""
     where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
-    stands = (waits_words(one.view), _(RISK_WORDS[request.risk_class.value]), votes_words(one.view))
+    stands = (waits_words(one.view), _(RISK_WORDS[risk_shown(one.view).value]), votes_words(one.view))
     rows = [
         " · ".join(filter(None, (one_line(where, 60), *stands))),
         f"  {asked_words(one.view)}",

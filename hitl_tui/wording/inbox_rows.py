@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from hitl_tui.core.interrupts.recognition import title_of
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, translate
@@ -31,6 +34,16 @@ def asked_words(view: RequestView) -> str:
         said = (request.subject.get(key, "") for key in ("message", "action", "agent"))
         about = " · ".join(str(text) for text in said if text)
     return safe_text(f"{asks_words(Question(view))} {about}", multiline=False)
+
+
+def risk_shown(view: RequestView) -> Risk:
+    """Return the highest risk that a question names: of what approving it lets run, or of a step it would add."""
+    subject = view.request.subject
+    changes = subject["proposal"].get("changes", ()) if "proposal" in subject else ()
+    steps: list[Mapping[str, Any]] = [*subject.get("steps", ()), *(change.get("todo") or change for change in changes)]
+    order = list(Risk)
+    named = [Risk(step["risk"]) for step in steps if step.get("risk") in order]
+    return max(view.request.risk_class, *named, key=order.index) if named else view.request.risk_class
 
 
 def step_rows(step: Checkpoint, folder: str, nobody: str = "") -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from console_support import Console, command_workspace, console
+from console_support import RISE, Console, command_workspace, console
 from textual.widgets import DataTable
 
 from hitl_tui.commands.handler import CommandHandler
@@ -16,6 +16,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.wording.question_rows import body
 
 pytestmark = pytest.mark.long
 
@@ -45,6 +46,18 @@ async def test_each_line_has_session_question_risk_and_age(tmp_path: Path) -> No
         assert step[0].startswith("→ s1 The cap") and step[1].startswith("Approve 002? ") and step[2] == "RISKY"
         assert proposal[1].startswith("Change the plan? also compute")
         assert step[3].startswith("for ")
+
+
+async def test_its_risk_is_the_one_that_the_question_says(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(100, 40)) as c:
+        await c.asked()
+        await c.send("also write a report")
+        await c.asked(2)
+        asked = c.panel.questions[1]
+        assert any("RISKY: changes things outside" in row.text.plain for row in body(asked, "6"))
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog) and len(lines(c)) == 2, "both lines")
+        assert [risk for __, asks, risk, __ in lines(c) if asks.startswith("Change the plan?")] == ["RISKY"]
 
 
 async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(

@@ -22,15 +22,16 @@ from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
-from hitl_tui.wording.inbox_rows import asked_words, votes_words, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, risk_shown, votes_words, waits_words
 from hitl_tui.wording.status_words import fork_first
 
 if TYPE_CHECKING:
     from hitl_tui.ledger.records import RequestView
 
-_RISKS = {"high": mark("RISKY"), "medium": mark("medium"), "low": mark("low")}
+_RISKS = {Risk.HIGH: mark("RISKY"), Risk.MEDIUM: mark("medium"), Risk.LOW: mark("low")}
 _RISK, _WHEN = 6, 18
 _WIDEST = 120
 """Cells of the dialog at most, as its stylesheet says."""
@@ -214,7 +215,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
             table.add_row(
                 Text(one_line(safe_text(f"{arrow}{request.session}{title}", multiline=False), sessions)),
                 Text(one_line(asked_words(view), asks)),
-                Text(_(_RISKS.get(str(request.about.get("risk") or request.risk_class.value), ""))),
+                Text(_(_RISKS[risk_shown(view)])),
                 Text(waiting),
                 key=request.id,
             )
