@@ -76,6 +76,8 @@ class SessionSwitcher:
         """Digests of folders that somebody went on in without trusting them."""
         self.opened = ""
         """Id of the session that is open on its screen; empty for none."""
+        self._coming = ""
+        """What is on its way there: a session's id, or words for a new one; empty for nothing."""
 
     # Another one -----------------------------------------------------------------------------------------------
 
@@ -140,8 +142,6 @@ class SessionSwitcher:
             await self._show(self._asked_first(workspace, begun), _("new session"), typed=typed)
             if attached is not None and attached.given(query):
                 app.session.note(_("It runs: its input was given on the command line."))
-            if app.home.is_mounted:
-                app.home.say("")
         except Exception:
             if app.screen is app.home:
                 app.home.draft(typed_text(query))
@@ -149,7 +149,7 @@ class SessionSwitcher:
 
     def open(self, session_id: str, *, typed: bool = False) -> None:
         """Open a session; the one that is open is only shown. `typed` when a line at a session's prompt said so."""
-        if session_id == self.opened:
+        if session_id in (self.opened, self._coming):
             self.back()
         else:
             self._app.start(self._open(session_id, typed=typed), "open")
@@ -163,7 +163,7 @@ class SessionSwitcher:
         before, handle = self.opened, screen.handle
         text = await self._taken_from(self._app.home)
         pending = screen.opening(safe_text(what, multiline=False), text, typed=typed)
-        self.opened = ""
+        self.opened, self._coming = "", what
         await self._bring(screen)  # first: what is typed from now on is for the session that comes
         self._app.keyboard.take_early()
         try:
@@ -172,12 +172,19 @@ class SessionSwitcher:
             pending.failed()
             await self._stay(before, handle, home=seen is self._app.home)
             raise
+        finally:
+            if self._coming == what:
+                self._coming = ""
         self.opened = fresh.session.id
-        await self._bring(screen)
         await screen.prepare_rows(fresh)
-        screen.attach(fresh, pending.came(fresh))
+        screen.attach(fresh, pending.came(fresh))  # what a person went to meanwhile stays before it
         if fresh.setup.read_only:
             screen.note(translate(fresh.setup.broken or (await self._app.engine.registry()).data.note))
+        home = self._app.home
+        if home.is_mounted:
+            name = safe_text(fresh.session.id, multiline=False)
+            said = _("{name} is open; {console.home} shows it.") if self._app.screen is home else ""
+            home.say(self._app.keymap.named(said).replace("{name}", name))
         if not self._shown:  # it took the place of what was said at the start
             self._shown = True
             self._app.say_problems()
@@ -230,8 +237,8 @@ class SessionSwitcher:
             await app.push_screen(screen)
 
     def back(self) -> None:
-        """Show the session that is open."""
-        if self.opened and self._app.screen is self._app.home:
+        """Show the session that is open, or on its way."""
+        if (self.opened or self._coming) and self._app.screen is self._app.home:
             self._app.push_screen(self._app.session)
 
     def inbox(self) -> None:

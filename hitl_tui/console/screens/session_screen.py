@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.snapshot import Question, Snapshot
 
+_OF_OPEN = frozenset({"session.replay", "console.mode"})
+"""Keys that do nothing while a session opens."""
 _PAGE = 50
 _LARGE = 1_000
 """TODOs from which a plan is worth a look for garbage of its own."""
@@ -102,8 +104,8 @@ class SessionScreen(PromptScreen):
         self.snapshot: Snapshot | None = None
         self.operator = SessionActions(console, self)
         self._asked: frozenset[str] = frozenset()
-        self.decided_here = False
-        """The question has the focus since something was decided there: it keeps it while the plan goes on."""
+        self._stays = False
+        """Something was decided at the question, or it was gone to before it came: it keeps the focus for the next."""
         self._decided = ""
         """The question that was decided last, until its successor was gone to."""
         self._text = ""
@@ -160,14 +162,19 @@ class SessionScreen(PromptScreen):
             if not typed:
                 prompt.text = ""
         prompt.insert(text, prompt.document.end)
+        panel = self.query_one(QuestionPanel)
+        waits = self.handle is None and self.focused is panel  # it was gone to while this one opened
         self.handle, self.snapshot = None, None
         self.workers.cancel_group(self, "history")  # that session may be closed now
         self.say("")
         self._show_opening(what)
         self.query_one(Panes).reset()
-        self.query_one(QuestionPanel).update_questions(())
+        panel.update_questions((), waits=waits)
+        if self.focused is panel and not waits:
+            self.to_prompt()
         self._head, self._causes = "", CheckpointCauses()
         self.show_pane("plan")
+        self._show_keys()
         return self.pending
 
     def _show_opening(self, what: str = "") -> None:
@@ -294,14 +301,15 @@ class SessionScreen(PromptScreen):
         panel = self.query_one(QuestionPanel)
         had = self.focused is panel
         self.pass_by(snapshot)
-        waits = had and self.decided_here and self._goes_on(snapshot) and not self.query_one(Prompt).text
+        waits = had and self._stays and self._goes_on(snapshot) and not self.query_one(Prompt).text
         panel.update_questions(snapshot.questions, waits=waits, mode=snapshot.mode)
         self.operator.decisions.prepare(panel)
         self.show_marks()
         if had and not panel.display:
             self.to_prompt()
         elif self._going and panel.display:
-            self.action_question()
+            self._going = False
+            self.to_question()
         self._show_keys()
         self._make_room()
 
@@ -458,6 +466,10 @@ class SessionScreen(PromptScreen):
             self.to_question()
         else:
             self._going = self.snapshot is None or self._goes_on(self.snapshot)
+            if self._going and not self.query_one(Prompt).text:  # a key that answers is no text there, either
+                panel.update_questions((), waits=True)
+                self.to_question()
+                self._stays = True
             coming, none = _("You get to the question as soon as there is one."), _("Nothing waits for you now.")
             said = coming if self._going else none
             if self.handle is not None and self.operator.decisions.decided(self.handle):
@@ -510,7 +522,7 @@ class SessionScreen(PromptScreen):
         if event.widget is panel:
             self._follow(anew=True)
         else:
-            self.decided_here, self._decided = False, ""
+            self._stays, self._decided = False, ""
             if not panel.questions:
                 panel.display = False
         if pane := self.query_one(Panes).pane(event.widget):
@@ -544,7 +556,10 @@ class SessionScreen(PromptScreen):
         own = list(keys_for_search(self.focused, own))
         asked = panel.display and where != keys.QUESTION
         session = [k for k in keys.of(keys.SESSION, line=True) if asked or k.id != "session.question"]
-        self.query_one(KeyLine).show([*own, *session, *keys.of(keys.ANYWHERE, line=True)])
+        everywhere = [*session, *keys.of(keys.ANYWHERE, line=True)]
+        if self.snapshot is None:
+            everywhere = [k for k in everywhere if k.id not in _OF_OPEN]
+        self.query_one(KeyLine).show([*own, *everywhere])
 
     # Prompt ----------------------------------------------------------------------------------------------------
 
@@ -657,7 +672,7 @@ class SessionScreen(PromptScreen):
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()
         if not event.answer.looks:
-            self.decided_here, self._decided = True, event.question.id
+            self._stays, self._decided = True, event.question.id
         panel = self.query_one(QuestionPanel)
         if event.answer.verdict is Verdict.APPROVE and panel.reviews(event.question):
             panel.answered()

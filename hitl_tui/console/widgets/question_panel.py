@@ -88,7 +88,7 @@ _TURNS = ("question.next", "question.previous")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _NO_RESULTS = mark("This step works from no earlier result.")
 _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
-_NEXT = mark("The plan goes on, and its next question comes here. {question.leave} goes to the prompt.")
+_NEXT = mark("The next question comes here. {question.leave} goes to the prompt.")
 _WHY = {
     HoldReason.TOO_SOON: mark(
         "Too soon after the last key: wait half a second, then press it again; nothing was decided."
@@ -227,11 +227,12 @@ class QuestionPanel(TitledFrame, can_focus=True):
             self._wanted = name
 
     def _draw(self) -> None:
-        question = self.question
+        question, before = self.question, self.display
         self.display = question is not None or self._waits
         self.query_one(Actions).display = question is not None
         if question is None:
-            if self._reading.put_away():  # a long plan doesn't stay in memory behind what is shown
+            # A long plan doesn't stay in memory behind what is shown.
+            if self._reading.put_away() or (self._waits and not before):
                 self.query_one(QuestionBody).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
                 self.entitle(Content(_("No question now")))
                 self.border_subtitle = ""
