@@ -18,7 +18,7 @@ from hitl_tui.commands.question_lookup import (
 )
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft, judge
-from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
+from hitl_tui.core.errors import AskedAnew, BadInput, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.fold_decisions import carry_out
@@ -305,7 +305,7 @@ class CommandContext:
         """See that a command's or graph's programs are what they were when it was asked about; else it is asked anew.
 
         Raises:
-            Refused: one isn't.
+            AskedAnew: one isn't.
         """
         todo = self.snapshot.todo(question.todo_id)
         facts = self.planner.agents.get(todo.agent_name) if todo is not None else None
@@ -325,9 +325,8 @@ class CommandContext:
         if changed := await asyncio.to_thread(facts.changed, approved, programs_of(bound)):
             await self._ask_anew(todo, bound, changed)
             names = one_line(safe_text(", ".join(changed), multiline=False), 300)
-            raise Refused(
-                Message("{} changed since you were asked; you are asked again about what it is now.", names),
-                reason="stale",
+            raise AskedAnew(
+                Message("{} changed since you were asked; you are asked again about what it is now.", names)
             )
 
     async def _ask_anew(self, todo: SupervisorTodo, bound: JsonObject, changed: Sequence[str]) -> None:

@@ -31,7 +31,7 @@ from hitl_tui.console.themes import DEFAULT, apply_theme, colourless, fitting_th
 from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.core.bursts import ARM_AFTER
-from hitl_tui.core.errors import HitlError, StorageError
+from hitl_tui.core.errors import AskedAnew, HitlError, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
 from hitl_tui.supervisor.open_options import OpenOptions
@@ -207,11 +207,12 @@ class ConsoleApp(PaintedApp):
                 return
 
     async def guarded(self, work: Coroutine[object, None, None]) -> None:
-        """Run something; an error becomes a sentence."""
+        """Run something; an error becomes a sentence, that a question is asked anew a note."""
         try:
             await work
         except HitlError as error:
-            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+            wrong = not isinstance(error, AskedAnew)
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=wrong)
         except Exception as error:
             log.exception("a command failed")
             self.say(failure_words(error), error=True)

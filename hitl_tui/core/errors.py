@@ -81,6 +81,13 @@ class Refused(HitlError):
         self.reason = reason
 
 
+class AskedAnew(Refused):
+    """A decision that isn't taken because its question is asked anew, with what is there now: nothing went wrong."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="stale")
+
+
 class MissingExtra(HitlError):
     """A package that only this needs isn't installed."""
 

@@ -280,7 +280,7 @@ def edit(draft: Draft, event: Event) -> None:
     """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
     _give_input(draft, event)
     todo = target(draft, event)
-    draft.put(replace(todo, metadata={**todo.metadata, "edited_by": event.by}))
+    draft.put(replace(todo, metadata={**without(todo.metadata, "lacks", "unplaced"), "edited_by": event.by}))
 
 
 def _give_input(draft: Draft, event: Event) -> None:
@@ -303,7 +303,7 @@ def _give_input(draft: Draft, event: Event) -> None:
         description=described,
         approval=None,
         asked=todo.asked + 1,
-        metadata=without(todo.metadata, "changed", "lacks", "unplaced"),
+        metadata=without(todo.metadata, "changed"),
     )
     draft.put(edited)
 
@@ -321,18 +321,22 @@ def _edited_name(todo: SupervisorTodo, described: str, arguments: JsonObject) ->
 
 
 def bound(draft: Draft, event: Event) -> None:
-    """As `edit`, with `changed`: files that a step may execute aren't what they were; it is asked with those of now.
+    """Files that a step may execute aren't what they were, or what it would do isn't: it is asked with that of now.
 
+    `todo_id`, `arguments` or only the `programs` in them, `changed`: names of files. Optionally `risk`, `description`.
     A step that has begun keeps what it asks and where it stands.
     """
     changed = [str(name) for name in event.data.get("changed") or ()]
     todo = target(draft, event)
-    if todo.question is not None and (todo.status is not Status.FAILED or goes_on(todo)):
-        draft.put(_asked_with(todo, _programs(event.data["arguments"]["programs"]), changed))
+    arguments: JsonObject = {**event.data.get("arguments", todo.arguments)}
+    if "programs" in event.data:
+        arguments = {**arguments, "programs": event.data["programs"]}
+    if todo.question is not None:
+        draft.put(_asked_with(todo, _programs(arguments.get("programs", {})), changed))
         return
-    _give_input(draft, event)
-    todo = draft.get(todo.id)
+    _give_input(draft, replace(event, data={**event.data, "arguments": arguments}))
     if changed:
+        todo = draft.get(todo.id)
         draft.put(replace(todo, metadata={**todo.metadata, "changed": changed}))
 
 

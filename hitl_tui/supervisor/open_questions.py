@@ -17,7 +17,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
 from hitl_tui.core.interrupts.recognition import recognise, title_of
-from hitl_tui.core.json_text import key_order
+from hitl_tui.core.json_text import canonical, key_order
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
@@ -204,7 +204,8 @@ class OpenQuestions:
     Args:
         setup: what the session was opened with.
         activity: where it tells what it does.
-        evidence_attached: called with a question's id when a preview or findings stand beside it in the ledger.
+        evidence_attached: called with a question's id when a preview or findings stand beside it in the ledger; with
+            an empty one when all were looked at again.
         post: puts an event into the session's inbox: id, kind, data.
     """
 
@@ -230,6 +231,9 @@ class OpenQuestions:
         self._views: dict[str, RequestView] = {}
         self._shown: dict[str, Question] = {}
         self._previews: dict[str, asyncio.Task[None]] = {}
+        self._board: Board | None = None
+        self._outdated: dict[str, Request] = {}
+        self._looking: asyncio.Task[None] | None = None
         self._checks: set[asyncio.Task[None]] = set()
 
     def __bool__(self) -> bool:
@@ -237,8 +241,8 @@ class OpenQuestions:
 
     @property
     def previewing(self) -> bool:
-        """A preview is still being made."""
-        return bool(self._previews)
+        """A preview is still being made, or what one said is looked at again."""
+        return bool(self._previews or self._outdated or self._looking)
 
     @property
     def have_deadlines(self) -> bool:
@@ -269,6 +273,10 @@ class OpenQuestions:
         """Note that the decisions of these were delivered, so that they needn't be superseded."""
         self._decided |= set(request_ids)
 
+    def outdate(self) -> None:
+        """Note that a run ended: what it left behind may not be what open questions show; `ask` sees to that."""
+        self._outdated |= {key: q for key, q in self._asked.items() if q.kind in (Kind.TODO, Kind.FAILURE)}
+
     def reload(self, request_id: str) -> None:
         """Read anew what the ledger says of one: there is evidence beside it."""
         self._previews.pop(request_id, None)
@@ -277,14 +285,25 @@ class OpenQuestions:
     def forget(self) -> None:
         """Begin anew: the session stands somewhere else."""
         self._asked, self._keys, self._views, self._shown = {}, {}, {}, {}
+        self._outdated.clear()
 
     def close(self) -> None:
         """Stop what is being previewed."""
-        for task in (*self._previews.values(), *self._checks):
+        looking = () if self._looking is None else (self._looking,)
+        for task in (*self._previews.values(), *self._checks, *looking):
             task.cancel()
 
     async def ask(self, board: Board) -> bool:
         """See that everything the state asks stands in the ledger, and nothing else does; return whether it changed."""
+        changed = await self._ask(board)
+        self._board = board
+        if self._outdated:
+            self._outdated = {key: q for key, q in self._outdated.items() if key in self._asked}
+        if self._outdated and self._looking is None:
+            self._looking = asyncio.create_task(self._look_again(), name="open questions")
+        return changed
+
+    async def _ask(self, board: Board) -> bool:
         keys = question_keys(board)
         if self._tidied and list(keys.items()) == list(self._keys.items()):
             return False
@@ -351,10 +370,47 @@ class OpenQuestions:
         if fresh is None:
             return False
         self._rebound[todo.id] = todo.asked + 1  # once: a workspace may change all the time
-        names = fresh.changed[:MOST_CHANGED] if again else todo.metadata.get("changed", [])
-        data: EventData = {"todo_id": todo.id, "arguments": dict(fresh.arguments), "changed": list(names)}
-        await self._post("bound:" + request.id, EventKind.BOUND, data)
+        names = fresh.changed if again else todo.metadata.get("changed", ())
+        await self._ask_anew(request, fresh.programs, names)
         return True
+
+    async def _ask_anew(self, request: Request, programs: Mapping[str, str], changed: Sequence[str]) -> None:
+        data: EventData = {"todo_id": request.todo_id, "programs": programs, "changed": list(changed[:MOST_CHANGED])}
+        await self._post("bound:" + request.id, EventKind.BOUND, data)
+
+    async def _look_again(self) -> None:
+        """Ask anew what is bound to other files than it shows, or whose preview shows something else now.
+
+        One after the other, and each once however many runs ended meanwhile.
+        """
+        while self._outdated:
+            request = self._outdated.pop(next(iter(self._outdated)))
+            try:
+                await self._look_at(request)
+            except Exception:
+                log.exception("whether %s is as it was isn't known", request.id)
+        self._looking = None
+        await self._evidence_attached("")
+
+    async def _look_at(self, request: Request) -> None:
+        if request.id in self._previews:
+            await asyncio.wait({self._previews[request.id]})
+        if self._board is None or request.id not in self._asked:
+            return
+        todo = SupervisorTodo.from_state(self._board.todos[request.todo_id])
+        fresh = await bind_again(self._setup.planner.agents, todo)
+        if fresh is None and not await self._shows_otherwise(request):
+            return
+        if request.id in self._asked:
+            programs, changed = (todo.programs, ()) if fresh is None else (fresh.programs, fresh.changed)
+            await self._ask_anew(request, programs, changed)
+
+    async def _shows_otherwise(self, request: Request) -> bool:
+        """Return whether the preview of a question isn't what stands beside it."""
+        if not has_preview(request) or (found := await self._preview(request)) is None:
+            return False
+        view = await self._ledger.request(request.id, self._setup.now())
+        return view is not None and canonical(view.evidence) != canonical(mask_json(dict(found), self._setup.secrets))
 
     async def _asked_ahead(self, draft: Draft) -> list[str]:
         """Return the open requests for approvals in advance that still stand for what would be asked now."""
@@ -370,23 +426,26 @@ class OpenQuestions:
         """
         if not has_preview(request):
             return
-        setup = self._setup
 
         async def show() -> None:
-            found: Mapping[str, object] | FilePreview | None
-            try:
-                found = await preview_of(setup, request, request.subject["arguments"])
-            except HitlError as error:
-                found = {"error": error.message}
-            except Exception as error:
-                log.exception("the preview of %s failed", request.id)
-                found = {"error": Message("The preview stopped with {}; the log says more.", type(error).__name__)}
-            if found is None or isinstance(found, FilePreview):
+            found = await self._preview(request)
+            if found is None:
                 return
             await self._attach(request, found)
             await self._evidence_attached(request.id)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
+
+    async def _preview(self, request: Request) -> Mapping[str, object] | None:
+        """Return what a question's preview shows now, or why it shows nothing; None where its team has none."""
+        try:
+            found = await preview_of(self._setup, request, request.subject["arguments"])
+        except HitlError as error:
+            return {"error": error.message}
+        except Exception as error:
+            log.exception("the preview of %s failed", request.id)
+            return {"error": Message("The preview stopped with {}; the log says more.", type(error).__name__)}
+        return None if found is None or isinstance(found, FilePreview) else found
 
     def _attach_findings(self, request: Request) -> None:
         """Say beside the question whether a graph may run what the rules find in it; nobody waits for that."""

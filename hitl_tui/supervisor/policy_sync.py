@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.core.board import Control
-from hitl_tui.core.errors import ConfigError, HitlError, Refused
+from hitl_tui.core.errors import AskedAnew, ConfigError, HitlError, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.messages import Message
@@ -145,9 +145,7 @@ async def check_policy(
     if request is not None and request.kind in _OF_A_TEAM and (why := policy.why_withheld(request.source)):
         raise Refused(why, reason="not_allowed")
     if policy.rules.policy.version != version():
-        raise Refused(
-            Message("{} changed since you were asked; you are asked again under its policy.", FILE_NAME), reason="stale"
-        )
+        raise AskedAnew(Message("{} changed since you were asked; you are asked again under its policy.", FILE_NAME))
 
 
 async def apply_standing_rules(session: SessionView, path: Path, now: Callable[[], str]) -> None:

@@ -51,6 +51,18 @@ _OF_THE_PROGRAM = frozenset({"run", "supervisor"})
 """Who reports: nobody ordered what they say, so nobody is told when it comes too late."""
 _ENDING = frozenset({EventKind.DECIDED, EventKind.SKIP, EventKind.CANCEL, EventKind.UPDATE, EventKind.REMOVE})
 """Events by which people end a TODO; `EventKind.STOP` ends all."""
+_RUN_ENDS = frozenset(
+    {
+        EventKind.FINISHED,
+        EventKind.FAILED,
+        EventKind.INTERRUPTED,
+        EventKind.CHANGED,
+        EventKind.DOUBT,
+        EventKind.CANCEL,
+        EventKind.STOP,
+    }
+)
+"""Events after which a run did what it did, and something else may be there than was before."""
 _OVER = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
@@ -237,6 +249,8 @@ class Session(SessionView):
         ordered = {e.id for e in events if e.by not in _OF_THE_PROGRAM}
         self._take(state)
         self._end_orphans(before, events)
+        if any(e.kind in _RUN_ENDS for e in events):
+            self._questions.outdate()
         for refusal in self._board().control.refused:
             if refusal["event"] not in seen:
                 await self._mailbox.record(self.id, "refused", dict(refusal), self.setup.now())

@@ -90,7 +90,61 @@ async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path:
         assert "changed since this step was planned or approved" in str(failed.view.request.subject)
         with pytest.raises(Refused, match="changed since you were asked"):
             await d.handler.decide(failed, Verdict.RETRY)
-        assert (await another(d, failed)).kind is Kind.TODO, "what is run again is asked about anew"
+        anew = await another(d, failed)
+        assert anew.kind is Kind.FAILURE, "what is run again is asked about anew"
+        assert anew.digest != failed.digest and anew.view.request.about["changed"] == ["tools/clean.sh"]
+
+
+async def test_what_another_step_changed_is_asked_anew_when_that_ends(tmp_path: Path, script: Path) -> None:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
+        first = await d.asked(await d.add("clean file=one"))
+        making = await d.asked(await d.add("make file=tools/new.sh"))
+        await d.handler.decide(making, Verdict.APPROVE)
+        second = await another(d, first)
+        assert second.digest != first.digest
+        assert second.view.request.about["changed"] == ["tools/new.sh"]
+        assert (await d.handler.decide(second, Verdict.APPROVE)).status == "resumed"
+        await d.status(first.todo_id, "completed")
+
+
+async def test_a_failure_keeps_its_error_when_another_step_changed_what_it_would_run(
+    tmp_path: Path, script: Path
+) -> None:
+    write(script, "exit 3\n")
+    async with commanded_session(tmp_path, Mode.RISK) as d:
+        asked = await d.asked(await d.add("clean file=one"))
+        await d.handler.decide(asked, Verdict.APPROVE)
+        failed = await another(d, asked)
+        making = await d.asked(await d.add("make file=tools/new.sh"))
+        await d.handler.decide(making, Verdict.APPROVE)
+        anew = await another(d, failed)
+        assert (anew.kind, anew.digest == failed.digest) == (Kind.FAILURE, False)
+        assert anew.view.request.subject["error"] == failed.view.request.subject["error"]
+        assert anew.view.request.about["changed"] == ["tools/new.sh"]
+        write(script, SHOWN)
+        with pytest.raises(Refused):
+            await d.handler.decide(anew, Verdict.RETRY)
+        await d.handler.decide(await another(d, anew), Verdict.RETRY)
+        await d.status(asked.todo_id, "completed")
+
+
+async def test_a_preview_is_taken_again_when_another_step_ended(tmp_path: Path, script: Path) -> None:
+    (tmp_path / "away").mkdir()
+    async with commanded_session(tmp_path, Mode.RISK) as d:
+        first = await d.asked(await d.add("shown file=one"))
+        outside = await d.asked(await d.add("make file=../away/new"))
+        await d.session.settled()
+        assert (await d.asked(first.todo_id)).view.evidence["text"] == ""
+        await d.handler.decide(outside, Verdict.APPROVE)
+        second = await another(d, first)
+        seen = await d.session.settled()
+        (shown,) = (q for q in seen.questions if q.todo_id == first.todo_id)
+        assert shown.id == second.id and second.digest != first.digest
+        assert shown.view.evidence["text"].splitlines() == ["new"]
+        assert "changed" not in shown.view.request.about
+        await d.handler.decide(await d.asked(await d.add("make file=../elsewhere")), Verdict.APPROVE)
+        seen = await d.session.settled()
+        assert [q.id for q in seen.questions if q.todo_id == first.todo_id] == [second.id], "it shows what is there"
 
 
 async def test_a_standing_rule_lets_no_other_program_run(tmp_path: Path, script: Path) -> None:

@@ -33,6 +33,12 @@ risk = "high"
 run = ["touch", "watched"]
 risk = "medium"
 
+[teams.command_team.commands.shown]
+run = ["sh", "tools/clean.sh", "{file}"]
+preview = ["ls", "../away"]
+parameters.file = { type = "string" }
+risk = "high"
+
 [[policy]]
 team = "command_team"
 command = "watched"
