@@ -211,7 +211,7 @@ class Lexicon:
             return word
         for particle in filter(word.endswith, self._particles):
             rest = word[: -len(particle)]
-            if (len(rest) >= 2 or (rest and rest.isascii())) and goes_on(rest, particle):
+            if (len(rest) >= 2 or rest.isascii() or rest in self.empty) and rest and goes_on(rest, particle):
                 return rest
         return word
 
