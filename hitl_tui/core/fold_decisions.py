@@ -28,7 +28,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk, Ruling
-from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
+from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_now, proposal_question, question_of
 from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes
 from hitl_tui.core.todos import Status, SupervisorTodo
 
@@ -84,7 +84,7 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     found = [k for k, p in proposals.items() if proposal_question(draft, p).id == event.data["request_id"]]
     if not found:
         raise Refused(Message("This proposal is no longer open."), reason="stale")
-    proposal = proposals.pop(found[0])
+    proposal = proposal_now(draft, proposals.pop(found[0]))
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
         carry_out(draft, event, {**proposal, "changes": accepted_changes(proposal["changes"], event.data.get("value"))})

@@ -6,8 +6,9 @@ apart. Times are missing here: whoever opens the request adds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any, cast
 
 from hitl_tui.core.board import (
     PLAN_DRAFT,
@@ -35,7 +36,7 @@ from hitl_tui.core.json_types import (
     TodoState,
 )
 from hitl_tui.core.messages import Message
-from hitl_tui.core.plan import Change
+from hitl_tui.core.plan import Change, next_ids
 from hitl_tui.core.policy import Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -85,7 +86,7 @@ def question_keys(board: Board) -> dict[str, tuple[object, ...]]:
             continue
         if raw is None:
             parts = sorted((i, t.get("rank", 0.0), t.get("asked", 0)) for i, t in board.todos.items())
-            shown = tuple(parts) if name == Kind.PLAN.value else ()
+            shown = tuple(parts) if name == Kind.PLAN.value else (board.control.highest,)
             keys[name] = (board.control.branch, board.control.revision, board.control.plan_asked, shown)
             continue
         inputs = raw.get("dependencies") or raw.get("metadata", {}).get("inputs", ())
@@ -336,8 +337,27 @@ MOST_NAMED = 40
 """Steps of a plan that a proposal shows as it is and as it would be."""
 
 
+def proposal_now(draft: Draft, proposal: ProposalState) -> ProposalState:
+    """Return a proposal with the ids that its steps would get in the plan as it is now."""
+    try:
+        added = [str(c["todo"]["id"]) for c in proposal["changes"] if c["kind"] == Change.ADD.value]
+        if all(todo_id not in draft and int(todo_id[5:]) > draft.control.highest for todo_id in added):
+            return proposal
+        fresh = dict(zip(added, next_ids([*draft, f"todo_{draft.control.highest}"], len(added)), strict=True))
+        changes = [{**c} for c in proposal["changes"]]
+        for change in changes:
+            if change["kind"] == Change.ADD.value:
+                todo = cast("Mapping[str, Any]", change["todo"])
+                dependencies = [fresh.get(d, d) for d in todo.get("dependencies", ())]
+                change["todo"] = {**todo, "id": fresh[str(todo["id"])], "dependencies": dependencies}
+    except (LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
+        return proposal
+    return cast(ProposalState, {**proposal, "changes": changes})
+
+
 def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
     """Return the question whether the plan shall change as proposed."""
+    proposal = proposal_now(draft, proposal)
     subject: Subject = {"session": draft.board.session, "proposal": proposal}
     about: About = {
         "title": "proposal",
