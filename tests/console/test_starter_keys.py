@@ -11,8 +11,15 @@ from console_support import Console, console
 SIZES = ((120, 40), (80, 24))
 
 
-def moved_on(c: Console, question: object) -> bool:
-    return c.snapshot.concluded or c.panel.question not in (None, question)
+def moved_on(c: Console, question_id: str) -> bool:
+    question = c.panel.question
+    return c.snapshot.concluded or (question is not None and question.id != question_id)
+
+
+def ready(c: Console) -> bool:
+    """Let the keyboard rest since what was painted last; return whether the panel says that a key decides."""
+    c.clock.rest()
+    return "ready" in str(c.panel.border_subtitle)
 
 
 async def answered(c: Console) -> list[str]:
@@ -33,8 +40,9 @@ async def answered(c: Console) -> list[str]:
         while not c.panel.read:
             await press("pagedown")
             await c.pilot.pause(0.05)  # that the end was on the screen is known once it was painted
+        await c.until(partial(ready, c), "that a key decides")
         await press("1")
-        await c.until(partial(moved_on, c, question), "what comes next")
+        await c.until(partial(moved_on, c, question.id), "what comes next")
         c.clock.rest()
     return pressed
 
