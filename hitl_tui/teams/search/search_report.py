@@ -160,6 +160,7 @@ def make_report(query: str, hits: SearchHits, looked: Looked, asked: str = "") -
             "hits": len(citations),
             "passages": [asdict(passage) for passage in hits.passages],
             "missing": list(hits.missing),
+            "weak": hits.weak,
             "searched": looked["searched"],
             "skipped": [dict(item) for item in looked["skipped"]],
             "skipped_count": looked["skipped_count"],
