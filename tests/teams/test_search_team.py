@@ -54,6 +54,19 @@ def test_bind_gives_the_exact_arguments() -> None:
     }
 
 
+async def test_an_unsure_answer_says_so_first_and_what_stands_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "lease.md").write_text(LEASE, encoding="utf-8")
+    sure, unsure = (
+        await search(tmp_path, "How much may the deposit rise?"),
+        await search(tmp_path, "May pets use the zorbium?"),
+    )
+    assert sure.data["weak"] is False
+    assert unsure.data["weak"] is True
+    assert unsure.text.startswith(
+        "No passage in the 1 file searched clearly answers this. Not in these documents: zorbium."
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
