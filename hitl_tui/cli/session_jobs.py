@@ -157,7 +157,7 @@ async def do(job: Job) -> int:
                     if looks or result.failed:
                         raise
                     result, snapshot = stopped_result(error, result), session.snapshot
-            files = await files_of(session.setup, snapshot.questions, snapshot.query) if session.owned else {}
+            files = await files_of(session.setup, snapshot.questions, snapshot.query)
         code, asked = _report(job, result, snapshot, files, looks=looks)
         await printed(job, setup, asked)
     return code
@@ -207,12 +207,21 @@ async def show(job: Job) -> int:
             snapshot = follower.snapshot
         model = setup.model
         said, use = (await model.said(), await model.document()) if model is not None else ("", {})
-        _print_session(job, snapshot, said, use, owned=owned)
+        files = await files_of(setup, snapshot.questions, snapshot.query)
+        _print_session(job, snapshot, files, said, use, owned=owned)
         await printed(job, setup, snapshot)
     return DONE
 
 
-def _print_session(job: Job, snapshot: Snapshot, model: str, use: JsonObject, *, owned: bool) -> None:
+def _print_session(
+    job: Job,
+    snapshot: Snapshot,
+    files: Mapping[str, FilePreview | None],
+    model: str,
+    use: JsonObject,
+    *,
+    owned: bool,
+) -> None:
     interrupted = not owned and snapshot.status in (PLANNING, RUNNING)
     if job.arguments.json:
         again = job.give("/todo list") if interrupted else ""
@@ -224,7 +233,7 @@ def _print_session(job: Job, snapshot: Snapshot, model: str, use: JsonObject, *,
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
     about = [question, workspace, *([shown(translate(model))] if model else []), *open_now, ""]
     if not interrupted:
-        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot, {})])
+        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot, files)])
         return
     command = f"hitl-tui --session {job.session_id}{job.place}"
     plan = [*plan_lines(snapshot), ""] if snapshot.raw else []
