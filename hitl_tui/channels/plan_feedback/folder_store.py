@@ -1,0 +1,268 @@
+"""Feedback in a folder: `DIR/REQUEST.json`, with `DIR/set-aside/` and `DIR/requests/` below it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import secrets
+import stat
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hitl_tui.channels.plan_feedback.feedback import LARGEST, Feedback, Problem, oversized, proper_id, read
+from hitl_tui.channels.plan_feedback.store import (
+    LARGEST_REQUEST,
+    NOTHING_DONE,
+    AlreadyAnswered,
+    Found,
+    Polled,
+    PublishedRequest,
+)
+from hitl_tui.config.atomic_files import sync_folder, write_atomically
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+
+_ENDING = ".json"
+ASIDE, REQUESTS = "set-aside", "requests"
+
+
+class FolderStore:
+    """A folder of feedback; its work is done on threads, as it may be a slow mount.
+
+    Args:
+        folder: where; made when something is put there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.expanduser().absolute()
+        self._unfinished: dict[str, str] = {}
+
+    def path(self, request_id: str) -> str:
+        return str(self._file(request_id))
+
+    async def poll(self, waiting: Collection[str], done: Mapping[str, str] = NOTHING_DONE) -> Polled:
+        return await asyncio.to_thread(self._poll, frozenset(waiting), done)
+
+    async def read_each(self, request_ids: Collection[str], done: Mapping[str, str] = NOTHING_DONE) -> Polled:
+        return await asyncio.to_thread(self._read_each, request_ids, done)
+
+    async def remove(self, found: Found) -> None:
+        await asyncio.to_thread(self._remove, found)
+
+    async def set_aside(self, found: Found, problem: Problem) -> str:
+        return await asyncio.to_thread(self._set_aside, found, problem)
+
+    async def put_new(self, request_id: str, feedback: Feedback) -> None:
+        await asyncio.to_thread(self._put_new, request_id, feedback.to_bytes(request_id))
+
+    async def publish(self, request: PublishedRequest) -> None:
+        await asyncio.to_thread(self._publish, request)
+
+    async def withdraw(self, request_id: str) -> None:
+        with _told(self._request_file(request_id)):
+            await asyncio.to_thread(self._request_file(request_id).unlink, missing_ok=True)
+
+    async def requests(self) -> Sequence[PublishedRequest]:
+        return await asyncio.to_thread(self._requests)
+
+    async def request(self, request_id: str) -> PublishedRequest | None:
+        return await asyncio.to_thread(_published, self._request_file(request_id))
+
+    async def close(self) -> None:
+        pass
+
+    def _file(self, request_id: str) -> Path:
+        return self.folder / f"{checked_id(request_id)}{_ENDING}"
+
+    def _request_file(self, request_id: str) -> Path:
+        return self.folder / REQUESTS / f"{checked_id(request_id)}{_ENDING}"
+
+    def _poll(self, waiting: frozenset[str], done: Mapping[str, str]) -> Polled:
+        there = frozenset(filter(proper_id, (file.name.removesuffix(_ENDING) for file in _files(self.folder))))
+        self._unfinished = {one: version for one, version in self._unfinished.items() if one in there}
+        polled = self._read_each(waiting & there, done)
+        return Polled(polled.found, sorted(there - waiting), polled.problem)
+
+    def _read_each(self, request_ids: Collection[str], done: Mapping[str, str]) -> Polled:
+        found: list[Found] = []
+        problem: Message | None = None
+        for request_id in sorted(request_ids):
+            file = self._file(request_id)
+            try:
+                one = _found(file, request_id, done.get(request_id, ""))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                problem = Message("{} can't be read: {}.", file, error.strerror)
+                continue
+            if one is not None and self._is_finished(one):
+                found.append(one)
+        return Polled(found, (), problem)
+
+    def _is_finished(self, found: Found) -> bool:
+        """Return whether an object is whole: who writes it plainly may be in the middle.
+
+        One that can't be used is judged when it stands unchanged at a second look.
+        """
+        if isinstance(found.content, Problem) and self._unfinished.get(found.request_id) != found.version:
+            self._unfinished[found.request_id] = found.version
+            return False
+        self._unfinished.pop(found.request_id, None)
+        return True
+
+    def _remove(self, found: Found) -> None:
+        file = self._file(found.request_id)
+        with _told(file), suppress(FileNotFoundError):
+            if _version(file.lstat()) == found.version:
+                file.unlink()
+                sync_folder(self.folder)
+
+    def _set_aside(self, found: Found, problem: Problem) -> str:
+        file, aside = self._file(found.request_id), self.folder / ASIDE
+        mark = hashlib.sha256(found.version.encode()).hexdigest()[:8]
+        kept = aside / f"{found.request_id}.{mark}{_ENDING}"
+        with _told(aside):
+            aside.mkdir(exist_ok=True)
+            write_atomically(aside / f"{found.request_id}.{mark}.reason{_ENDING}", reason_of(found, problem))
+            with suppress(FileNotFoundError):
+                if _version(file.lstat()) == found.version:
+                    file.rename(kept)
+            sync_folder(aside)
+            sync_folder(self.folder)
+        return str(kept)
+
+    def _put_new(self, request_id: str, data: bytes) -> None:
+        file = self._file(request_id)
+        draft = self.folder / f".new-{secrets.token_hex(8)}"
+        with _told(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                with draft.open("xb") as written:
+                    written.write(data)
+                    written.flush()
+                    os.fsync(written.fileno())
+                os.link(draft, file)
+            except FileExistsError as error:
+                raise already_answered(request_id) from error
+            finally:
+                draft.unlink(missing_ok=True)
+            sync_folder(self.folder)
+
+    def _publish(self, request: PublishedRequest) -> None:
+        file = self._request_file(request.request_id)
+        with _told(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, json.dumps(dict(request.event), ensure_ascii=False).encode())
+
+    def _requests(self) -> Sequence[PublishedRequest]:
+        stamped = []
+        for file in _files(self.folder / REQUESTS):
+            with suppress(OSError):
+                stamped.append((file.lstat().st_mtime_ns, file))
+        return tuple(one for _at, file in sorted(stamped) if (one := _published(file)) is not None)
+
+
+def checked_id(request_id: str) -> str:
+    """Return the id of a request, which is part of a name.
+
+    Raises:
+        BadInput: it can't be one.
+    """
+    if not proper_id(request_id):
+        raise BadInput(Message("{} can't be the id of a request.", repr(one_line(request_id, 60))))
+    return request_id
+
+
+def already_answered(request_id: str) -> AlreadyAnswered:
+    """Return the error of somebody who comes second."""
+    return AlreadyAnswered(Message("Somebody answered {} already; your answer was not sent.", request_id))
+
+
+def reason_of(found: Found, problem: Problem) -> bytes:
+    """Return the document that stands beside an object that was set aside."""
+    document = {
+        "request_id": found.request_id,
+        "object": found.path,
+        "kind": problem.kind,
+        "reason": str(problem.reason),
+        "set_aside_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def event_in(data: bytes, request_id: str) -> PublishedRequest | None:
+    """Return the request that a published document holds; None where it holds none, or another."""
+    try:
+        event = strict_json(data.decode())
+    except (ValueError, BadInput):
+        return None
+    if not isinstance(event, dict) or event.get("request_id") != request_id:
+        return None
+    return PublishedRequest(request_id, event)
+
+
+def _files(folder: Path) -> Sequence[Path]:
+    """Return what a folder holds that is named as JSON."""
+    with _told(folder):
+        try:
+            return [file for file in folder.iterdir() if file.name.endswith(_ENDING)]
+        except FileNotFoundError:
+            return ()
+
+
+def _published(file: Path) -> PublishedRequest | None:
+    try:
+        data = _contents(file, LARGEST_REQUEST)[1]
+    except OSError:
+        return None
+    return event_in(data, file.name.removesuffix(_ENDING)) if data is not None else None
+
+
+def _found(file: Path, request_id: str, done: str) -> Found | None:
+    """Return the object in a file; None for one whose version was dealt with.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    if done and _version(file.lstat()) == done:
+        return None
+    status, data = _contents(file, LARGEST)
+    version, path = _version(status), str(file)
+    if not stat.S_ISREG(status.st_mode):
+        return Found(request_id, path, version, Problem("malformed", Message("It isn't a regular file.")))
+    if data is None:
+        return Found(request_id, path, version, oversized(status.st_size))
+    return Found(request_id, path, version, read(data, request_id), hashlib.sha256(data).hexdigest())
+
+
+def _contents(file: Path, largest: int) -> tuple[os.stat_result, bytes | None]:
+    """Return what is known of a file, and its bytes; None for more than a number of them, and for what is no file."""
+    status = file.lstat()
+    if not stat.S_ISREG(status.st_mode):
+        return status, None
+    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as opened:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > largest:
+            return status, None
+        data = opened.read(largest + 1)
+    return status, data if len(data) <= largest else None
+
+
+def _version(status: os.stat_result) -> str:
+    return f"{status.st_ino}-{status.st_mtime_ns}-{status.st_size}"
+
+
+@contextmanager
+def _told(place: Path) -> Iterator[None]:
+    """Say which folder or file it was that couldn't be used."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(Message("{} can't be used: {}.", place, error.strerror)) from error

@@ -1,0 +1,37 @@
+"""What `--feedback` and the runtime's settings name: a folder, or `s3://BUCKET[/PREFIX]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from hitl_tui.channels.plan_feedback.folder_store import FolderStore
+from hitl_tui.channels.plan_feedback.store import FeedbackStore
+from hitl_tui.core.errors import BadInput, MissingExtra
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+
+SCHEME = "s3://"
+
+
+def store_at(address: str, environ: Mapping[str, str]) -> FeedbackStore:
+    """Return the store that an address names; nothing is connected to yet.
+
+    Args:
+        address: `s3://BUCKET[/PREFIX]`, or a folder.
+        environ: the environment, which says where S3 is and who may use it.
+
+    Raises:
+        BadInput: it names none.
+        MissingExtra: what it needs isn't installed.
+    """
+    if address.startswith(SCHEME):
+        raise MissingExtra(
+            Message('Feedback in S3 needs the extra "s3"; to install it: pip install "hitl-tui[s3]"'),
+            help=Message("In a checkout of the source: uv run --extra s3 hitl-tui …"),
+        )
+    if not address.strip() or "://" in address:
+        raise BadInput(
+            Message("Feedback lies in a folder or at s3://BUCKET[/PREFIX], not at {}.", repr(one_line(address, 100)))
+        )
+    return FolderStore(Path(address))
