@@ -57,15 +57,7 @@ class EntryFiles:
 
     async def read(self, stream: str, after: int) -> Sequence[Kept]:
         folder = self._of(stream)
-        if after and not (folder / _file_name(after + 1)).exists():
-            return ()
-        try:
-            numbers = sorted(int(found[1]) for path in folder.iterdir() if (found := _ENTRY.fullmatch(path.name)))
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise StorageError(Message("{} can't be read: {}.", folder, error.strerror)) from error
-        return [_entry(folder / _file_name(n), stream, n) for n in numbers if n > after]
+        return _entries(folder, stream, after) if not after or _has(folder, after + 1) else ()
 
     async def add(self, entry: Entry) -> bool:
         folder = self._of(entry.stream)
@@ -96,19 +88,25 @@ class EntryFiles:
         return 0
 
     async def names(self) -> Sequence[str]:
-        try:
-            folders = [item.name for item in os.scandir(self.folder) if item.is_dir()]
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise StorageError(Message("{} can't be read: {}.", self.folder, error.strerror)) from error
-        return [unquote(folder, errors="surrogatepass") for folder in folders]
+        return [stream for stream, _ in self._folders()]
 
     async def read_new(self, heads: Mapping[str, int], order: int) -> Sequence[Kept]:
         found: list[Kept] = []
-        for stream in await self.names():
-            found += await self.read(stream, heads.get(stream, 0))
+        for stream, folder in self._folders():
+            after = heads.get(stream, 0)
+            if not after or _has(folder, after + 1):
+                found += _entries(Path(folder), stream, after)
         return found
+
+    def _folders(self) -> list[tuple[str, str]]:
+        """Return the names of all streams with their folders, as text: thousands are looked at in one listing."""
+        try:
+            with os.scandir(self.folder) as found:
+                return [(unquote(item.name, errors="surrogatepass"), item.path) for item in found if item.is_dir()]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StorageError(Message("{} can't be read: {}.", self.folder, error.strerror)) from error
 
     def _of(self, stream: str) -> Path:
         """Return a stream's folder: any text is a name there, and none leads out of the folder."""
@@ -121,6 +119,21 @@ class EntryFiles:
 
 def _file_name(n: int) -> str:
     return f"{n:06}.json"
+
+
+def _has(folder: str | Path, n: int) -> bool:
+    return os.path.exists(f"{folder}/{_file_name(n)}")
+
+
+def _entries(folder: Path, stream: str, after: int) -> Sequence[Kept]:
+    """Return what a stream's folder holds beyond a number, in order."""
+    try:
+        numbers = sorted(int(found[1]) for path in folder.iterdir() if (found := _ENTRY.fullmatch(path.name)))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise StorageError(Message("{} can't be read: {}.", folder, error.strerror)) from error
+    return [_entry(folder / _file_name(n), stream, n) for n in numbers if n > after]
 
 
 def _text(entry: Entry) -> bytes:

@@ -113,10 +113,17 @@ def decided_since(db: sqlite3.Connection, since: str, now: str) -> list[RequestV
 
 
 class WaitingList:
-    """Everything that waits for a person, read anew only when the file was written or a deadline has passed."""
+    """Everything that waits for a person, read anew only when the file was written or a deadline has passed.
+
+    A request is parsed again only when its row or its decisions changed: entries never do.
+    """
+
+    _ROWS = """SELECT r.id, r.deadline, r.first_shown, r.superseded, r.evidence,
+            (SELECT max(d.entry) FROM decisions d WHERE d.request = r.id)
+        FROM requests r WHERE r.state = 'open' AND (r.deadline = '' OR r.deadline > ?) ORDER BY r.entry"""
 
     def __init__(self) -> None:
-        self._views: list[RequestView] = []
+        self._views: dict[Row, RequestView] = {}
         self._read: tuple[sqlite3.Connection, int, int] | None = None
         self._since = self._until = ""
 
@@ -125,10 +132,17 @@ class WaitingList:
         db.execute("SELECT 1 FROM requests LIMIT 1").fetchone()  # the version is that of what is read
         version = (db, int(db.execute("PRAGMA data_version").fetchone()[0]), db.total_changes)
         if version != self._read or not self._since <= now < self._until:
-            self._views = list_requests(db, now, None, None, True, _MOST)
-            deadlines = (view.request.deadline for view in self._views if view.request.deadline)
+            rows = db.execute(self._ROWS, (now,)).fetchall()
+            self._views = {row: self._views.get(row) or _view_of(db, row[0], now) for row in rows}
+            deadlines = (view.request.deadline for view in self._views.values() if view.request.deadline)
             self._read, self._since, self._until = version, now, min(deadlines, default=_NEVER)
-        return self._views
+        return list(self._views.values())
+
+
+def _view_of(db: sqlite3.Connection, request_id: str, now: str) -> RequestView:
+    stored = find_request(db, request_id)
+    assert stored is not None, "it was listed in this transaction"
+    return stored.view(now)
 
 
 def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
