@@ -2,9 +2,9 @@
 
 Release: a script waits with `masc-checkpoint --wait`; the time is taken from when a decision is recorded to the end of
 that process. Listing: requests wait in the files of as many tasks, and in the ledger of sessions; they are listed by a
-process that hasn't listed them before, and again by the same one after somebody else asked for one more. Deciders: forked processes decide one request at the same
-moment, half of them for and half against; exactly one may win, and every other one has to be told its name. Where
-NEO4J_URI names an empty database they decide there, too.
+process that hasn't listed them before, and again by the same one after somebody else asked for one more. Deciders:
+forked processes decide one request at the same moment, half of them for and half against; exactly one may win, and
+every other one has to be told its name. Where NEO4J_URI names an empty database they decide there, too.
 
     python benchmarks/approvals.py [--samples 50] [--pending 5000] [--deciders 200] [--rounds 50] [--data DIR]
 """

@@ -8,10 +8,11 @@ from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
-from hitl_tui.core.json_text import is_json, strict_json
+from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import one_line
 
 
 async def approve(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -22,8 +23,17 @@ async def approve(context: CommandContext, values: CommandValues) -> CommandResu
         Refused: nothing of it waited when the command began, or the decision can't count.
     """
     text = values.text("value") if "value" in values else ""
-    value: Json = strict_json(text) if is_json(text) else text or None
-    return await _decide(context, values.text("task"), Verdict.APPROVE, value=value)
+    return await _decide(context, values.text("task"), Verdict.APPROVE, value=_value(text))
+
+
+def _value(text: str) -> Json:
+    """Return what an approval gives along: JSON, or words; a text that begins with a brace or bracket isn't words."""
+    try:
+        return strict_json(text) if text else None
+    except ValueError as error:
+        if text.startswith(("{", "[")):
+            raise BadInput(Message("The value isn't valid JSON: {}.", one_line(str(error), 200))) from error
+        return text
 
 
 async def reject(context: CommandContext, values: CommandValues) -> CommandResult:

@@ -122,7 +122,7 @@ def _file_name(n: int) -> str:
 
 
 def _has(folder: str | Path, n: int) -> bool:
-    return os.path.exists(f"{folder}/{_file_name(n)}")
+    return os.path.exists(f"{folder}/{_file_name(n)}")  # noqa: PTH110 - a path object each costs more than the look
 
 
 def _entries(folder: Path, stream: str, after: int) -> Sequence[Kept]:

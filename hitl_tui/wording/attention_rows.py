@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _
+from hitl_tui.language import _, ngettext
 from hitl_tui.ledger.attention import Attention
 from hitl_tui.wording.times import day_words, duration_words
 
 
 def attention_lines(one: Attention) -> list[str]:
     """Return how an approver decides, in plain lines; the first is their name."""
-    counts = _("{n} decisions: {approvals} approved, {refusals} rejected, {edits} edited, {others} others")
+    counts = ngettext(
+        "{n} decision: {approvals} approved, {refusals} rejected, {edits} edited, {others} others",
+        "{n} decisions: {approvals} approved, {refusals} rejected, {edits} edited, {others} others",
+        one.decisions,
+    )
     times = _("time to decide: median {median}, 90 % within {p90}")
     row = _("approved in a row: {row} now, {longest} at most · at night: {night} · last: {last}")
     return [

@@ -457,6 +457,8 @@ async def test_a_line_about_a_task_answers_nothing_that_it_was_edited_to_meanwhi
         await tasks.edit(asked, {"command": "rm -r /"}, ann, asked.view.request.digest)
         refused = await handler.handle_command("/approve bot", None, began)
         assert refused.failed and "asks only since you began that line" in refused.message
+        bad = await handler.handle_command('/approve bot {"a": ', None, utc_now())
+        assert bad.failed and bad.message.startswith("The value isn't valid JSON")
         assert (await handler.handle_command("/approve bot", None, utc_now())).status == "approved"
 
 
