@@ -188,10 +188,8 @@ async def _of_request(job: Job, registry: SessionRegistry) -> _Asked:
         if step is None:
             raise UnknownName(Message("No request {}.", one_line(clip(given.request), 80)))
         folder, request = step.masc.parent, step.view.request
-    facts = facts_of(request)
-    if facts is None:
-        raise BadInput(Message("No rule is about {}: it asks about the plan.", request.id))
-    return _Asked(existing_workspace(given.workspace) if given.workspace else folder, facts, mode, request.id)
+    workspace = existing_workspace(given.workspace) if given.workspace else folder
+    return _Asked(workspace, facts_of(request), mode, request.id)
 
 
 def _supposed(job: Job) -> _Asked:

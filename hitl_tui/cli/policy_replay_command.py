@@ -145,7 +145,7 @@ async def _of_session(registry: SessionRegistry, session: str) -> list[Recorded]
     found: list[Recorded] = []
     for view in views:
         request, facts = view.request, facts_of(view.request)
-        if facts is None or request.kind not in (Kind.TODO, Kind.INTERRUPT) or request.superseded:
+        if request.kind not in (Kind.TODO, Kind.INTERRUPT) or request.superseded:
             continue
         if request.kind is Kind.INTERRUPT:
             facts = replace(facts, arguments=arguments.get(request.todo_id))
@@ -176,7 +176,6 @@ async def _of_tasks(registry: SessionRegistry, only: Path | None, problems: list
         what = step.action if call is None else f"{step.action} {json.dumps(dict(call.arguments), ensure_ascii=False)}"
         if step.view is not None:
             facts, request = facts_of(step.view.request), step.view.request
-            assert facts is not None, "a step is what rules are about"
             before = Judgement(Ruling.ASK, request.terms, request.about.get("rule", 0))
         elif step.ruled is not None:
             arguments = None if call is None else call.arguments

@@ -11,7 +11,7 @@ from hitl_tui.commands.plan_commands import number, set_status
 from hitl_tui.commands.question_lookup import REQUEST, is_request_id
 from hitl_tui.commands.question_target import QuestionTarget, check_digest, find_target, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult, failure
-from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
+from hitl_tui.core.board import judge, limit_reached
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
@@ -19,6 +19,7 @@ from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name, typed_command
+from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
@@ -276,12 +277,14 @@ async def plan_reject(context: CommandContext, values: CommandValues) -> Command
     await check_digest(context, [question])
     reason = rest.strip() if named else values.text("feedback")
     result = await context.decide(question, Verdict.REJECT, reason=reason)
-    return _at_limit(result, int(question.view.request.about.get("revision", 0))) if reason.strip() else result
+    about = question.view.request.about
+    most = int(about.get("max_revisions", UNSAID.max_revisions))
+    return _at_limit(result, int(about.get("revision", 0)), most) if reason.strip() else result
 
 
-def _at_limit(result: CommandResult, revision: int) -> CommandResult:
+def _at_limit(result: CommandResult, revision: int, most: int) -> CommandResult:
     """Say what feedback on a plan leads to when it is the last that is heeded, or the last but one."""
-    left = MAX_PLAN_REVISIONS - revision - 1
+    left = most - revision - 1
     if result.failed or left > 1 or "needed" in result.data:
         return result
     data = {**result.data, "revisions_left": max(0, left)}
@@ -290,9 +293,8 @@ def _at_limit(result: CommandResult, revision: int) -> CommandResult:
             result, message=Message("{} One revision is left; then the plan goes ahead.", result.message), data=data
         )
     status = "recorded" if result.status == "recorded" else "limit_reached"
-    return replace(
-        result, status=status, message=Message("Replanning once more with your feedback. {}", LIMIT_REACHED), data=data
-    )
+    message = Message("Replanning once more with your feedback. {}", limit_reached(most))
+    return replace(result, status=status, message=message, data=data)
 
 
 async def proposal_accept(context: CommandContext, values: CommandValues) -> CommandResult:

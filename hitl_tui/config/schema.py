@@ -520,6 +520,7 @@ class _Policy(_Section):
     arguments: dict[str, Any] | None = None
     agent: str | None = None
     action: str | None = None
+    request: Literal["plan", "proposal"] | None = None
     risk: RiskName | None = None
     decision: Literal["allow", "ask", "deny"]
     quorum: Annotated[int, Field(ge=1, le=100)] = 1
@@ -531,11 +532,25 @@ class _Policy(_Section):
     @model_validator(mode="after")
     def _agrees(self, info: ValidationInfo) -> Self:
         problems = [*self._command_problems(declared(info).commands), *self._tool_problems(), *self._step_problems()]
+        problems += self._request_problems()
         if self.on_deadline is not None and self.deadline is None:
             problems.append(Problem(("on_deadline",), Message("needs a deadline, but none is given")))
         if problems:
             raise wrong(*problems)
         return self
+
+    def _request_problems(self) -> Iterator[Problem]:
+        if self.request is None:
+            return
+        of_steps = ("team", "command", "tool", "arguments", "agent", "action")
+        if given := next((key for key in of_steps if getattr(self, key) is not None), ""):
+            yield Problem(("request",), Message("is about a whole plan; it can't be combined with {}", given))
+        if self.decision == "deny" or (self.request == "proposal" and self.decision == "allow"):
+            of_plan, of_proposal = (
+                Message('must be "ask" or "allow" for a plan'),
+                Message('must be "ask" for a proposal'),
+            )
+            yield Problem(("decision",), of_plan if self.request == "plan" else of_proposal)
 
     def _tool_problems(self) -> Iterator[Problem]:
         if self.tool == "":
@@ -585,6 +600,7 @@ class _Policy(_Section):
             agent=self.agent or "",
             action=self.action or "",
             name=self.name,
+            request=self.request or "",
             terms=Terms(
                 quorum=self.quorum,
                 level=self.level,

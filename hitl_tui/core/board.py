@@ -13,21 +13,21 @@ from typing import overload
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import GraphState, ProposalState, Refusal, Stored, Subject, TodoState
+from hitl_tui.core.json_types import GraphState, PlanReviewed, ProposalState, Refusal, Stored, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan_index import APPROVED, OPEN, RUNNING, PlanFollower, PlanIndex
+from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
 
-MAX_PLAN_REVISIONS = 10
-"""How often a plan is revised; then it goes ahead, and what is of high risk still asks."""
 
-LIMIT_REACHED = Message(
-    "The limit of {} revisions is reached: the plan goes ahead, each risky step still asks.", MAX_PLAN_REVISIONS
-)
+def limit_reached(revisions: int) -> Message:
+    """Return what it means that a plan was revised as often as it can be."""
+    return Message("The limit of {} revisions is reached: the plan goes ahead, each risky step still asks.", revisions)
+
 
 _RESTING = frozenset({"completed", "failed", "skipped", "blocked"})
 _KEPT_REFUSALS = 20
@@ -53,8 +53,10 @@ class Control:
         completed: how many TODOs are completed, for lists of checkpoints.
         refused: the last events that could not take effect, newest last.
         held: nothing begins until the workspace's settings are known again.
-        limited: the limit of revisions accepted the plan, and no person.
+        limited: no person accepted the plan, but the limit of revisions or a deadline.
         sequential: one TODO runs at a time, in the plan's order.
+        review: how the plan is reviewed.
+        reviewed: how that ended; empty while it goes on, and where the mode asks for none.
         lineage: random name of the session and its copies, part of the ids of its requests; empty where it began
             before they had one.
     """
@@ -77,6 +79,8 @@ class Control:
     limited: bool = False
     sequential: bool = False
     lineage: str = ""
+    review: ReviewOptions = UNSAID
+    reviewed: PlanReviewed = field(default_factory=lambda: PlanReviewed())
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal one."""
@@ -84,6 +88,8 @@ class Control:
         data["mode"] = self.mode.value
         data["proposals"] = {k: dict(v) for k, v in self.proposals.items()}
         data["refused"] = [dict(r) for r in self.refused]
+        data["review"] = self.review.to_dict()
+        data["reviewed"] = dict(self.reviewed)
         return data
 
     @classmethod
@@ -94,6 +100,8 @@ class Control:
             values["mode"] = Mode(values["mode"])
         if "refused" in values:
             values["refused"] = tuple(values["refused"])
+        if "review" in values:
+            values["review"] = ReviewOptions.from_dict(values["review"])
         return cls(**values)
 
     def refuse(self, refusals: list[Refusal]) -> Control:

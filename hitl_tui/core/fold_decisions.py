@@ -18,6 +18,7 @@ from hitl_tui.core.json_types import (
     EventData,
     Interrupt,
     InterruptAnswer,
+    PlanReviewed,
     ProposalState,
     ProposedChange,
     Refusal,
@@ -27,6 +28,7 @@ from hitl_tui.core.json_types import (
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
+from hitl_tui.core.plan_review import EndedBy
 from hitl_tui.core.policy import Mode, Risk, Ruling
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_now, proposal_question, question_of
 from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes
@@ -63,13 +65,31 @@ def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
         raise Refused(Message("The plan was already decided."), reason="late")
     if event.data["request_id"] != plan_question(draft).id:
         raise Refused(Message("The plan isn't the one that was shown; look at it again."), reason="stale")
-    if verdict is Verdict.APPROVE:
-        draft.control = replace(draft.control, plan=board.PLAN_ACCEPTED)
-    elif str(event.data.get("reason", "")).strip() and event.data.get("outcome") != "expired":
+    expired = event.data.get("outcome") == Outcome.EXPIRED
+    if verdict is not Verdict.APPROVE and not expired and str(event.data.get("reason", "")).strip():
         draft.control = replace(draft.control, plan=board.PLAN_REVISE, feedback=_remarks(draft, event))
+        return
+    reviewed = _reviewed(draft, event, verdict, EndedBy.TIMEOUT if expired else EndedBy.PERSON)
+    draft.control = replace(draft.control, reviewed=reviewed)
+    if verdict is Verdict.APPROVE:
+        draft.control = replace(draft.control, plan=board.PLAN_ACCEPTED, limited=expired)
     else:
         draft.control = replace(draft.control, plan=board.PLAN_REJECTED)
         stop_all(draft, event, Message("plan rejected by {}", event.data.get("by", "")))
+
+
+def _reviewed(draft: Draft, event: Event, verdict: Verdict, ended_by: EndedBy) -> PlanReviewed:
+    return {
+        "ended_by": ended_by.value,
+        "verdict": verdict.value,
+        "by": event.data.get("by", ""),
+        "people": list(event.data.get("people", ())),
+        "channel": event.data.get("channel", ""),
+        "at": event.data.get("at", event.at),
+        "request_id": event.data["request_id"],
+        "revisions": draft.control.revision,
+        "max_revisions": draft.control.review.max_revisions,
+    }
 
 
 def _remarks(draft: Draft, event: Event) -> str:

@@ -395,6 +395,32 @@ class StepNamed(TypedDict):
     title: str
 
 
+class PlanReviewed(TypedDict, total=False):
+    """How the review of a plan ended.
+
+    Args:
+        ended_by: a `core.plan_review.EndedBy`.
+        verdict: `approve` or `reject`.
+        by: who, as people are shown it; `deadline`, `limit`, or the rule.
+        people: who, as they were identified.
+        channel: `console`, `cli`, `deadline`, `limit`, `policy`, …
+        at: ISO 8601, UTC; empty where nobody said it.
+        request_id: the question that was decided; empty where none was asked.
+        revisions: how often the plan was revised.
+        max_revisions: how often it could have been.
+    """
+
+    ended_by: str
+    verdict: str
+    by: str
+    people: Sequence[Mapping[str, str]]
+    channel: str
+    at: str
+    request_id: str
+    revisions: int
+    max_revisions: int
+
+
 class About(TypedDict, total=False):
     """What else is shown of a request."""
 
@@ -423,6 +449,7 @@ class About(TypedDict, total=False):
     number: int
     entered: Mapping[str, int]
     revision: int
+    max_revisions: int
     count: int
     proposal_id: str
     reason: str

@@ -83,6 +83,8 @@ class Of(StrEnum):
     TODO = "todo"  # a step of a session
     TOOL = "tool"  # a call that a team of a session asks for from inside
     STEP = "step"  # a step of a task outside of sessions, or a call of an agent there
+    PLAN = "plan"  # whether a plan may begin
+    PROPOSAL = "proposal"  # whether a plan shall change
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,11 @@ class Facts:
     action: str = ""
     arguments: JsonObject | None = None
 
+    @property
+    def request(self) -> str:
+        """What is asked about a whole plan: `plan` or `proposal`; empty for everything else."""
+        return self.of.value if self.of in (Of.PLAN, Of.PROPOSAL) else ""
+
 
 class Fit(StrEnum):
     """Whether a rule is about something."""
@@ -128,7 +135,8 @@ class Rule:
     """One `[[policy]]` of hitl.toml; a field left empty matches everything.
 
     With `tool` it is about calls of that tool that a team asks for from inside, and about no TODO; with `agent` or
-    `action` about steps outside of sessions alone; with `arguments` only about what has arguments that fit that.
+    `action` about steps outside of sessions alone; with `request` about that question of a session alone; with
+    `arguments` only about what has arguments that fit that.
 
     Args:
         decision: what it says.
@@ -139,6 +147,7 @@ class Rule:
             falls under a rule that asks or denies, and never under one that allows.
         agent, action: patterns with `*`: which steps of tasks outside of sessions it is about.
         name: what people call it.
+        request: `plan` or `proposal`: it is about that question.
     """
 
     decision: Ruling
@@ -151,6 +160,7 @@ class Rule:
     agent: str = ""
     action: str = ""
     name: str = ""
+    request: str = ""
 
     def match(self, facts: Facts) -> Match:
         """Return whether it is about these facts, and if not, which condition isn't met."""
@@ -165,6 +175,8 @@ class Rule:
 
     def _unmet(self, facts: Facts) -> str:
         """Return the first condition that isn't met, whatever the arguments; empty for none."""
+        if self.request != facts.request:
+            return "request"
         if bool(self.tool) != (facts.of is Of.TOOL):
             return "tool"
         step = facts.of is Of.STEP
@@ -204,7 +216,7 @@ class Rule:
         }
         if self.tool or self.arguments:
             found |= {"tool": self.tool, "arguments": dict(self.arguments)}
-        more = (("agent", self.agent), ("action", self.action), ("name", self.name))
+        more = (("agent", self.agent), ("action", self.action), ("name", self.name), ("request", self.request))
         return {**found, **{key: text for key, text in more if text}}
 
     @classmethod
@@ -226,6 +238,7 @@ class Rule:
                 agent=str(data.get("agent", "")),
                 action=str(data.get("action", "")),
                 name=str(data.get("name", "")),
+                request=str(data.get("request", "")),
             )
         except (KeyError, TypeError) as error:
             raise ValueError(Message("is no rule")) from error

@@ -37,7 +37,7 @@ from hitl_tui.core.json_types import (
 )
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Change, next_ids
-from hitl_tui.core.policy import Risk, Ruling, Terms
+from hitl_tui.core.policy import Facts, Judgement, Of, Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Status, SupervisorTodo
 
@@ -324,7 +324,17 @@ def plan_question(draft: Draft) -> Request:
     about: About = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
     about["steps"] = {t.id: {"title": t.name} for t in todos}
     risk = _unasked_risk(draft, todos)
+    about["max_revisions"] = draft.control.review.max_revisions
     return _session_request(draft, Kind.PLAN, "planner", subject, about, risk, asked=draft.control.plan_asked)
+
+
+def plan_ruling(draft: Draft) -> Judgement:
+    """Return what the rules say of the plan as it is."""
+    return _ruling(draft, Kind.PLAN, _unasked_risk(draft, (draft.get(todo_id) for todo_id in draft)))
+
+
+def _ruling(draft: Draft, kind: Kind, risk: Risk) -> Judgement:
+    return draft.rules.policy.judge_facts(Facts(Of(kind.value), risk=risk), draft.control.mode)
 
 
 def _unasked_risk(draft: Draft, todos: Iterable[SupervisorTodo]) -> Risk:
@@ -393,6 +403,12 @@ def _plan_now(draft: Draft) -> list[StepNamed]:
 def _session_request(
     draft: Draft, kind: Kind, source: str, subject: Subject, about: About, risk: Risk, *, asked: int = 0
 ) -> Request:
+    policy, terms = draft.rules.policy, Terms()
+    if any(rule.request for rule in policy.all_rules):
+        terms = _ruling(draft, kind, risk).terms
+        subject["policy"] = policy.version  # under other rules it is another question
+    if kind is Kind.PLAN:
+        terms = draft.control.review.terms(terms)
     seen = digest(subject)
     return Request(
         id=request_id(draft.board.session, draft.control.branch, "", asked, [kind.value], seen, draft.control.lineage),
@@ -403,6 +419,7 @@ def _session_request(
         source=source,
         subject=subject,
         digest=seen,
+        terms=terms,
         options=OPTIONS[kind],
         about=about,
         risk=risk.value,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
-from hitl_tui.core.board import MAX_PLAN_REVISIONS, Board, Draft, Rules, subject_of
-from hitl_tui.core.requests import Decision
+from hitl_tui.core.board import Board, Draft, Rules, subject_of
+from hitl_tui.core.plan_review import EndedBy
+from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import Entry
@@ -14,8 +15,8 @@ from hitl_tui.ledger.records import Entry
 ALLOWED = "allowed"
 """Kind of the entry that stands for a decision where the mode or a rule of hitl.toml asked nobody."""
 
-LIMITED = "plan_accepted"
-"""Kind of the entry that says that the limit of revisions accepted a plan, and no person."""
+ACCEPTED = "plan_accepted"
+"""Kind of the entry that says that the limit of revisions, or a rule, accepted a plan, and no person."""
 
 
 class AllowedRuns:
@@ -32,7 +33,7 @@ class AllowedRuns:
         self._session = session
         self._now = now
         self._written: set[str] | None = None
-        self._limits: set[int] = set()
+        self._plans: set[int] = set()
 
     async def write(self, board: Board, rules: Rules, todo: SupervisorTodo) -> None:
         """Put on record what lets a TODO's run begin; nothing where a person or a standing rule decided.
@@ -62,29 +63,29 @@ class AllowedRuns:
         await self._ledger.record(self._session, ALLOWED, data, self._now())
         self._written.add(todo.run_id)
 
-    async def write_limit(self, board: Board) -> None:
-        """Put on record that the limit of revisions accepted the plan, and no person; nothing where that isn't so.
+    async def write_plan(self, board: Board) -> None:
+        """Put on record what accepted the plan where nobody was asked: the limit of revisions, or a rule.
 
         Raises:
             StorageError: it can't be written; nothing may begin then.
         """
         control = board.control
-        if not control.limited or control.branch in self._limits:
+        if control.reviewed.get("ended_by") not in (EndedBy.LIMIT, EndedBy.RULE) or control.branch in self._plans:
             return
         if self._written is None:
             self._written = await self._earlier()
-        if control.branch not in self._limits:
-            data = {"by": "limit", "branch": control.branch, "revisions": control.revision, "limit": MAX_PLAN_REVISIONS}
-            await self._ledger.record(self._session, LIMITED, data, self._now())
-            self._limits.add(control.branch)
+        if control.branch not in self._plans:
+            data = {**control.reviewed, "branch": control.branch}
+            await self._ledger.record(self._session, ACCEPTED, data, self._now())
+            self._plans.add(control.branch)
 
     async def _earlier(self) -> set[str]:
         found: set[str] = set()
         async for entry in read_stream(self._ledger, self._session):
             if entry.kind == ALLOWED:
                 found.add(str(entry.data["run_id"]))
-            elif entry.kind == LIMITED:
-                self._limits.add(int(entry.data["branch"]))
+            elif entry.kind == ACCEPTED:
+                self._plans.add(int(entry.data["branch"]))
         return found
 
 
@@ -147,6 +148,9 @@ def _said(entry: Entry, asked: Mapping[str, tuple[str, str]]) -> LoggedDecision 
     if entry.kind == ALLOWED:
         by, channel = str(data["by"]), str(data["channel"])
         return LoggedDecision(ALLOWED, str(data["todo_id"]), str(data["verdict"]), by, channel, entry.at)
+    if entry.kind == ACCEPTED:
+        by, channel = str(data["by"]), str(data.get("channel", data["by"]))
+        return LoggedDecision(Kind.PLAN.value, "", Verdict.APPROVE.value, by, channel, entry.at)
     if entry.kind == "restore_intended":
         return LoggedDecision(RESTORED, "", RESTORED, str(data.get("by", "")), "", entry.at)
     event = data.get("event") if entry.kind == "event" else None

@@ -64,14 +64,14 @@ def explain(policy: Policy, facts: Facts, mode: Mode) -> Explanation:
     return Explanation(policy.judge_facts(facts, mode), tuple(tried))
 
 
-def facts_of(request: Request) -> Facts | None:
-    """Return what rules look at in a request; None for one that no rule is about, such as a plan."""
+def facts_of(request: Request) -> Facts:
+    """Return what rules look at in a request."""
     subject = request.subject
     if request.kind is Kind.EXTERNAL:
         arguments = subject.get("arguments")
         return Facts(Of.STEP, agent=subject["agent"], action=subject["action"], arguments=arguments)
-    if request.kind not in (Kind.TODO, Kind.INTERRUPT, Kind.FAILURE, Kind.EFFECT):
-        return None
+    if request.kind in (Kind.PLAN, Kind.PROPOSAL):
+        return Facts(Of(request.kind.value), risk=request.risk_class)
     arguments = subject.get("arguments")
     if arguments is not None:
         arguments = {name: value for name, value in arguments.items() if name != "programs"}
@@ -83,6 +83,8 @@ _KINDS: Mapping[Of, str] = {
     Of.TODO: Message("a step of a session"),
     Of.TOOL: Message("a call of a tool within a session"),
     Of.STEP: Message("a step outside of sessions"),
+    Of.PLAN: Message("a plan"),
+    Of.PROPOSAL: Message("a proposal"),
 }
 
 
@@ -94,10 +96,12 @@ def _why(rule: Rule, facts: Facts, condition: str) -> str:
     wanted, found = getattr(rule, condition), getattr(facts, condition)
     if not wanted and condition == "tool":
         return Message("it names no tool, and this is {}", _KINDS[facts.of])
+    if condition == "request" and not wanted:
+        return Message("it is for steps, and this is {}", _KINDS[facts.of])
     if not wanted:
         return Message("it allows, and names neither agent nor action, as it takes to allow {}", _KINDS[facts.of])
-    foreign = {Of.STEP: ("team", "command", "tool"), Of.TODO: ("agent", "action", "tool")}
-    if condition in foreign.get(facts.of, ("agent", "action")):
+    foreign = {Of.STEP: ("team", "command", "tool", "request"), Of.TODO: ("agent", "action", "tool", "request")}
+    if condition in foreign.get(facts.of, ("agent", "action", "request")):
         return Message("it is for {} {}, and this is {}", condition, wanted, _KINDS[facts.of])
     return Message("it is for {} {}, and this has {}", condition, wanted, found or "-")
 

@@ -184,7 +184,7 @@ def approves_in_time(rule: Rule) -> bool:
 
 def _about(rule: Rule) -> str:
     """Return which steps or calls a rule is about."""
-    keys = ("team", "command", "tool", "agent", "action", "risk")
+    keys = ("team", "command", "tool", "agent", "action", "request", "risk")
     parts = [f"{key} {value}" for key in keys if (value := getattr(rule, key))]
     if rule.arguments:
         parts.append(f"arguments {json.dumps(dict(rule.arguments), ensure_ascii=False)}")

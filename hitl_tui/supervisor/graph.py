@@ -22,19 +22,21 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 
 from hitl_tui.core import board as b
-from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, Board, Control, Draft, Rules
+from hitl_tui.core.board import Board, Control, Draft, Rules, limit_reached
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.json_text import digest, short_id
-from hitl_tui.core.json_types import Refusal, ResultReference, TodoMetadata, TodoState
+from hitl_tui.core.json_types import PlanReviewed, Refusal, ResultReference, TodoMetadata, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent, Strategy
 from hitl_tui.core.plan_index import PlanFollower
-from hitl_tui.core.policy import Mode
-from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
+from hitl_tui.core.plan_review import UNSAID, EndedBy, ReviewOptions
+from hitl_tui.core.policy import Mode, Ruling
+from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question, plan_ruling
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.ledger.records import Effect
@@ -129,7 +131,14 @@ class TeamSupervisor:
         return builder.compile(checkpointer=checkpointer, name="team_supervisor")
 
     async def execute(
-        self, query: str, session_id: str, *, mode: Mode = Mode.STEP, branch: int = 0, lineage: str = ""
+        self,
+        query: str,
+        session_id: str,
+        *,
+        mode: Mode = Mode.STEP,
+        branch: int = 0,
+        lineage: str = "",
+        review: ReviewOptions = UNSAID,
     ) -> GateState:
         """Begin a session, or bring one that was interrupted to rest; return the state at the next gate.
 
@@ -141,6 +150,7 @@ class TeamSupervisor:
             mode: when a person is asked.
             branch: the branch to begin on.
             lineage: see `Control`.
+            review: how the plan is reviewed.
 
         Raises:
             StorageError: a newer version made the session.
@@ -156,6 +166,7 @@ class TeamSupervisor:
             policy_version=rules.policy.version,
             concurrency=max(1, rules.concurrency),
             lineage=lineage,
+            review=review,
         )
         first = {"query": query, "session_id": session_id, "control": control.to_dict()}
         return await self._invoke(None if begun else first, session_id)
@@ -228,8 +239,8 @@ class TeamSupervisor:
         control = board.control
         earlier, _, remark = control.feedback.rpartition("\n")
         message = Message("The plan stays as it is: {} can't be worked in. {}", repr(clip(remark, 200)), error.message)
-        if control.revision + 1 >= MAX_PLAN_REVISIONS:
-            message = Message("{} {}", message, LIMIT_REACHED)
+        if control.revision + 1 >= control.review.max_revisions:
+            message = Message("{} {}", message, limit_reached(control.review.max_revisions))
         event = f"decided:{plan_question(Draft(board, self._rules())).id}"
         refusal: Refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
         control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, feedback=earlier)
@@ -237,10 +248,11 @@ class TeamSupervisor:
 
     async def _plan_review(self, state: MainSupervisorState) -> Command[Literal["planning", "plan_review", "approval"]]:
         board = Board.from_state(state, self.follower)
-        limit = board.control.revision >= MAX_PLAN_REVISIONS
-        if board.control.mode is not Mode.PLAN or not board.todos or limit:
-            limited = limit and board.control.mode is Mode.PLAN and bool(board.todos)
-            accepted = replace(board, control=replace(board.control, plan=b.PLAN_ACCEPTED, limited=limited))
+        if board.control.mode is not Mode.PLAN or not board.todos or (unasked := self._unasked(board)) is not None:
+            control = replace(board.control, plan=b.PLAN_ACCEPTED)
+            if board.control.mode is Mode.PLAN and board.todos and unasked is not None:
+                control = replace(control, reviewed=unasked, limited=unasked["ended_by"] == EndedBy.LIMIT)
+            accepted = replace(board, control=control)
             return Command(
                 goto="approval", update=self._update(state, s.PLAN_REVIEW, fold(accepted, (), self._rules()))
             )
@@ -252,6 +264,22 @@ class TeamSupervisor:
         if control.plan == b.PLAN_DRAFT and control.mode is Mode.PLAN:
             return Command(goto="plan_review", update=update)
         return Command(goto="approval" if control.plan != b.PLAN_DRAFT else "plan_review", update=update)
+
+    def _unasked(self, board: Board) -> PlanReviewed | None:
+        """Return what lets a plan begin that nobody is asked about; None where somebody is."""
+        control = board.control
+        found: PlanReviewed = {
+            "verdict": Verdict.APPROVE.value,
+            "revisions": control.revision,
+            "max_revisions": control.review.max_revisions,
+        }
+        if control.revision >= control.review.max_revisions:
+            return {**found, "ended_by": EndedBy.LIMIT.value, "by": "limit", "channel": "limit"}
+        ruled = plan_ruling(Draft(board, self._rules()))
+        if ruled.ruling is not Ruling.ALLOW:
+            return None
+        by = ruled.name or f"policy rule {ruled.rule}"
+        return {**found, "ended_by": EndedBy.RULE.value, "by": by, "channel": "policy"}
 
     async def _approval(self, state: MainSupervisorState) -> Command[Literal["approval", "execute_teams", "aggregate"]]:
         board = Board.from_state(state, self.follower)

@@ -221,7 +221,7 @@ class Session(SessionView):
         asked = False
         control = self._board().control
         if control.branch == branch.number and control.cursor >= self._seq_at_opening:
-            await self._allowances.write_limit(self._board())
+            await self._allowances.write_plan(self._board())
             # First what may run: it doesn't wait until the next questions stand in the ledger.
             await self._keep_running()
             async with self._publishing:  # a preview that ends meanwhile would show what was asked by half
@@ -393,7 +393,10 @@ class Session(SessionView):
         """Begin the thread, or bring it to rest; what was asked before a power cut is asked under the same ids."""
         first = await self._mailbox.entries(self.id, limit=1)
         lineage = str(first[0].data.get("lineage", "")) if first else ""
-        return await self._supervisor.execute(query, self.id, mode=self.setup.mode, lineage=lineage)
+        setup = self.setup
+        return await self._supervisor.execute(
+            query, self.id, mode=setup.mode, lineage=lineage, review=setup.info.review
+        )
 
     async def _recover(self, query: str) -> None:
         """Bring the session to rest and see that its settings are today's."""

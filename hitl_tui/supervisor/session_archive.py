@@ -27,6 +27,7 @@ from typing import IO, TypedDict
 
 from hitl_tui.config.atomic_files import make_private, sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.session_staging import room_for
 from hitl_tui.supervisor.storage import is_digest
@@ -72,14 +73,14 @@ class Manifest:
     """What an archive says of itself.
 
     Args:
-        session: the session's `SessionInfo`, as a dict of texts.
+        session: the session's `SessionInfo`, as a dict.
         checkpoint_id: the session's head; empty for one that hasn't begun.
         head: `n` and `hash` of the stream's last entry.
         members: everything else in the archive, by name.
         created: when it was made, ISO 8601.
     """
 
-    session: Mapping[str, str]
+    session: Mapping[str, Json]
     checkpoint_id: str
     head: StreamEnd
     members: Mapping[str, Member]
@@ -310,7 +311,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         raise BadInput(Message("{} can't be used: its manifest is damaged.", path))
     try:
         members = {str(name): Member(int(m["size"]), str(m["sha256"])) for name, m in data["files"].items()}
-        session = {str(key): str(value) for key, value in data["session"].items()}
+        session = {str(key): value for key, value in data["session"].items()}
         head: StreamEnd = {"n": int(data["ledger"]["n"]), "hash": str(data["ledger"]["hash"])}
         return Manifest(session, str(data["checkpoint_id"]), head, members, str(data["created"]))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:  # Infinity is no size

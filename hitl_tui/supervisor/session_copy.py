@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -344,10 +344,10 @@ def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> 
     """Return the session with its workspace bound here."""
     given = packed.manifest.session
     try:
-        info = SessionInfo(**{field.name: given[field.name] for field in fields(SessionInfo)})
+        info = SessionInfo.from_dict(given)
         check_session_id(info.id)
         query = check_query(info.query or info.title)
-    except (KeyError, BadInput) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, BadInput) as error:
         raise BadInput(Message("This export can't be used: its session data is damaged.")) from error
     if not 0 < len(info.lineage) <= _LONGEST_ID or safe_text(info.lineage, multiline=False) != info.lineage:
         raise BadInput(Message("This export can't be used: its session data is damaged."))

@@ -21,6 +21,7 @@ from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import check_stored, named_in
@@ -191,6 +192,7 @@ class SessionRegistry:
         mode: Mode | None = None,
         graph: GraphDeclaration | None = None,
         settings: GraphSettings | None = None,
+        review: ReviewOptions = UNSAID,
     ) -> SessionSetup:
         """Begin a session: check everything that can be checked first, so that bad input leaves nothing behind.
 
@@ -201,6 +203,7 @@ class SessionRegistry:
             mode: when it asks; None for the workspace's own.
             graph: the graph that it is for; None for a session of the workspace's teams.
             settings: what all its graphs are given beside their input; None for nothing.
+            review: how its plan is reviewed.
 
         Raises:
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
@@ -240,7 +243,7 @@ class SessionRegistry:
         chosen = mode or trust.config.mode
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
-        info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
+        info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value, review)
         await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs, settings)
         await self.ledger.record(name, *creation_entry(info), self._now())
         await model.begin(name, self.data.session(name).path)

@@ -27,6 +27,7 @@ from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, messages_restored, with_messages
 from hitl_tui.core.names import clip, some_of
+from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.safe_text import ELLIPSIS, mask_json, safe_text
 from hitl_tui.core.short_titles import WIDTH, short_title
 from hitl_tui.ledger.records import LEDGER_FILE
@@ -161,6 +162,7 @@ class SessionInfo:
         query: what was asked, whole: it must survive a crash before the first checkpoint.
         mode: the mode it began in.
         lineage: id that effects are remembered under; the id itself, or an ancestor's for an import or fork.
+        review: how its plan is reviewed.
     """
 
     id: str
@@ -170,6 +172,7 @@ class SessionInfo:
     lineage: str
     query: str = ""
     mode: str = ""
+    review: ReviewOptions = UNSAID
 
     @property
     def called(self) -> str:
@@ -181,12 +184,22 @@ class SessionInfo:
             return self.title
         return short_title(own) + self.title[len(own) :]
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Json]:
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SessionInfo:
+        """Return what `to_dict` wrote; a session of before has no options of the review.
+
+        Raises:
+            KeyError, TypeError, ValueError, BadInput: it is none.
+        """
+        texts = {key: str(data[key]) for key in _INFO_KEYS}
+        return cls(**texts, review=ReviewOptions.from_dict(data.get("review") or {}))
 
 
 _FORK = re.compile(r" \(fork of [A-Za-z0-9._-]+\)$")
-_INFO_KEYS = tuple(field.name for field in fields(SessionInfo))
+_INFO_KEYS = tuple(field.name for field in fields(SessionInfo) if field.name != "review")
 
 
 class SessionFolder:
@@ -236,10 +249,10 @@ class SessionFolder:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             check_sealed(path, data)
-            info = SessionInfo(**{k: str(data[k]) for k in _INFO_KEYS})
+            info = SessionInfo.from_dict(data)
         except OSError as error:
             raise StorageError(Message("{} can't be read: {}.", path, error.strerror)) from error
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (BadInput, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise StorageError(Message("{} can't be read: it isn't what this program wrote there.", path)) from error
         if info.id != self.path.name and not self.path.name.startswith("."):  # of one that is being made
             raise StorageError(Message("{} belongs to session {}; nothing was changed.", path, info.id))

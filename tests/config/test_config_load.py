@@ -164,6 +164,10 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         ("[secrets]\nnames = ['A', 'db p-w']",
          'line 2: item 2 of "names" in [secrets] must be the name of an environment variable, but it is "db p-w".'),
         # policy
+        ("[[policy]]\ndecision='deny'\nrequest='plan'", 'line 2: "decision" in [[policy]] must be "ask" or "allow"'),
+        ("[[policy]]\ndecision='allow'\nrequest='proposal'", 'line 2: "decision" in [[policy]] must be "ask" for'),
+        ("[[policy]]\ndecision='ask'\nrequest='plan'\nteam='search_team'",
+         'line 3: "request" in [[policy]] is about a whole plan; it can\'t be combined with team.'),
         ("[[policy]]\nteam = 'command_team'", 'line 1: [[policy]] needs "decision".'),
         ("[[policy]]\ndecision = 'ask'\nteam = 'comand_team'",
          'line 3: "team" in [[policy]] names no known team, but "comand_team"; did you mean "command_team"?'),

@@ -75,7 +75,8 @@ def high(request: Request) -> bool:
 
 
 def approves_by_itself(request: Request) -> bool:
-    return request.terms.on_deadline == "approve" and Verdict.APPROVE in request.options and not high(request)
+    harmless = request.kind is Kind.PLAN or not high(request)  # of a plan that nobody approved, high risk asks
+    return request.terms.on_deadline == "approve" and Verdict.APPROVE in request.options and harmless
 
 
 def end(request: Request) -> str:

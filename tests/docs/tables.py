@@ -92,6 +92,9 @@ SETTINGS = {
     ),
     "[[policy]].agent": "… for steps of this agent outside of sessions (task-checkpoints.md); `*` is any text",
     "[[policy]].action": "… for such steps whose action fits this pattern",
+    "[[policy]].request": (
+        "`plan`: … for the question whether a plan may begin (mode `plan`); `proposal`: … whether it shall change"
+    ),
     "[[policy]].risk": "… for this class of risk",
     "[[policy]].decision": (
         "`allow`, `ask` or `deny`; for a tool `ask` or `deny`. `allow` for an agent or action lets calls of "
@@ -100,7 +103,9 @@ SETTINGS = {
     "[[policy]].quorum": "how many distinct people must approve, 1 to 100; more than one takes verified approvers",
     "[[policy]].level": "lowest level of an approver that counts, 0 to 100; above 0 takes verified approvers",
     "[[policy]].deadline": "how long the question waits",
-    "[[policy]].on_deadline": "`reject` (without one) or `approve`, which never holds for high risk",
+    "[[policy]].on_deadline": (
+        "`reject` (without one) or `approve`: never for high risk, and its time begins when the question is shown"
+    ),
     "[[policy]].veto": "true: one verified person of any level may refuse",
     "secrets.names": "environment variables whose values are kept and shown as `‹NAME›`",
     "notify.targets": "addresses that requests are told to, as Apprise takes them; `${NAME}` stands for a variable",

@@ -17,6 +17,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
+from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import SupervisorTodo
@@ -196,6 +197,7 @@ class Place:
         self.policy = Policy()
         self.concurrency = 4
         self.mode = Mode.STEP
+        self.review = UNSAID
         self.secrets: dict[str, str] = {}
         self.teams: dict[str, Team] = {
             risk.value: FunctionTeam(
@@ -215,7 +217,9 @@ class Place:
 
     def setup(self, ledger: SqliteLedger, session_id: str = "s1") -> SessionSetup:
         if session_id not in self.data.ids():
-            info = SessionInfo(session_id, str(self.workspace), "the query", self.clock(), session_id)
+            info = SessionInfo(
+                session_id, str(self.workspace), "the query", self.clock(), session_id, review=self.review
+            )
             SessionStaging(self.data.sessions).begin(info)
         return SessionSetup(
             info=self.data.session(session_id).info(),
