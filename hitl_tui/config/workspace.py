@@ -65,6 +65,7 @@ class WorkspaceConfig:
         pins: patterns of files that no approval of high risk binds.
         notify: whom to tell of requests.
         model: the chat model that plans and works.
+        plan: what a `.env` beside it sets of the review of plans, see `plan_settings`.
     """
 
     mode: Mode = Mode.STEP
@@ -81,6 +82,7 @@ class WorkspaceConfig:
     pins: tuple[str, ...] = ()
     notify: NotifySettings = field(default_factory=NotifySettings)
     model: ModelSettings = field(default_factory=ModelSettings)
+    plan: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def own_teams(self) -> Mapping[str, GraphDeclaration | ToolDeclaration | AgentDeclaration]:

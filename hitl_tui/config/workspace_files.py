@@ -18,6 +18,7 @@ from types import MappingProxyType
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, env_file_of, parse_langgraph
 from hitl_tui.config.declared_graphs import LARGEST as LARGEST_LANGGRAPH
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
+from hitl_tui.config.plan_settings import ENV_FILE, plan_variables
 from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.json_text import digest
@@ -40,6 +41,7 @@ class WorkspaceFiles:
         langgraph: content of langgraph.json.
         env_name: the file of variables that langgraph.json names, as it writes it; empty for none.
         env: its content.
+        plan: what a file `.env` sets of the review of plans; of a file that sets nothing of it nothing counts.
         digest: SHA-256 over the real path and the digests of the files: what trust in the folder is bound to.
     """
 
@@ -48,6 +50,7 @@ class WorkspaceFiles:
     langgraph: bytes | None = None
     env_name: str = ""
     env: bytes | None = None
+    plan: Mapping[str, str] = field(default_factory=dict)
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +68,8 @@ class WorkspaceFiles:
             found[f"{LANGGRAPH_FILE} env {self.env_name}"] = (
                 hashlib.sha256(self.env).hexdigest() if self.env is not None else ""
             )
+        if self.plan:
+            found[f"{ENV_FILE} ({', '.join(self.plan)})"] = digest(dict(self.plan))
         return MappingProxyType(found)
 
     def declared(self) -> WorkspaceConfig:
@@ -89,7 +94,7 @@ class WorkspaceFiles:
         commands = {name: replace(command, folder=self.folder) for name, command in config.commands.items()}
         tools = {name: replace(tool, folder=self.folder) for name, tool in config.tools.items()}
         graphs = {name: graph for name, graph in graphs.items() if name not in tools}
-        return replace(config, graphs=graphs, commands=commands, tools=tools)
+        return replace(config, graphs=graphs, commands=commands, tools=tools, plan=dict(self.plan))
 
 
 def team_graph(name: str, workspace: Path) -> GraphDeclaration | None:
@@ -125,8 +130,8 @@ def team_graph(name: str, workspace: Path) -> GraphDeclaration | None:
 def watched_paths(files: WorkspaceFiles) -> tuple[Path, ...]:
     """Return the paths of all files that count for a folder, those that aren't there included."""
     folder = Path(files.folder)
-    more = (folder / files.env_name,) if files.env_name else ()
-    return (folder / FILE_NAME, folder / LANGGRAPH_FILE, *more)
+    more = dict.fromkeys((ENV_FILE, *filter(None, (files.env_name,))))
+    return (folder / FILE_NAME, folder / LANGGRAPH_FILE, *(folder / name for name in more))
 
 
 def real_path(folder: Path) -> Path:
@@ -145,7 +150,16 @@ def read_files(folder: Path) -> WorkspaceFiles:
     langgraph = _content(real / LANGGRAPH_FILE, LARGEST_LANGGRAPH)
     env_name = env_file_of(langgraph) if langgraph is not None else ""
     env = _content(real / env_name, LARGEST_ENV) if env_name else None
-    return WorkspaceFiles(str(real), hitl, langgraph, env_name, env)
+    return WorkspaceFiles(str(real), hitl, langgraph, env_name, env, _plan_variables(real / ENV_FILE))
+
+
+def _plan_variables(path: Path) -> Mapping[str, str]:
+    """Return what a file of variables sets of the review of plans; one that can't be read is somebody else's."""
+    try:
+        return plan_variables(_content(path, LARGEST_ENV) or b"")
+    except ConfigError as error:
+        log.warning("%s", error.message)
+        return {}
 
 
 def _content(path: Path, largest: int) -> bytes | None:

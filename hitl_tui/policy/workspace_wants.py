@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration
 from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.config.notify_settings import shown_address
+from hitl_tui.config.plan_settings import ENV_FILE
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.json_types import Json
@@ -89,6 +90,7 @@ def wants_of(config: WorkspaceConfig, files: WorkspaceFiles) -> tuple[Want, ...]
         *_agents(config),
         *_variables(config, files),
         *_rules(config),
+        *_plan(config),
         *_rest(config),
     ]
     order = list(WantKind)
@@ -175,6 +177,13 @@ def _rules(config: WorkspaceConfig) -> Iterator[Want]:
         elif approves_in_time(rule):
             text = Message("{} after {} s", _about(rule), f"{rule.terms.deadline:g}")
             yield Want(WantKind.DEADLINE, str(number), _safe(text), Risk.HIGH, FILE_NAME)
+
+
+def _plan(config: WorkspaceConfig) -> Iterator[Want]:
+    """Yield what a file of variables says of the review of plans."""
+    if config.plan:
+        text = ", ".join(f"{name}={value}" for name, value in config.plan.items())
+        yield Want(WantKind.VARIABLES, ENV_FILE, _safe(text), Risk.MEDIUM, ENV_FILE)
 
 
 def approves_in_time(rule: Rule) -> bool:

@@ -16,12 +16,13 @@ from secrets import token_hex
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, GraphSettings, langgraph_file
 from hitl_tui.config.model_settings import ModelSettings, chosen_model
 from hitl_tui.config.own_settings import own_settings
+from hitl_tui.config.plan_settings import PlanSettings, plan_settings
 from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
-from hitl_tui.core.plan_review import UNSAID, ReviewOptions
+from hitl_tui.core.plan_review import ReviewOptions
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import check_stored, named_in
@@ -192,7 +193,7 @@ class SessionRegistry:
         mode: Mode | None = None,
         graph: GraphDeclaration | None = None,
         settings: GraphSettings | None = None,
-        review: ReviewOptions = UNSAID,
+        review: ReviewOptions | None = None,
     ) -> SessionSetup:
         """Begin a session: check everything that can be checked first, so that bad input leaves nothing behind.
 
@@ -203,7 +204,7 @@ class SessionRegistry:
             mode: when it asks; None for the workspace's own.
             graph: the graph that it is for; None for a session of the workspace's teams.
             settings: what all its graphs are given beside their input; None for nothing.
-            review: how its plan is reviewed.
+            review: how its plan is reviewed; None for as a person's is who takes their time.
 
         Raises:
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
@@ -241,6 +242,7 @@ class SessionRegistry:
         named = graph_title(graph.name, text) if graph is not None else short_title(text)
         title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
         chosen = mode or trust.config.mode
+        review = review or self.plan_settings(trust).interactive
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value, review)
@@ -385,6 +387,14 @@ class SessionRegistry:
     def _model(self, trust: WorkspaceTrust, secrets: Mapping[str, str]) -> SessionModel:
         """Return the model of a session that begins or is opened; nothing is imported for it before it is asked."""
         return SessionModel(self.model_settings(trust), self._environ, self.ledger, secrets, self._now)
+
+    def plan_settings(self, trust: WorkspaceTrust) -> PlanSettings:
+        """Return how the plans of a workspace are reviewed.
+
+        Raises:
+            BadInput: a variable that says so can't be used.
+        """
+        return plan_settings(self._environ, trust.config.plan)
 
     def model_settings(self, trust: WorkspaceTrust) -> ModelSettings:
         """Return the model that a session in a workspace would begin with.

@@ -18,12 +18,14 @@ from pydantic import BaseModel
 from hitl_tui.cli.fast_args import CONSOLE
 from hitl_tui.cli.subcommands import SUBCOMMANDS, Parser
 from hitl_tui.commands.spec import help_table
+from hitl_tui.config.plan_settings import VARIABLES, PlanSettings
 from hitl_tui.config.schema import _File, _OwnTeam
 from hitl_tui.console.keymap import TITLES, Keymap
 from hitl_tui.language import using
 from hitl_tui.lint.rules import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE = DOCS.parent / ".env.example"
 MARKED = re.compile(r"(<!-- table: ([a-z-]+)[^>]*-->\n).*?(<!-- /table -->)", re.DOTALL)
 
 SETTINGS = {
@@ -130,6 +132,17 @@ SETTINGS = {
 """What each key of hitl.toml takes and does."""
 
 
+PLAN_SETTINGS = {
+    "MAX_PLAN_REVISIONS": (
+        "how often a plan is revised, 1 to 100; after the last revision it goes ahead, and each risky step still asks"
+    ),
+    "PLAN_FEEDBACK_TIMEOUT": "seconds that a runtime without a terminal waits for an answer to a published plan",
+    "PLAN_FEEDBACK_POLL_INTERVAL": "seconds between its looks at where feedback is put",
+    "PLAN_FEEDBACK_ON_TIMEOUT": "`approve` or `reject`: what it means that nobody answered in time",
+}
+"""What each variable of the review of plans sets."""
+
+
 def cell(text: str) -> str:
     """Return a text as a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
@@ -213,6 +226,28 @@ def settings() -> str:
     return table(("key", "default", "what it takes and does"), rows)
 
 
+def plan_settings() -> str:
+    """Return the variables of the review of plans."""
+    rows = [(f"`{name}`", f"`{_plan_default(name)}`", cell(PLAN_SETTINGS[name])) for name in VARIABLES]
+    return table(("variable", "default", "what it sets"), rows)
+
+
+def _plan_default(name: str) -> str:
+    value = getattr(PlanSettings(), VARIABLES[name][0])
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def env_example() -> str:
+    """Return `.env.example`: each of these variables with its default, not set."""
+    lines = [
+        "# Settings of the review of plans. In a trusted workspace a file .env is read; the environment is above it.",
+        "# docs/configuration.md has the table. Take the # away to set one.",
+    ]
+    for name in VARIABLES:
+        lines += ["", f"# {PLAN_SETTINGS[name].replace('`', '')}", f"#{name}={_plan_default(name)}"]
+    return "\n".join(lines) + "\n"
+
+
 def command_line() -> str:
     """Return usage, arguments and options of each subcommand."""
     parts = []
@@ -267,6 +302,7 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "imports": ("architecture.md", import_order),
     "keys": ("keys.md", key_map),
     "lint-rules": ("lint-rules.md", lint_rules),
+    "plan-settings": ("configuration.md", plan_settings),
     "settings": ("configuration.md", settings),
 }
 """Page and maker of each table by name."""
@@ -286,3 +322,4 @@ if __name__ == "__main__":
     for name in sorted({page for page, _make in TABLES.values()}):
         path = DOCS / name
         path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+    EXAMPLE.write_text(env_example(), encoding="utf-8")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tables import DOCS, MARKED, SETTINGS, TABLES, declared_keys, written
+from tables import DOCS, EXAMPLE, MARKED, SETTINGS, TABLES, declared_keys, env_example, written
 
 from hitl_tui.lint.rules import RULES
 
@@ -47,3 +47,7 @@ def help_text() -> str:
     from hitl_tui.cli.subcommands import Parser
 
     return Parser(CONSOLE).format_help()
+
+
+def test_the_example_of_variables_is_as_the_code_has_them() -> None:
+    assert EXAMPLE.read_text(encoding="utf-8") == env_example(), "run: uv run python tests/docs/tables.py"

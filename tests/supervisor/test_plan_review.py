@@ -28,7 +28,8 @@ async def pass_deadline(op: Driver, seconds: float, *, shown: bool = True) -> No
     if shown:
         await op.session.setup.mark_shown([question.id], "runtime", "events")
     op.place.clock.forward(seconds)
-    await op.session.advance()
+    await op.session.setup.ledger.expire(op.place.clock(), "s1")
+    await op.rest()
 
 
 @pytest.mark.parametrize("ends", ["approve", "reject"])
@@ -148,7 +149,7 @@ async def test_rules_say_how_many_people_and_by_when_a_proposal_is_decided(tmp_p
         terms = next(q.view.request.terms for q in seen.questions if q.kind is Kind.PROPOSAL)
         assert (terms.quorum, terms.deadline, terms.on_deadline) == (2, 60, "reject")
         place.clock.forward(61)
-        await op.session.advance()
+        await op.session.setup.ledger.expire(place.clock(), "s1")
         seen = await op.until(lambda s: len(s.questions) == 1)
         assert len(seen.todos) == 1
 
