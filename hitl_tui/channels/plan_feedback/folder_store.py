@@ -10,23 +10,23 @@ import secrets
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from hitl_tui.channels.plan_feedback.feedback import LARGEST, Feedback, Problem, oversized, proper_id, read
 from hitl_tui.channels.plan_feedback.store import (
     LARGEST_REQUEST,
     NOTHING_DONE,
-    AlreadyAnswered,
     Found,
     Polled,
     PublishedRequest,
+    already_answered,
+    checked_id,
+    event_in,
+    reason_of,
 )
 from hitl_tui.config.atomic_files import sync_folder, write_atomically
-from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.core.safe_text import one_line
 
 _ENDING = ".json"
 ASIDE, REQUESTS = "set-aside", "requests"
@@ -166,45 +166,6 @@ class FolderStore:
             with suppress(OSError):
                 stamped.append((file.lstat().st_mtime_ns, file))
         return tuple(one for _at, file in sorted(stamped) if (one := _published(file)) is not None)
-
-
-def checked_id(request_id: str) -> str:
-    """Return the id of a request, which is part of a name.
-
-    Raises:
-        BadInput: it can't be one.
-    """
-    if not proper_id(request_id):
-        raise BadInput(Message("{} can't be the id of a request.", repr(one_line(request_id, 60))))
-    return request_id
-
-
-def already_answered(request_id: str) -> AlreadyAnswered:
-    """Return the error of somebody who comes second."""
-    return AlreadyAnswered(Message("Somebody answered {} already; your answer was not sent.", request_id))
-
-
-def reason_of(found: Found, problem: Problem) -> bytes:
-    """Return the document that stands beside an object that was set aside."""
-    document = {
-        "request_id": found.request_id,
-        "object": found.path,
-        "kind": problem.kind,
-        "reason": str(problem.reason),
-        "set_aside_at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
-
-
-def event_in(data: bytes, request_id: str) -> PublishedRequest | None:
-    """Return the request that a published document holds; None where it holds none, or another."""
-    try:
-        event = strict_json(data.decode())
-    except (ValueError, BadInput):
-        return None
-    if not isinstance(event, dict) or event.get("request_id") != request_id:
-        return None
-    return PublishedRequest(request_id, event)
 
 
 def _files(folder: Path) -> Sequence[Path]:

@@ -51,13 +51,14 @@ class Report:
     """Something that the runtime's operator has to know.
 
     Args:
-        what: `set_aside`, `stuck` (an object can't be moved out of the way), `unreachable` or `reachable`.
+        what: `set_aside`, `stuck` (an object can't be moved out of the way), `unreachable`, `reachable`, or `notice`
+            (nothing failed).
         message: one sentence.
         request_id: the request concerned; empty where it is the store.
         path: where the object is now.
     """
 
-    what: Literal["set_aside", "stuck", "unreachable", "reachable"]
+    what: Literal["set_aside", "stuck", "unreachable", "reachable", "notice"]
     message: Message
     request_id: str = ""
     path: str = ""
@@ -100,7 +101,7 @@ class Poller:
         self._dealt_with: dict[str, _DealtWith] = {}
         self._strangers: frozenset[str] = frozenset()
         self._failures = 0
-        self._problem = ""
+        self._problem = self._notice = ""
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -124,6 +125,9 @@ class Poller:
             self._strangers = frozenset(polled.others) - frozenset(late)
             more = await self._store.read_each(late, self._done()) if late else Polled()
             problem = polled.problem or more.problem
+            if polled.notice is not None and str(polled.notice) != self._notice:
+                self._notice = str(polled.notice)
+                self._report(Report("notice", polled.notice))
             for found in (*polled.found, *more.found):
                 try:
                     await self._act(found)

@@ -6,15 +6,19 @@ reason why, and the requests that a reviewer without the runtime's events finds 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Protocol
 
-from hitl_tui.channels.plan_feedback.feedback import Feedback, Problem
-from hitl_tui.core.errors import Refused, StorageError
+from hitl_tui.channels.plan_feedback.feedback import Feedback, Problem, proper_id
+from hitl_tui.core.errors import BadInput, Refused, StorageError
+from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
 
 LARGEST_REQUEST = 4 * 1024 * 1024
 """Bytes of a published request that a reviewer's program reads."""
@@ -47,11 +51,13 @@ class Polled:
         found: objects for the requests that were asked for.
         others: request ids of objects for other requests, which weren't read; they may be another runtime's.
         problem: why some object couldn't be read now; it is tried again at the next look.
+        notice: what somebody should know though nothing failed.
     """
 
     found: Sequence[Found] = ()
     others: Sequence[str] = ()
     problem: Message | None = None
+    notice: Message | None = None
 
 
 class AlreadyAnswered(Refused):
@@ -129,3 +135,42 @@ class FeedbackStore(Protocol):
 
     async def close(self) -> None:
         """Close what is held open."""
+
+
+def checked_id(request_id: str) -> str:
+    """Return the id of a request, which is part of a name.
+
+    Raises:
+        BadInput: it can't be one.
+    """
+    if not proper_id(request_id):
+        raise BadInput(Message("{} can't be the id of a request.", repr(one_line(request_id, 60))))
+    return request_id
+
+
+def already_answered(request_id: str) -> AlreadyAnswered:
+    """Return the error of somebody who comes second."""
+    return AlreadyAnswered(Message("Somebody answered {} already; your answer was not sent.", request_id))
+
+
+def reason_of(found: Found, problem: Problem) -> bytes:
+    """Return the document that stands beside an object that was set aside."""
+    document = {
+        "request_id": found.request_id,
+        "object": found.path,
+        "kind": problem.kind,
+        "reason": str(problem.reason),
+        "set_aside_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+def event_in(data: bytes, request_id: str) -> PublishedRequest | None:
+    """Return the request that a published document holds; None where it holds none, or another."""
+    try:
+        event = strict_json(data.decode())
+    except (ValueError, BadInput):
+        return None
+    if not isinstance(event, dict) or event.get("request_id") != request_id:
+        return None
+    return PublishedRequest(request_id, event)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from hitl_tui.channels.plan_feedback.folder_store import FolderStore
@@ -14,22 +13,27 @@ from hitl_tui.core.safe_text import one_line
 SCHEME = "s3://"
 
 
-def store_at(address: str, environ: Mapping[str, str]) -> FeedbackStore:
+def store_at(address: str) -> FeedbackStore:
     """Return the store that an address names; nothing is connected to yet.
+
+    Where S3 is and who may use it is found as by every program of AWS: environment, shared files, the machine's role.
 
     Args:
         address: `s3://BUCKET[/PREFIX]`, or a folder.
-        environ: the environment, which says where S3 is and who may use it.
 
     Raises:
         BadInput: it names none.
         MissingExtra: what it needs isn't installed.
     """
     if address.startswith(SCHEME):
-        raise MissingExtra(
-            Message('Feedback in S3 needs the extra "s3"; to install it: pip install "hitl-tui[s3]"'),
-            help=Message("In a checkout of the source: uv run --extra s3 hitl-tui …"),
-        )
+        try:
+            from hitl_tui.channels.plan_feedback.s3_store import S3Store
+        except ImportError as error:
+            raise MissingExtra(
+                Message('Feedback in S3 needs the extra "s3"; to install it: pip install "hitl-tui[s3]"'),
+                help=Message("In a checkout of the source: uv run --extra s3 hitl-tui …"),
+            ) from error
+        return S3Store(address)
     if not address.strip() or "://" in address:
         raise BadInput(
             Message("Feedback lies in a folder or at s3://BUCKET[/PREFIX], not at {}.", repr(one_line(address, 100)))
