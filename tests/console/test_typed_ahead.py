@@ -79,8 +79,30 @@ async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_pa
         burst(c, "1s6 j")
         await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         first: Callable[[], FieldInput] = lambda: c.app.screen.query(FieldInput).first()  # noqa: E731
-        await c.until(lambda: "1s6 j" in first().value, "all of it")
+        await c.until(lambda: first().value == "1s6 j", "all of it, in the place of what stood there")
         assert isinstance(c.app.screen, EditDialog) and not (workspace / "before").exists()
+
+
+async def test_the_field_that_opens_focused_is_selected_from_its_beginning(tmp_path: Path) -> None:
+    long = "a question that is much longer than its field is wide. " * 4
+    async with console(tmp_path, query=long, size=(80, 24)) as c:
+        await c.asked()
+        await ready(c)
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
+        first = c.app.screen.query(FieldInput).first()
+        await c.until(lambda: first.selection.start != first.selection.end, "the selection")
+        assert first.selected_text == first.value and first.scroll_x == 0
+
+
+async def test_one_key_is_named_for_sending_words(tmp_path: Path) -> None:
+    async with asking(tmp_path, "approval") as c:
+        await ready(c)
+        await c.press("5")
+        await c.until(lambda: isinstance(c.app.screen, TextAnswer), "the dialog")
+        assert isinstance(c.app.screen, TextAnswer)
+        named = [spec.id for spec in c.app.screen.key_specs() if spec.label == "send"]
+        assert named == ["say.send"]
 
 
 async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path) -> None:

@@ -410,6 +410,13 @@ class TextAnswer(WrittenAnswer[Given]):
         self._area.focus()
         self._area.move_cursor(self._area.document.end)
 
+    def key_specs(self) -> Sequence[keys.KeySpec]:
+        specs = super().key_specs()
+        if self._lines:
+            return specs
+        enter = next(spec for spec in keys.of(keys.SAY) if spec.id == "say.send")  # what its button names, too
+        return [enter if spec.id == "form.approve" else spec for spec in specs]
+
     @property
     def _area(self) -> EditArea:
         return self.query_one("#say", EditArea)

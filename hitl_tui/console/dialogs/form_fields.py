@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.events import Key, Paste
+from textual.events import Focus, Key, Paste
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
+from textual.widgets.input import Selection
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.form_model import Field, area_text, field_text
@@ -87,13 +88,18 @@ class FieldInput(Input):
 
     def __init__(self, field: Field, values: JsonObject, number: int) -> None:
         said, text = field.when_empty or field.hint, field_text(field, values)
-        super().__init__(text, placeholder=said, id=f"field-{number}", compact=True, select_on_focus=number > 0)
+        super().__init__(text, placeholder=said, id=f"field-{number}", compact=True, select_on_focus=False)
         self.field = field
 
     @property
     def written(self) -> str:
         """What was written, exactly."""
         return unsafe_text(self.value)
+
+    def on_focus(self, event: Focus) -> None:
+        """Select what stands there, with its beginning on the screen: what is typed takes its place."""
+        if not event.from_app_focus:
+            self.selection = Selection(len(self.value), 0)
 
     @property
     def text_now(self) -> str:
