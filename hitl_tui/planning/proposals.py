@@ -177,6 +177,8 @@ def _added(
         metadata: TodoMetadata = {**todo.metadata, **addition.metadata, "added_by": "user" if user else "planner"}
         if user:
             metadata["manual"] = True
+        if not converter.agents[todo.agent_name].reads_results:
+            metadata["alone"] = True
         if addition.feeds:
             metadata["feeds"] = list(addition.feeds)
         dependencies = tuple(dict.fromkeys([*outer, *todo.dependencies]))

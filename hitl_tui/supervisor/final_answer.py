@@ -206,7 +206,9 @@ def compose(
     questions = _by_question(said[: len(leaves)])
     newest = questions[-1] if questions else []
     unanswered = bool(answering) and not any(one in newest for one in answering)
-    refused = [text for one in newest for text in _absent(one, results)][:1] if unanswered else []
+    unsaid = [(one, text) for one in newest for text in _absent(one, results)][:1] if unanswered else []
+    refused = [text for _, text in unsaid]
+    above = [f"**{_heading(one, newest)}**" for one, _ in unsaid if len(questions) > 1]
     answer = (
         _answer(answering, words, deeds, absent=missed, headed=unanswered and len(questions) > 1)
         if done
@@ -214,7 +216,7 @@ def compose(
     )
     # What isn't done at all, and what was asked for last and isn't there, come before what there is.
     edited = [_edited(t, words) for t in done if t.metadata.get("edited_by") and t.id not in runs]
-    answer = "\n\n".join([*remarks, *edited, *refused, answer])
+    answer = "\n\n".join([*remarks, *edited, *above, *refused, answer])
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
     sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))

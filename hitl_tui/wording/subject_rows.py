@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -305,7 +306,7 @@ _CHANGES: Mapping[str, str] = {
     "edit": mark("change"),
 }
 """What a proposal may do to a plan, in words."""
-_LONGEST_STEP = 28
+_LONGEST_STEP, _FEW_STEPS = 28, 3
 """Cells of a step's title where the whole plan stands in a row."""
 _PRIORITIES = tuple(priority.value for priority in Priority)
 
@@ -377,6 +378,8 @@ def one_change_rows(
 def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, Any]]) -> Iterable[Row]:
     """The plan before and after changes, a row each; none where no step comes or goes.
 
+    Of many steps that stay as they are before the first change, the numbers are enough.
+
     Args:
         plan: its steps, with `id` and `title`.
         changes: what a proposal would change.
@@ -387,12 +390,16 @@ def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, A
         return
     then = [step for step in plan if step["id"] not in gone]
     then += [{"id": str(todo.get("id", "")), "title": str(todo.get("name", ""))} for todo in added]
-    yield labelled(_("plan now"), _steps_named(plan))
-    yield labelled(_("plan then"), _steps_named(then) or _("no step"))
+    kept = len(list(takewhile(lambda pair: pair[0]["id"] == pair[1]["id"], zip(plan, then, strict=False))))
+    yield labelled(_("plan now"), _steps_named(plan, kept))
+    yield labelled(_("plan then"), _steps_named(then, kept) or _("no step"))
 
 
-def _steps_named(steps: Iterable[StepNamed]) -> str:
-    return joined(*(f"{number_of(step['id'])} {one_line(in_line(step['title']), _LONGEST_STEP)}" for step in steps))
+def _steps_named(steps: Sequence[StepNamed], kept: int) -> str:
+    far = kept - 1 if kept > _FEW_STEPS else 0  # the last one that stays says where it goes on
+    numbers = [f"{number_of(steps[0]['id'])}–{number_of(steps[far - 1]['id'])}"] if far else []
+    named = (f"{number_of(step['id'])} {one_line(in_line(step['title']), _LONGEST_STEP)}" for step in steps[far:])
+    return joined(*numbers, *named)
 
 
 def _is_id(value: object) -> bool:

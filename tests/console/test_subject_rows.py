@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from hitl_tui.core.json_types import StepNamed
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.language import using
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.teams.search.team import SearchTeam
-from hitl_tui.wording.subject_rows import change_rows, input_rows, step_rows
+from hitl_tui.wording.subject_rows import change_rows, input_rows, plan_change_rows, step_rows
 
 QUERY = {
     "en": "The landlord wants to raise my deposit from 300 million won to 1 billion won. Is that legal?",
@@ -93,3 +94,13 @@ def test_an_argument_of_somebodys_team_never_reads_like_one_of_ours() -> None:
         (ours, theirs), (folder, name) = [[next(iter(input_rows(value, "", ""))) for value in pair] for pair in pairs]
     assert ours.label != theirs.label
     assert folder.text.plain != name.text.plain
+
+
+def test_of_many_steps_before_a_change_of_the_plan_the_numbers_are_enough() -> None:
+    plan: list[StepNamed] = [{"id": f"todo_{n:03d}", "title": f"Search {n}"} for n in range(1, 7)]
+    added = {"kind": "add", "todo": {"id": "todo_007", "name": "Analyse"}}
+    now, then = (row.text.plain for row in plan_change_rows(plan, [{"kind": "skip", "todo_id": "todo_006"}, added]))
+    assert now == "001–004 · 005 Search 5 · 006 Search 6"
+    assert then == "001–004 · 005 Search 5 · 007 Analyse"
+    few = [row.text.plain for row in plan_change_rows(plan[:2], [added])]
+    assert few == ["001 Search 1 · 002 Search 2", "001 Search 1 · 002 Search 2 · 007 Analyse"]

@@ -98,7 +98,7 @@ def test_a_last_question_without_an_answer_says_so_before_the_answers_to_the_oth
     nothing = searched("What do we owe?")
     text = compose("When?", "en", [first, after], {"todo_001": {"text": "In May."}, "todo_002": nothing}).text
     absent = nothing["data"][BRIEF]["absent"][0]
-    assert text.startswith(f"## Answer\n\n{absent}\n\n**Step 1**\n\nIn May.")
+    assert text.startswith(f"## Answer\n\n**What do we owe?**\n\n{absent}\n\n**Step 1**\n\nIn May.")
 
 
 def test_what_one_command_printed_leaves_room_for_what_was_rejected() -> None:
