@@ -6,8 +6,8 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
 from functools import partial
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
