@@ -1,5 +1,6 @@
 """A graph of one's own: it writes a mail and asks before it is sent. It knows nothing of hitl-tui."""
 
+import re
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, TypedDict
@@ -12,15 +13,20 @@ ENGLISH = {
     "subject": "Your order",
     "ask": "Send this mail?",
     "sent": "The mail to {to} is in outbox/{file}. This example sends nothing.",
-    "none": "No mail was written.",
+    "to": "Not an address: {to}. Whom is this mail for?",
+    "none": "No mail was written. {why}",
 }
 KOREAN = {
     "mail": "안녕하세요.\n\n{news}\n\n감사합니다.",
     "subject": "주문 안내",
     "ask": "이 메일을 보낼까요?",
     "sent": "{to} 앞으로 쓴 메일을 outbox/{file} 파일로 저장했습니다. 이 예제는 실제로 보내지 않습니다.",
-    "none": "메일을 쓰지 않았습니다.",
+    "to": "메일 주소가 아닙니다: {to}. 누구에게 보낼까요?",
+    "none": "메일을 쓰지 않았습니다. {why}",
 }
+
+
+ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
 
 
 class Mail(TypedDict, total=False):
@@ -35,17 +41,24 @@ def words_for(state: Mail) -> dict[str, str]:
 
 
 def write(state: Mail) -> Mail:
-    to, _, news = state["request"].partition(":")
-    return {"to": to.strip(), "text": words_for(state)["mail"].format(news=news.strip() or to.strip())}
+    said, colon, news = state["request"].partition(":")
+    address = ADDRESS.search(said)
+    to = address.group() if address else said.strip() if colon else ""
+    mail = words_for(state)["mail"].format(news=news.strip() or state["request"])
+    return {"to": to, "text": mail if colon else state.get("text", mail)}  # no new text: the same to somebody else
 
 
 def send(state: Mail) -> Mail:
-    words = words_for(state)
-    question = {"action": "send_mail", "message": words["ask"], "to": state["to"], "text": state["text"]}
-    answer: dict[str, Any] = interrupt(question)
-    if answer.get("action") != "approve":
-        return {"outcome": words["none"]}
-    to, text = answer.get("to", state["to"]), answer.get("text", state["text"])
+    words, to, text = words_for(state), state["to"], state["text"]
+    message = words["ask"]
+    while True:
+        answer: dict[str, Any] = interrupt({"action": "send_mail", "message": message, "to": to, "text": text})
+        if answer.get("action") != "approve":
+            return {"outcome": words["none"].format(why=answer.get("reason", "")).strip()}
+        to, text = answer.get("to", to), answer.get("text", text)
+        if ADDRESS.fullmatch(to):
+            break
+        message = words["to"].format(to=to)
     mail = EmailMessage()
     mail["To"], mail["Subject"] = to, words["subject"]
     mail.set_content(text)

@@ -81,7 +81,7 @@ def _current_question(context: CommandContext) -> Question:
         if Verdict.APPROVE in question.view.request.options:
             return question
     if asked:
-        ways = ", ".join(asked[0].commands.values())
+        ways = ", ".join(map(typed_command, asked[0].commands.values()))
         raise BadInput(
             Message("{} isn't waiting for approval; answer it with one of {}.", step_name(asked[0].name), ways)
         )
@@ -153,7 +153,7 @@ async def reject(context: CommandContext, values: CommandValues) -> CommandResul
         fit = [q for q in fit if names_digest(context.digest, q.digest)] or fit
     if asked and not fit:
         await refuse_answered(context, found.todo.id, kinds=(Kind.TODO, Kind.INTERRUPT, Kind.EFFECT))
-        ways = ", ".join(asked[0].commands.values())
+        ways = ", ".join(map(typed_command, asked[0].commands.values()))
         raise BadInput(Message("{} can't be rejected now; answer it with one of {}.", step_name(asked[0].name), ways))
     # A doubt comes first: it is about what may have happened already.
     fit.sort(key=lambda question: question.kind is not Kind.EFFECT)

@@ -44,7 +44,7 @@ def resolve_id(text: str, ids: Iterable[str], what: Message = _STEP) -> str:
         raise UnknownName(Message('"{}" could be {}; write more of the id.', clip(text), shown))
     if not known:
         raise UnknownName(Message('No {} "{}"; none exist yet.', what, clip(text)))
-    shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
+    shown = ", ".join(map(step_name, known[:6])) + (", …" if len(known) > 6 else "")
     raise UnknownName(Message('No {} "{}"; known: {}.', what, clip(text), shown))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -132,8 +133,8 @@ class AttachedPlanner:
         busy = [t for t in mine if t.status not in (Status.COMPLETED, Status.FAILED, Status.SKIPPED)]
         if busy:
             raise BadInput(
-                Message("{} is still at {} ({}).", self.agent, busy[-1].id, busy[-1].status),
-                help=Message("Answer what it asks, or skip it: /todo skip {}", busy[-1].id),
+                Message("{} is still at {}.", self.agent, step_name(busy[-1].id)),
+                help=Message("Answer what it asks, or skip it: /todo skip {}", step_name(busy[-1].id)),
             )
         done = [todo for todo in mine if todo.status is Status.COMPLETED]
         more = {"thread": done[-1].id} if done else {}
