@@ -121,6 +121,8 @@ class Arguments(NamedTuple):
         agent: whose calls `hook command` answers; empty where the program says it.
         masc_dir: the `.masc` folder, of `hook` and `mcp`; None for the nearest.
         began: when the command was given, ISO 8601, UTC; empty for now.
+        query, job_id, jobs, concurrency, schema: of `serve`: a single job, its id, a folder of jobs, how many sessions
+            may be open at once, and whether only the schema of its events is printed.
     """
 
     command: str
@@ -187,6 +189,11 @@ class Arguments(NamedTuple):
     since: str = ""
     until: str = ""
     risk: str = ""
+    query: str = ""
+    job_id: str = ""
+    jobs: str | None = None
+    concurrency: int = 0
+    schema: bool = False
 
 
 _PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})

@@ -31,12 +31,14 @@ class Output:
 
     Attributes:
         answered: the program's last word was written: its document, or why it stopped.
+        gone: nobody reads what is written.
     """
 
     def __init__(self, stream: TextIO | None, secrecy: Secrecy) -> None:
         self._stream = stream
         self._secrecy = secrecy
         self.answered = False
+        self.gone = stream is None
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # a terminal without UTF-8 still gets every line
             reconfigure(errors="backslashreplace")
@@ -106,6 +108,7 @@ class Output:
     def _abandon(self) -> None:
         """Let what is still buffered go nowhere, or Python complains about it at exit."""
         assert self._stream is not None
+        self.gone = True
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
             os.dup2(nowhere, self._stream.fileno())

@@ -597,6 +597,40 @@ _ROWS = (
         _ENDS,
     ),
     Subcommand(
+        "serve",
+        "serve_command:serve",
+        "",
+        "carry jobs out without a terminal: plans and steps are told as events, and decided from elsewhere",
+        "[--once QUERY [--id ID] | --jobs DIR | --schema] [--concurrency N] [--workspace DIR]\n"
+        "                      [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME]",
+        "Carry jobs out without a terminal. Each is a session. What happens is told on standard output, as JSON\n"
+        "lines; what waits for people is decided with hitl-tui decide, in the console, or by another channel.\n"
+        "Without --once and --jobs, jobs are read from standard input, one JSON object a line:\n"
+        '{"id": "…", "query": "…", "workspace": "…", "mode": "…"}; all but the query are optional. A job is\n'
+        "carried out once, known by its id. Whatever stops this program, the next start goes on with what isn't\n"
+        "finished.",
+        (
+            option(
+                "--id", metavar="ID", default="", dest="job_id", help="id of the job of --once (default: a fresh one)"
+            ),
+            option(
+                "--concurrency",
+                metavar="N",
+                type=count,
+                default=8,
+                help="how many sessions may be open at once (default: 8); those that wait for people are closed",
+            ),
+            *_BEGINNING,
+            _TRUST,
+        ),
+        "exit codes:\n  0 every job ended with an answer   1 a job failed   2 bad input   143 stopped by SIGTERM",
+        (
+            option("--once", metavar="QUERY", default="", dest="query", help="carry out this one job"),
+            option("--jobs", metavar="DIR", help="take jobs from the files *.json in this folder, until it is stopped"),
+            option("--schema", action="store_true", help="print the JSON Schema of the events, and nothing else"),
+        ),
+    ),
+    Subcommand(
         "audit",
         "audit_command:audit",
         "WHAT [SESSION]",

@@ -260,6 +260,14 @@ class Inbox(Protocol):
         """
         ...
 
+    async def news(self, cursors: Mapping[str, int]) -> frozenset[str]:
+        """Return which of many sessions have something to do, as `wait` means it. Cheap while nothing is written.
+
+        Args:
+            cursors: by session the number of the last event that it has gone through.
+        """
+        ...
+
 
 class Effects(Protocol):
     """What runs do to the world, each at most once."""

@@ -94,6 +94,8 @@ class SqliteLedger:
         self._changed = changed
         self._signals = PostSignals()
         self._waiting = sqlite_requests.WaitingList()
+        self._quiet: dict[str, int] = {}
+        self._quiet_since: tuple[int, int] = (0, 0)
 
     @classmethod
     @asynccontextmanager
@@ -273,6 +275,18 @@ class SqliteLedger:
                             await posted.wait()
                     if loop.time() - since >= patience:
                         break
+
+    async def news(self, cursors: Mapping[str, int]) -> frozenset[str]:
+        written = self._written()
+        if written != self._quiet_since or abs(time.time() - written[0] / 1e9) < _COMMITTING:
+            self._quiet = {}  # what is being committed is there to be read a little later
+        unknown = [(session, cursor) for session, cursor in cursors.items() if self._quiet.get(session) != cursor]
+        if not unknown:
+            return frozenset()
+        found = await self._database.read(lambda db: sqlite_streams.with_waiting_events(db, unknown))
+        self._quiet_since = written
+        self._quiet.update((session, cursor) for session, cursor in unknown if session not in found)
+        return found
 
     def _written(self) -> tuple[int, int]:
         """Return when the database's log was last written, and how long it is; the file isn't opened for that."""

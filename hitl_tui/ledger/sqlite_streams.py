@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,6 +167,11 @@ def has_waiting_event(db: sqlite3.Connection, session: str, cursor: int) -> bool
         (cursor, session),
     ).fetchone()
     return bool(row and row[0])
+
+
+def with_waiting_events(db: sqlite3.Connection, cursors: Iterable[tuple[str, int]]) -> frozenset[str]:
+    """Return the sessions that have a waiting event; see `has_waiting_event`."""
+    return frozenset(session for session, cursor in cursors if has_waiting_event(db, session, cursor))
 
 
 def branch_number(db: sqlite3.Connection, session: str) -> int:

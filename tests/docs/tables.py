@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from hitl_tui.channels.runtime.events import EVENTS, keys
 from hitl_tui.cli.fast_args import CONSOLE
 from hitl_tui.cli.subcommands import SUBCOMMANDS, Parser
 from hitl_tui.commands.spec import help_table
@@ -275,6 +276,18 @@ def _names(action: argparse.Action) -> str:
     return f"`{cell(', '.join(action.option_strings) + value)}`"
 
 
+def events() -> str:
+    """Return the events of a runtime, with their own keys."""
+    common = {"job_id", "session_id"}
+    found = list(keys())
+    rows = []
+    for event in EVENTS:
+        own = [f"`{key}` ({kind}): {cell(about)}" for of, key, kind, about in found if of == event.kind]
+        named = [text for text in own if not any(text.startswith(f"`{key}`") for key in common)]
+        rows.append((f"`{event.kind}`", cell(event.about), "<br>".join(named)))
+    return table(("type", "what happened", "keys"), rows)
+
+
 def import_order() -> str:
     """Return which packages may import which, from the import contracts."""
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
@@ -298,6 +311,7 @@ def _packages(names: Iterable[str]) -> str:
 
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "commands": ("commands.md", chat_commands),
+    "events": ("runtime.md", events),
     "command-line": ("command-line.md", command_line),
     "imports": ("architecture.md", import_order),
     "keys": ("keys.md", key_map),

@@ -34,6 +34,18 @@ class TestInbox:
         assert await ledger.last_seq("nowhere") == 0
         assert await ledger.branch("nowhere") == Branch(0)
 
+    async def test_news_of_many_sessions_are_found_at_once(self, store: Store) -> None:
+        async with store() as one, store() as two:
+            for name in ("s1", "s2", "s3"):
+                await one.post(name, 0, "a", {"kind": "note"}, at())
+            cursors = {"s1": 1, "s2": 0, "s3": 1, "nowhere": 0}
+            assert await one.news(cursors) == {"s2"}
+            assert await one.news({**cursors, "s2": 1}) == frozenset()
+            await two.post("s3", 0, "b", {"kind": "note"}, at())
+            assert await one.news({**cursors, "s2": 1}) == {"s3"}
+            await one.begin_restore("s1", "c1", "ann", at())
+            assert await one.news({"s1": 1}) == {"s1"}, "a restore is to be finished"
+
     @pytest.mark.parametrize("value", [float("nan"), b"bytes", {1, 2}, object(), {1: "number as key"}])
     async def test_an_event_that_is_not_json_is_refused(self, ledger: Ledger, value: object) -> None:
         with pytest.raises(BadInput):

@@ -22,11 +22,22 @@ class Event:
     about: ClassVar[str]
 
     job_id: Annotated[str, "the job: its id, or one that it was given"]
-    session_id: Annotated[str | None, "the session that carries it out; null where none could be begun"]
+    session_id: Annotated[str | None, "the session that carries it out; null where there can be none"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event as it is written: `type` and `event_type` both say what it is."""
         return {"type": self.kind, "event_type": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Accepted(Event):
+    """A job is on record."""
+
+    kind = "accepted"
+    about = "The job is on record: it is carried out once, whatever happens from now on. It may wait for its turn."
+
+    query: Annotated[str, "what is asked"]
+    workspace: Annotated[str, "the folder that it works in"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,6 +172,7 @@ class Failed(Event):
 
 
 EVENTS: tuple[type[Event], ...] = (
+    Accepted,
     Started,
     Todo,
     PlanReviewRequest,

@@ -1,0 +1,411 @@
+"""`Runtime`: carries jobs out, each as a session of the ordinary kind; a session that waits for people is closed.
+
+Of a job that waits only its record here is kept: what it asked, and how far it had gone through its inbox. One look at
+the ledger says which of them have news; those are opened again. Decisions are the ledger's, wherever they come from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from hitl_tui.channels.runtime import events
+from hitl_tui.channels.runtime.event_stream import EventStream
+from hitl_tui.channels.runtime.job_journal import JobJournal, Taken
+from hitl_tui.channels.runtime.jobs import Job
+from hitl_tui.channels.runtime.session_events import (
+    decided_event,
+    ended_event,
+    question_event,
+    stopped_event,
+    todo_event,
+)
+from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
+from hitl_tui.core.events import seconds_between
+from hitl_tui.core.messages import Message
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Kind
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.supervisor.open_session import OpenSession, open_session
+from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.snapshot import Snapshot
+
+log = logging.getLogger(__name__)
+
+KEEPALIVE = 30.0
+"""Seconds after which it is told again that a plan waits."""
+CHANNEL = "serve"
+"""Where questions were shown, as the record calls it."""
+_LOOK = 0.1
+"""Seconds between looks at what was written into the ledger."""
+_SECOND = 1.0
+_ORPHANS = 30.0
+"""Seconds between looks for jobs of processes that died."""
+_PATIENCE = 60.0
+"""Most seconds until a job is tried again that couldn't go on."""
+
+
+class Source(Protocol):
+    """Where jobs come from."""
+
+    def jobs(self) -> AsyncIterator[Job | events.Failed]:
+        """Yield jobs, and what isn't one; each is on record before the next is asked for."""
+        ...
+
+    async def taken(self, job: Job) -> None:
+        """Take note that a job is on record."""
+        ...
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request that was told.
+
+    Args:
+        plan: it is about a plan.
+        since: when it was told first, ISO 8601.
+        timeout: how long it waits; None for ever.
+        reminded: how often it was told that it waits.
+    """
+
+    plan: bool
+    since: str
+    timeout: float | None
+    reminded: int = 0
+
+
+@dataclass(slots=True)
+class _Care:
+    """A job that isn't finished, and what was told of it.
+
+    Args:
+        job: the job.
+        resumed: an earlier process began it.
+        started: it was told that it began.
+        cursor: the last inbox event that its session has gone through; None while it isn't closed to wait.
+        asked: what it asks, by request.
+        told: the status of each step that was told.
+        tries: how often it couldn't go on.
+        again: it was given again meanwhile, so that how it stands is told again.
+    """
+
+    job: Job
+    resumed: bool
+    started: bool = False
+    cursor: int | None = None
+    asked: dict[str, _Asked] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+    tries: int = 0
+    again: bool = False
+
+    def afresh(self) -> _Care:
+        """Return it as one of which nothing was told yet."""
+        return _Care(self.job, resumed=True)
+
+
+class Runtime:
+    """Carries jobs out.
+
+    Args:
+        registry: the sessions.
+        journal: which jobs were taken.
+        stream: where events go.
+        root: the folder that jobs work in, or below it.
+        mode: when people are asked where a job doesn't say it.
+        by: who looks at what is told, for the record.
+        concurrency: how many sessions may be open at once.
+        hide: is told the declared secrets of each session.
+        feedback_path: says where a feedback object for a request would be; None for nowhere.
+    """
+
+    def __init__(
+        self,
+        registry: SessionRegistry,
+        journal: JobJournal,
+        stream: EventStream,
+        *,
+        root: Path,
+        mode: Mode,
+        by: str,
+        concurrency: int,
+        hide: Callable[[dict[str, str]], None],
+        feedback_path: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        self.registry = registry
+        self.stream = stream
+        self.root = root
+        self._journal = journal
+        self._mode = mode
+        self._by = by
+        self._concurrency = concurrency
+        self._hide = hide
+        self._feedback_path = feedback_path
+        self._ready: asyncio.Queue[_Care] = asyncio.Queue()
+        self._open: dict[str, _Care] = {}
+        self._waiting: dict[str, _Care] = {}
+        self._elsewhere: dict[str, _Care] = {}
+        self._working = 0
+        self._emptied = asyncio.Event()
+        self.failed = 0
+        """How many jobs ended without an answer."""
+
+    @property
+    def busy(self) -> bool:
+        """A job is worked on, or waits for its turn."""
+        return self._working > 0 or not self._ready.empty()
+
+    async def run(self, sources: Sequence[Source], *, endless: bool = False) -> None:
+        """Carry out what isn't finished, and what the sources give.
+
+        Args:
+            sources: where jobs come from.
+            endless: go on when nothing is left to do.
+
+        Raises:
+            StorageError: what was taken can't be put on record.
+        """
+        await self._adopt()
+        async with asyncio.TaskGroup() as group:
+            taking = [group.create_task(self._take_from(source)) for source in sources]
+            keeping = [group.create_task(self._work()) for _ in range(self._concurrency)]
+            keeping.append(group.create_task(self._watch()))
+            if taking:
+                await asyncio.wait(taking)
+            while endless or self._open:
+                self._emptied.clear()
+                await self._emptied.wait()
+            for task in keeping:
+                task.cancel()
+
+    # Jobs ------------------------------------------------------------------------------------------------------
+
+    async def submit(self, job: Job) -> Taken:
+        """Put a job on record and let it be carried out; of one that was there it is told again how it stands.
+
+        Raises:
+            BadInput: another job had this id, or a session that no job began is called like this one's.
+            StorageError: it can't be put on record.
+        """
+        taken = await asyncio.to_thread(self._journal.take, job)
+        if (taken.job.query, taken.job.workspace) != (job.query, job.workspace):
+            raise BadInput(Message("Another job has the id {}; choose another.", one_line(job.id, 80)))
+        if taken.new:
+            await self._accept(taken.job)
+        elif care := self._open.get(job.session_id):
+            care.again = True
+            if self._waiting.pop(job.session_id, None) is not None:
+                self._rest(care)
+        elif taken.ended:
+            self._begin(_Care(taken.job, resumed=True))
+        return taken
+
+    async def _accept(self, job: Job) -> None:
+        told = events.Accepted(job_id=job.id, session_id=job.session_id, query=job.query, workspace=job.workspace)
+        await self.stream.tell(told)
+        self._begin(_Care(job, resumed=False))
+
+    def _begin(self, care: _Care) -> None:
+        self._open[care.job.session_id] = care
+        self._ready.put_nowait(care)
+
+    async def _take_from(self, source: Source) -> None:
+        async for found in source.jobs():
+            if isinstance(found, events.Failed):
+                self.failed += 1
+                await self.stream.tell(found)
+                continue
+            try:
+                await self.submit(found)
+            except BadInput as error:
+                self.failed += 1
+                await self.stream.tell(stopped_event(found, error.message, final=True, begun=False))
+            await source.taken(found)
+
+    async def _adopt(self) -> None:
+        """Go on with the jobs that no process takes care of."""
+        jobs, problems = await asyncio.to_thread(self._journal.unfinished)
+        for problem in problems:
+            log.warning("%s", problem)
+        for job in jobs:
+            if job.session_id not in self._open:
+                self._begin(_Care(job, resumed=True))
+
+    # One job ---------------------------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        while True:
+            care = await self._ready.get()
+            self._working += 1
+            try:
+                await self._advance(care)
+            except HitlError as error:
+                log.info("%s can't go on: %s", care.job.id, error.message, exc_info=error)
+                await self._put_off(care, error.message)
+            except Exception as error:
+                log.exception("%s can't go on", care.job.id)
+                await self._put_off(care, Message("Unexpected error ({}).", one_line(repr(error), 200)))
+            finally:
+                self._working -= 1
+
+    async def _advance(self, care: _Care) -> None:
+        """Open a job's session and let it go as far as it goes by itself."""
+        job, store = care.job, self.registry.store
+        try:
+            setup = await self._setup(job)
+        except (BadInput, Refused) as error:
+            await self._end(care, stopped_event(job, error.message, final=True, begun=False))
+            return
+        self._hide(dict(setup.secrets))
+        async with open_session(store, setup, job.query) as session:
+            if session.setup.broken:
+                raise StorageError(session.setup.broken)
+            owned = session.owned
+            snapshot = await self._follow(care, session) if owned else session.snapshot
+        if not owned:
+            self._elsewhere[job.session_id] = care
+        elif snapshot.concluded and not snapshot.questions:
+            await self._end(care, ended_event(job, snapshot))
+        elif snapshot.questions:
+            care.tries, care.cursor = 0, snapshot.cursor
+            self._rest(care)
+        else:
+            await self._put_off(care, snapshot.problem)
+
+    def _rest(self, care: _Care) -> None:
+        """Let a job wait for people, unless how it stands is to be told again."""
+        if care.again:
+            self._begin(care.afresh())
+        else:
+            self._waiting[care.job.session_id] = care
+
+    async def _setup(self, job: Job) -> SessionSetup:
+        """Return what a job's session is opened with; it is begun where there is none."""
+        try:
+            return await self.registry.setup(job.session_id)
+        except UnknownName:
+            mode = Mode(job.mode) if job.mode else self._mode
+            return await self.registry.create(job.query, Path(job.workspace), session_id=job.session_id, mode=mode)
+
+    async def _follow(self, care: _Care, session: OpenSession) -> Snapshot:
+        """Tell what happens until nothing goes on by itself; return how it stands then."""
+        care.cursor = None
+        seen = session.snapshot
+        while True:
+            await self._tell(care, session, seen)
+            if seen.at_rest:
+                return seen
+            seen = await session.changed(seen)
+
+    async def _tell(self, care: _Care, session: OpenSession, snapshot: Snapshot) -> None:
+        job = care.job
+        if not care.started:
+            care.started = True
+            told = events.Started(
+                job_id=job.id,
+                session_id=job.session_id,
+                query=job.query,
+                workspace=job.workspace,
+                resumed=care.resumed,
+            )
+            await self.stream.tell(told)
+        await self._tell_settled(care, snapshot)
+        if not any(question.kind is Kind.PLAN for question in snapshot.questions):
+            for todo_id, raw in snapshot.raw.items():
+                if care.told.get(todo_id) != raw["status"]:
+                    care.told[todo_id] = str(raw["status"])
+                    await self.stream.tell(todo_event(job, SupervisorTodo.from_state(raw)))
+        if snapshot.busy:  # a preview is being made; the question comes with it
+            return
+        for question in snapshot.questions:
+            if question.id not in care.asked:
+                published = await self.stream.tell(question_event(job, question, self._feedback_path))
+                request, now = question.view.request, self.registry.now()
+                if published:
+                    await session.setup.mark_shown([question.id], self._by, CHANNEL)
+                care.asked[question.id] = _Asked(
+                    question.kind is Kind.PLAN, request.first_shown or now, request.terms.deadline or None
+                )
+
+    async def _tell_settled(self, care: _Care, snapshot: Snapshot) -> None:
+        """Tell what became of requests that don't wait any more."""
+        for request_id in care.asked.keys() - {question.id for question in snapshot.questions}:
+            view = await self.registry.ledger.request(request_id, self.registry.now())
+            del care.asked[request_id]
+            if view is not None:
+                await self.stream.tell(decided_event(care.job, view))
+
+    async def _end(self, care: _Care, event: events.Event) -> None:
+        await self.stream.tell(event)
+        self.failed += isinstance(event, events.Failed)
+        await asyncio.to_thread(self._journal.end, care.job)
+        del self._open[care.job.session_id]
+        if care.again:
+            self._begin(care.afresh())
+        if not self._open:
+            self._emptied.set()
+
+    async def _put_off(self, care: _Care, why: str) -> None:
+        """Try a job again later: what stopped it may pass, such as a full disk."""
+        await self.stream.tell(stopped_event(care.job, why, final=False))
+        care.tries += 1
+        delay = min(_PATIENCE, 2.0 ** min(care.tries, 10) / 2)
+        asyncio.get_running_loop().call_later(delay, self._ready.put_nowait, care)
+
+    # All that wait ---------------------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        last_second = last_orphans = loop.time()
+        while True:
+            await asyncio.sleep(_LOOK)
+            try:
+                await self._wake()
+                if loop.time() - last_second >= _SECOND:
+                    last_second = loop.time()
+                    await self.registry.ledger.expire(self.registry.now())
+                    await self._remind()
+                    self._look_elsewhere()
+                if loop.time() - last_orphans >= _ORPHANS:
+                    last_orphans = loop.time()
+                    await self._adopt()
+            except HitlError as error:  # it may pass
+                log.warning("%s", error.message)
+
+    async def _wake(self) -> None:
+        """Open those again that something was said to."""
+        cursors = {session: care.cursor for session, care in self._waiting.items() if care.cursor is not None}
+        if cursors:
+            for session in await self.registry.ledger.news(cursors):
+                self._ready.put_nowait(self._waiting.pop(session))
+
+    def _look_elsewhere(self) -> None:
+        """Take those over that another process had open."""
+        for session in list(self._elsewhere):
+            if not self.registry.data.session(session).is_owned():
+                self._ready.put_nowait(self._elsewhere.pop(session))
+
+    async def _remind(self) -> None:
+        """Tell of plans that still wait."""
+        now = self.registry.now()
+        for care in list(self._open.values()):
+            for request_id, asked in list(care.asked.items()):
+                elapsed = int(seconds_between(asked.since, now) or 0)
+                if not asked.plan or elapsed < KEEPALIVE * (asked.reminded + 1):
+                    continue
+                asked.reminded = int(elapsed // KEEPALIVE)
+                elapsed = int(asked.reminded * KEEPALIVE)
+                told = events.PlanReviewKeepalive(
+                    job_id=care.job.id,
+                    session_id=care.job.session_id,
+                    message=f"Waiting for plan feedback... ({elapsed}s elapsed)",
+                    elapsed_seconds=elapsed,
+                    timeout_seconds=asked.timeout,
+                    request_id=request_id,
+                )
+                await self.stream.tell(told)
