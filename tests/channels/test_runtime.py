@@ -38,6 +38,18 @@ def test_a_plan_is_revised_twice_and_approved_from_another_process(place: Place)
     assert types[:3] == ["accepted", "started", "plan_review_request"] and types[-1] == "done"
 
 
+def test_silence_approves_a_plan_that_was_told_and_says_so(place: Place) -> None:
+    with serving(place, "--once", QUESTION, PLAN_FEEDBACK_TIMEOUT="2", MAX_PLAN_REVISIONS="4") as served:
+        asked = served.until("plan_review_request")
+        assert (asked["timeout_seconds"], asked["on_timeout"], asked["max_revisions"]) == (2, "approve", 4)
+        assert served.until("decided")["outcome"] == "expired"
+        served.until("done")
+        assert served.ended() == 0
+    with serving(place, "--once", QUESTION, PLAN_FEEDBACK_TIMEOUT="1", PLAN_FEEDBACK_ON_TIMEOUT="reject") as served:
+        assert served.until("plan_review_request")["on_timeout"] == "reject"
+        assert not served.until("done")["tally"].get("done")
+
+
 def test_many_jobs_wait_beside_each_other_and_none_answers_for_another(place: Place) -> None:
     jobs = [f"job {number}" for number in range(6)]
     with serving(place, "--concurrency", "2") as served:

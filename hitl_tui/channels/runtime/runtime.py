@@ -289,8 +289,11 @@ class Runtime:
         try:
             return await self.registry.setup(job.session_id)
         except UnknownName:
-            mode = Mode(job.mode) if job.mode else self._mode
-            return await self.registry.create(job.query, Path(job.workspace), session_id=job.session_id, mode=mode)
+            workspace, mode = Path(job.workspace), Mode(job.mode) if job.mode else self._mode
+            settings = self.registry.plan_settings(await self.registry.trust.of(workspace))
+            return await self.registry.create(
+                job.query, workspace, session_id=job.session_id, mode=mode, review=settings.review
+            )
 
     async def _follow(self, care: _Care, session: OpenSession) -> Snapshot:
         """Tell what happens until nothing goes on by itself; return how it stands then."""

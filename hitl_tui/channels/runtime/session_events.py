@@ -7,8 +7,8 @@ from typing import Any
 
 from hitl_tui.channels.runtime import events
 from hitl_tui.channels.runtime.jobs import Job
-from hitl_tui.core.board import MAX_PLAN_REVISIONS
 from hitl_tui.core.messages import Message
+from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView
@@ -47,7 +47,7 @@ def question_event(job: Job, question: Question, feedback_path: Callable[[str], 
             session_id=job.session_id,
             plan="\n".join(plan_text(question)),
             revision_count=int(request.about.get("revision", 0)),
-            max_revisions=MAX_PLAN_REVISIONS,
+            max_revisions=int(request.about.get("max_revisions", UNSAID.max_revisions)),
             request_id=request.id,
             feedback_s3_path=feedback_path(request.id),
             timeout_seconds=timeout,
