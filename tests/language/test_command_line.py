@@ -66,6 +66,7 @@ NAMES = frozenset(
     | {"TIME", "low", "medium", "high"}
     | {"replay", "R", "C", "T", "M"}
     | {"PROGRAM", "Claude", "Code", "claude-code", "command", "SECONDS", "cwd", "reason", "session", "masc"}
+    | {"SIGTERM", "json", "query"}
     | {"add", "remove", "check", "ACCOUNT", "N", "account", "REQUEST", "ANSWER"}
     | set(COMMANDS)
 )
