@@ -120,6 +120,8 @@ class Arguments(NamedTuple):
         wait: seconds that `hook` waits for people; None when it wasn't given.
         agent: whose calls `hook command` answers; empty where the program says it.
         masc_dir: the `.masc` folder, of `hook` and `mcp`; None for the nearest.
+        source, to: where `review` finds requests and puts feedback; empty where the former says the latter.
+        approve, remark: how `review` answers: approval, or what to change; None for no remark.
         began: when the command was given, ISO 8601, UTC; empty for now.
         query, job_id, jobs, concurrency, schema: of `serve`: a single job, its id, a folder of jobs, how many sessions
             may be open at once, and whether only the schema of its events is printed.
@@ -184,6 +186,10 @@ class Arguments(NamedTuple):
     declared: str = ""
     wait: float | None = None
     agent: str = ""
+    source: str = ""
+    to: str = ""
+    approve: bool = False
+    remark: str | None = None
     began: str = ""
     by_person: str = ""
     since: str = ""

@@ -319,6 +319,45 @@ _ROWS = (
         _CODES,
     ),
     Subcommand(
+        "review",
+        "review_command:review",
+        "[REQUEST]",
+        "review plans and steps of a runtime elsewhere, through its events, a folder or S3",
+        "[REQUEST] [--from SOURCE] [--to PLACE] [--approve | --feedback TEXT] [--wait SECONDS]\n"
+        "                       [--data DIR] [--as NAME] [--json]",
+        "Show the plans and steps that a runtime elsewhere asks about, and send your answer as a feedback\n"
+        "object. At a terminal requests are followed and asked one by one; elsewhere they are listed. Whoever answers\n"
+        "first decides; others are told.",
+        (
+            option("request", metavar="REQUEST", nargs="?", default="", help="this request alone"),
+            option(
+                "--from",
+                metavar="SOURCE",
+                default="",
+                dest="source",
+                help="a file of the runtime's events, - for standard input, or where its feedback is: a folder, or "
+                "s3://BUCKET[/PREFIX]",
+            ),
+            option(
+                "--to",
+                metavar="PLACE",
+                default="",
+                help="where feedback is put: a folder, or s3://BUCKET[/PREFIX] (default: where the request says)",
+            ),
+            option("--wait", metavar="SECONDS", type=seconds, help="how long to wait until it is taken (default: 10)"),
+            _AS,
+            _JSON,
+        ),
+        'with --json:\n  {"status": "ok", "message", "requests": [{"event", "changes": [{"how", "step", "title"}]}]}\n'
+        'of an answer:\n  {"status": "sent", "message", "request_id", "path", "request"}\n\n'
+        "exit codes:\n  0 nothing waits, or the answer was sent   3 something waits   1 failed\n"
+        "  2 bad input, or somebody else was first",
+        (
+            option("--approve", action="store_true", help="approve it"),
+            option("--feedback", metavar="TEXT", dest="remark", help="what to change; of a step, why not"),
+        ),
+    ),
+    Subcommand(
         "expire",
         "inbox_commands:expire",
         "",

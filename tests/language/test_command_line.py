@@ -31,7 +31,23 @@ NAMES = frozenset(
         "Ctrl",
     }
     | {"GRAPH", "SESSION", "COMMAND", "QUESTION", "TITLE", "CHECKPOINT", "FILE", "DATABASE", "WHAT", "NAME", "DIR"}
-    | {"ID", "TEXT", "AGE", "THREAD", "URI", "NS", "HOST", "PORT", "QUERY", "INPUT", "ADDRESS"}
+    | {"S3", "BUCKET", "PREFIX", "REQUEST"}
+    | {
+        "ID",
+        "TEXT",
+        "AGE",
+        "THREAD",
+        "URI",
+        "NS",
+        "HOST",
+        "PORT",
+        "QUERY",
+        "INPUT",
+        "ADDRESS",
+        "SOURCE",
+        "PLACE",
+        "SECONDS",
+    }
     | {
         "verify",
         "head",

@@ -16,12 +16,16 @@ from hitl_tui.channels.plan_feedback.feedback import LARGEST, Feedback, Problem,
 from hitl_tui.channels.plan_feedback.store import (
     LARGEST_REQUEST,
     NOTHING_DONE,
+    Fate,
     Found,
     Polled,
     PublishedRequest,
     already_answered,
+    aside_name,
     checked_id,
     event_in,
+    problem_in,
+    reason_name,
     reason_of,
 )
 from hitl_tui.config.atomic_files import sync_folder, write_atomically
@@ -58,8 +62,13 @@ class FolderStore:
     async def set_aside(self, found: Found, problem: Problem) -> str:
         return await asyncio.to_thread(self._set_aside, found, problem)
 
-    async def put_new(self, request_id: str, feedback: Feedback) -> None:
-        await asyncio.to_thread(self._put_new, request_id, feedback.to_bytes(request_id))
+    async def put_new(self, request_id: str, feedback: Feedback) -> str:
+        data = feedback.to_bytes(request_id)
+        await asyncio.to_thread(self._put_new, request_id, data)
+        return hashlib.sha256(data).hexdigest()
+
+    async def fate(self, request_id: str, fingerprint: str) -> Fate:
+        return await asyncio.to_thread(self._fate, request_id, fingerprint)
 
     async def publish(self, request: PublishedRequest) -> None:
         await asyncio.to_thread(self._publish, request)
@@ -124,12 +133,11 @@ class FolderStore:
                 sync_folder(self.folder)
 
     def _set_aside(self, found: Found, problem: Problem) -> str:
-        file, aside = self._file(found.request_id), self.folder / ASIDE
-        mark = hashlib.sha256(found.version.encode()).hexdigest()[:8]
-        kept = aside / f"{found.request_id}.{mark}{_ENDING}"
+        file, aside, name = self._file(found.request_id), self.folder / ASIDE, aside_name(found)
+        kept = aside / f"{name}{_ENDING}"
         with _told(aside):
             aside.mkdir(exist_ok=True)
-            write_atomically(aside / f"{found.request_id}.{mark}.reason{_ENDING}", reason_of(found, problem))
+            write_atomically(aside / f"{name}.reason{_ENDING}", reason_of(found, problem))
             with suppress(FileNotFoundError):
                 if _version(file.lstat()) == found.version:
                     file.rename(kept)
@@ -153,6 +161,19 @@ class FolderStore:
             finally:
                 draft.unlink(missing_ok=True)
             sync_folder(self.folder)
+
+    def _fate(self, request_id: str, fingerprint: str) -> Fate:
+        file = self._file(request_id)
+        with _told(self.folder):
+            with suppress(FileNotFoundError):
+                data = _contents(file, LARGEST)[1]
+                if data is not None and hashlib.sha256(data).hexdigest() == fingerprint:
+                    return "waiting"
+            try:
+                reason = _contents(self.folder / ASIDE / reason_name(request_id, fingerprint), LARGEST)[1]
+            except FileNotFoundError:
+                return "taken"
+        return problem_in(reason or b"")
 
     def _publish(self, request: PublishedRequest) -> None:
         file = self._request_file(request.request_id)

@@ -35,13 +35,17 @@ from hitl_tui.channels.plan_feedback.s3_signing import sign_by_service_time
 from hitl_tui.channels.plan_feedback.store import (
     LARGEST_REQUEST,
     NOTHING_DONE,
+    Fate,
     Found,
     Polled,
     PublishedRequest,
     StoreDenied,
     already_answered,
+    aside_name,
     checked_id,
     event_in,
+    problem_in,
+    reason_name,
     reason_of,
 )
 from hitl_tui.core.errors import BadInput, StorageError
@@ -128,8 +132,7 @@ class S3Store:
 
     async def set_aside(self, found: Found, problem: Problem) -> str:
         key = self._key(found.request_id)
-        mark = hashlib.sha256(found.version.encode()).hexdigest()[:8]
-        aside = f"{self._beside('set-aside')}{found.request_id}.{mark}"
+        aside = f"{self._beside('set-aside')}{aside_name(found)}"
         with suppress(_ChangedError):  # gone, or another stands there, which is looked at next time
 
             async def copy(client: S3Client) -> None:
@@ -145,8 +148,13 @@ class S3Store:
             await self._delete(key, found.version)
         return self._told(aside + _ENDING)
 
-    async def put_new(self, request_id: str, feedback: Feedback) -> None:
-        key, data = self._key(request_id), feedback.to_bytes(request_id)
+    async def put_new(self, request_id: str, feedback: Feedback) -> str:
+        data = feedback.to_bytes(request_id)
+        await self._put_new(request_id, data)
+        return hashlib.sha256(data).hexdigest()
+
+    async def _put_new(self, request_id: str, data: bytes) -> None:
+        key = self._key(request_id)
         for _ in range(_PUTS):
             try:
                 await self._put(key, data, new=True)
@@ -163,6 +171,13 @@ class S3Store:
             if there is not None:
                 raise already_answered(request_id)
         raise StorageError(Message("S3 is changing the feedback for {} just now; try again.", request_id))
+
+    async def fate(self, request_id: str, fingerprint: str) -> Fate:
+        data = await self._contents(self._key(request_id))
+        if data is not None and hashlib.sha256(data).hexdigest() == fingerprint:
+            return "waiting"
+        reason = await self._contents(f"{self._beside('set-aside')}{reason_name(request_id, fingerprint)}")
+        return "taken" if reason is None else problem_in(reason)
 
     async def publish(self, request: PublishedRequest) -> None:
         data = json.dumps(dict(request.event), ensure_ascii=False).encode()

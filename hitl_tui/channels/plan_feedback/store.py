@@ -6,12 +6,13 @@ reason why, and the requests that a reviewer without the runtime's events finds 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Protocol
+from typing import Literal, Protocol
 
 from hitl_tui.channels.plan_feedback.feedback import Feedback, Problem, proper_id
 from hitl_tui.core.errors import BadInput, Refused, StorageError
@@ -20,6 +21,7 @@ from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
+_MARK = 12
 LARGEST_REQUEST = 4 * 1024 * 1024
 """Bytes of a published request that a reviewer's program reads."""
 
@@ -87,6 +89,9 @@ class PublishedRequest:
     event: Mapping[str, Json] = field(default_factory=dict)
 
 
+Fate = Literal["waiting", "taken"] | Problem
+
+
 class FeedbackStore(Protocol):
     """Where feedback lies.
 
@@ -114,12 +119,15 @@ class FeedbackStore(Protocol):
     async def set_aside(self, found: Found, problem: Problem) -> str:
         """Move an object out of what is looked through, with the reason beside it; return where it is now."""
 
-    async def put_new(self, request_id: str, feedback: Feedback) -> None:
-        """Put feedback for a request, if there is none.
+    async def put_new(self, request_id: str, feedback: Feedback) -> str:
+        """Put feedback for a request, if there is none; return its fingerprint.
 
         Raises:
             AlreadyAnswered: there is.
         """
+
+    async def fate(self, request_id: str, fingerprint: str) -> Fate:
+        """Return what became of feedback that was put: it lies there, was taken, or was set aside with this problem."""
 
     async def publish(self, request: PublishedRequest) -> None:
         """Let reviewers find a request; what was published under its id is replaced."""
@@ -151,6 +159,27 @@ def checked_id(request_id: str) -> str:
 def already_answered(request_id: str) -> AlreadyAnswered:
     """Return the error of somebody who comes second."""
     return AlreadyAnswered(Message("Somebody answered {} already; your answer was not sent.", request_id))
+
+
+def aside_name(found: Found) -> str:
+    """Return what an object that is set aside is called, before its ending; one that was read is known by its bytes."""
+    mark = found.fingerprint or hashlib.sha256(found.version.encode()).hexdigest()
+    return f"{found.request_id}.{mark[:_MARK]}"
+
+
+def reason_name(request_id: str, fingerprint: str) -> str:
+    """Return what the reason is called for which an object was set aside that has a fingerprint."""
+    return f"{request_id}.{fingerprint[:_MARK]}.reason.json"
+
+
+def problem_in(data: bytes) -> Problem:
+    """Return why an object was set aside, as `reason_of` wrote it."""
+    try:
+        document = strict_json(data.decode())
+    except (ValueError, BadInput):
+        document = None
+    told = document if isinstance(document, dict) else {}
+    return Problem(str(told.get("kind", "refused")), Message("{}", one_line(str(told.get("reason", "")), 1_000)))
 
 
 def reason_of(found: Found, problem: Problem) -> bytes:

@@ -1,0 +1,196 @@
+"""Review requests: what a runtime elsewhere asks a reviewer, read from the events that it tells. Pure.
+
+Whoever wrote an event may have written anything, so what isn't of the right kind counts as absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from types import MappingProxyType
+from typing import Any, Literal
+
+from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import Json
+
+PLAN, TODO = "plan_review_request", "todo_review_request"
+DECIDED = "decided"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewStep:
+    """A step of a plan under review."""
+
+    id: str
+    title: str
+    agent: str
+    task: str
+    arguments: Mapping[str, Json]
+    dependencies: tuple[str, ...]
+    risk: str
+
+    @property
+    def content(self) -> bytes:
+        """What makes it the same step in another plan, whatever it is called and wherever it stands."""
+        return canonical([self.agent, self.task or self.title, dict(self.arguments)])
+
+
+@dataclass(frozen=True, slots=True)
+class StepChange:
+    """How a step differs from the plan before; `moved` stands elsewhere, `changed` waits for others or is riskier."""
+
+    how: Literal["added", "removed", "moved", "changed"]
+    step: ReviewStep
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """What a runtime asks.
+
+    Args:
+        request_id: its id.
+        kind: `PLAN` or `TODO`.
+        job: what tells the jobs of a runtime apart.
+        message: a sentence for people.
+        plan: the plan as text.
+        steps: its steps, where they are told.
+        revision, most_revisions: how often it was revised, and how often it can be.
+        before: the steps of the plan before, where they are known.
+        digest: of what is asked; empty where it isn't told.
+        timeout: seconds that it waits; None for ever or where it isn't told.
+        on_timeout: what silence means: approve or reject.
+        path: where feedback is looked for; empty where it isn't told.
+        risk, quorum, level: of a step: its class, how many approve it, and from which level on.
+        subject: of a step: exactly what would run.
+        event: all that was told.
+    """
+
+    request_id: str
+    kind: str
+    job: str = ""
+    message: str = ""
+    plan: str = ""
+    steps: tuple[ReviewStep, ...] = ()
+    revision: int = 0
+    most_revisions: int = 0
+    before: tuple[ReviewStep, ...] | None = None
+    digest: str = ""
+    timeout: float | None = None
+    on_timeout: str = ""
+    path: str = ""
+    risk: str = ""
+    quorum: int = 1
+    level: int = 0
+    subject: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
+    event: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def takes_feedback(self) -> bool:
+        """Whether a feedback object can decide it: a claimed vote is enough."""
+        return self.quorum <= 1 and self.level <= 0 and (self.kind == PLAN or self.risk != "high")
+
+    def changes(self) -> Sequence[StepChange]:
+        """Return how the plan differs from the one before; empty where that isn't known."""
+        return () if self.before is None else step_changes(self.before, self.steps)
+
+
+def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None = None) -> ReviewRequest | None:
+    """Return what an event asks a reviewer; None where it asks nothing.
+
+    Args:
+        event: the event.
+        before: the steps of the plan before it, unless the event tells them.
+    """
+    kind, request_id = _text(event, "type") or _text(event, "event_type"), _text(event, "request_id")
+    if kind not in (PLAN, TODO) or not request_id:
+        return None
+    question = _mapping(event, "question")
+    told = _steps(event.get("previous_steps")) if isinstance(event.get("previous_steps"), list) else None
+    plan = event.get("plan")
+    return ReviewRequest(
+        request_id=request_id,
+        kind=kind,
+        job=_text(event, "job_id") or _text(event, "session_id"),
+        message=_text(event, "message"),
+        plan=plan if isinstance(plan, str) else "",
+        steps=_steps(event.get("steps")),
+        revision=_whole(event, "revision_count"),
+        most_revisions=_whole(event, "max_revisions"),
+        before=told if told is not None else (tuple(before) if before is not None else None),
+        digest=_text(event, "digest"),
+        timeout=_number(event, "timeout_seconds"),
+        on_timeout=_text(event, "on_timeout"),
+        path=_text(event, "feedback_s3_path"),
+        risk=_text(event, "risk"),
+        quorum=_whole(event, "quorum") or 1,
+        level=_whole(event, "level"),
+        subject=_mapping(question, "subject"),
+        event=event,
+    )
+
+
+def step_changes(before: Sequence[ReviewStep], after: Sequence[ReviewStep]) -> list[StepChange]:
+    """Return how one plan differs from another, in the order of the later one."""
+    old, new = [step.content for step in before], [step.content for step in after]
+    gone, come = set(old) - set(new), set(new) - set(old)
+    needs = {step.content: _needs(step, before) for step in before}
+    changes: list[StepChange] = []
+    for how, begin, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        changes += [StepChange("removed", step) for step in before[begin:end] if step.content in gone]
+        for step in after[start:stop]:
+            if step.content in come:
+                changes.append(StepChange("added", step))
+            elif how != "equal":
+                changes.append(StepChange("moved", step))
+            elif needs[step.content] != _needs(step, after):
+                changes.append(StepChange("changed", step))
+    return changes
+
+
+def _needs(step: ReviewStep, plan: Sequence[ReviewStep]) -> tuple[object, ...]:
+    """Return what a step waits for, by content, and how risky it is."""
+    contents = {each.id: each.content for each in plan}
+    return (*sorted(contents.get(name, name.encode()) for name in step.dependencies), step.risk)
+
+
+def _steps(value: Any) -> tuple[ReviewStep, ...]:
+    found = value if isinstance(value, list) else []
+    return tuple(
+        ReviewStep(
+            id=_text(step, "id"),
+            title=_text(step, "title"),
+            agent=_text(step, "agent"),
+            task=_text(step, "task"),
+            arguments=_mapping(step, "arguments"),
+            dependencies=tuple(name for name in _list(step, "dependencies") if isinstance(name, str)),
+            risk=_text(step, "risk"),
+        )
+        for step in found
+        if isinstance(step, Mapping)
+    )
+
+
+def _text(event: Mapping[str, Any], key: str) -> str:
+    value = event.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _list(event: Mapping[str, Any], key: str) -> Sequence[Any]:
+    value = event.get(key)
+    return value if isinstance(value, list) else ()
+
+
+def _mapping(event: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = event.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _number(event: Mapping[str, Any], key: str) -> float | None:
+    value = event.get(key)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _whole(event: Mapping[str, Any], key: str) -> int:
+    value = event.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

@@ -1,0 +1,97 @@
+"""What a runtime elsewhere asks, as rows: a plan with its difference from the one before, or a step. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from hitl_tui.core.review_request import PLAN, ReviewRequest, ReviewStep, StepChange
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import mark
+from hitl_tui.terminal.ascii_signs import _, ngettext
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, quoted_row, text_row
+from hitl_tui.wording.status_words import number_of, risk_words
+from hitl_tui.wording.subject_rows import argument_rows, input_rows
+from hitl_tui.wording.times import duration_words
+
+MOST_STEPS = 200
+"""Steps listed of a plan; the rest is counted."""
+_CHANGES: Mapping[str, tuple[str, str, str]] = {
+    "added": ("+", mark("added"), "$text-success"),
+    "removed": ("-", mark("removed"), "$text-error"),
+    "moved": ("~", mark("moved in the order"), ""),
+    "changed": ("~", mark("waits for other steps, or has another risk"), ""),
+}
+_ENDS: Mapping[str, str] = {
+    "approve": mark("answer within {time}, or it is approved"),
+    "reject": mark("answer within {time}, or it is rejected"),
+}
+
+
+def review_heading(request: ReviewRequest) -> str:
+    """Return one line that says what is asked, and how long it waits."""
+    if request.kind == PLAN:
+        asked = _("Approve the plan?")
+        revised = _("revision {n} of at most {most}").format(n=request.revision, most=request.most_revisions)
+        parts = [revised if request.revision else ""]
+    else:
+        asked = in_line(request.message) or _("Approve the step?")
+        parts = [risk_words(request.risk)]
+    ends = _ENDS.get(request.on_timeout or ("approve" if request.kind == PLAN else "reject"), "")
+    if request.timeout and ends:
+        parts.append(_(ends).format(time=duration_words(request.timeout)))
+    return joined(asked, in_line(request.job), *parts)
+
+
+def review_rows(request: ReviewRequest) -> list[Row]:
+    """Return what is asked whole, below its heading."""
+    if request.kind == PLAN:
+        rows = list(_plan_rows(request))
+        return [*rows, text_row(""), *change_rows(request)] if request.before is not None else rows
+    return list(_step_rows(request))
+
+
+def change_rows(request: ReviewRequest) -> list[Row]:
+    """Return how a plan differs from the one before."""
+    changes = request.changes()
+    if not changes:
+        return [text_row(_("No step differs from the plan before."))]
+    said = ngettext("{n} change to the plan before", "{n} changes to the plan before", len(changes))
+    return [text_row(said.format(n=len(changes)), "bold"), *(_change_row(change) for change in changes[:MOST_STEPS])]
+
+
+def _change_row(change: StepChange) -> Row:
+    glyph, how, colour = _CHANGES[change.how]
+    step = change.step
+    return text_row(f"  {glyph} {joined(_title(step), in_line(step.agent), _(how))}", colour)
+
+
+def _plan_rows(request: ReviewRequest) -> Iterator[Row]:
+    if not request.steps:  # another program's runtime tells the plan as text alone
+        yield quoted_row(safe_text(request.plan))
+        return
+    for step in request.steps[:MOST_STEPS]:
+        after = ", ".join(map(number_of, step.dependencies))
+        needs = _("after {steps}").format(steps=after) if after else ""
+        head = joined(_title(step), in_line(step.agent), risk_words(step.risk), needs)
+        yield labelled(number_of(step.id), head, "bold")
+        yield from _indented(input_rows(dict(step.arguments), step.task if step.task != step.title else "", ""))
+    if (more := len(request.steps) - MOST_STEPS) > 0:
+        yield text_row(_("… and {n:,} more").format(n=more), "$text-muted")
+
+
+def _step_rows(request: ReviewRequest) -> Iterator[Row]:
+    subject = dict(request.subject)
+    arguments, task = subject.pop("arguments", None), subject.pop("task", "")
+    if isinstance(arguments, dict):
+        yield from input_rows(arguments, task if isinstance(task, str) else "", "")
+    yield from argument_rows(subject)
+    yield labelled(_("digest"), in_line(request.digest))
+
+
+def _indented(rows: Sequence[Row]) -> Iterator[Row]:
+    for row in rows:
+        yield Row(f"  {row.label}", row.text, row.exact, row.markdown)
+
+
+def _title(step: ReviewStep) -> str:
+    return in_line(step.title or step.task)

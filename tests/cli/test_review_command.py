@@ -1,0 +1,298 @@
+"""`hitl-tui review`: what a runtime elsewhere asks is shown, and the answer goes where it looks (P4, P6)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+from cli_support import Shell
+
+from hitl_tui.channels.plan_feedback.feedback import Feedback, read
+from hitl_tui.channels.plan_feedback.folder_store import FolderStore
+from hitl_tui.channels.plan_feedback.poller import Poller, Refusal, Report, Taken
+from hitl_tui.channels.plan_feedback.store import Found, PublishedRequest
+from hitl_tui.core.messages import Message
+
+DIGEST = "ab" * 32
+
+
+def step(number: int, title: str, agent: str, **changes: Any) -> dict[str, Any]:
+    """A step as events tell it."""
+    needs = [f"todo_{number - 1:03d}"] if number > 1 else []
+    plain = {"task": title, "arguments": {"query": title}, "dependencies": needs, "risk": "low"}
+    return {"id": f"todo_{number:03d}", "title": title, "agent": agent, **plain, **changes}
+
+
+SEARCH, ANALYSE, WRITE = (
+    step(1, "Search the lease", "search_team"),
+    step(2, "Analyse it", "analysis_team"),
+    step(2, "Write a letter", "document_team"),
+)
+
+
+def plan(name: str, *steps: Mapping[str, Any], revision: int = 0, **changes: Any) -> dict[str, Any]:
+    """The event of a plan that waits."""
+    return {
+        "type": "plan_review_request",
+        "event_type": "plan_review_request",
+        "job_id": "j1",
+        "session_id": "s1",
+        "plan": "\n".join(str(one["title"]) for one in steps),
+        "revision_count": revision,
+        "max_revisions": 10,
+        "request_id": name,
+        "feedback_s3_path": None,
+        "timeout_seconds": 300,
+        "message": "Please review the plan.",
+        "digest": DIGEST,
+        "steps": list(steps),
+        "on_timeout": "approve",
+        **changes,
+    }
+
+
+def todo(name: str, **changes: Any) -> dict[str, Any]:
+    """The event of a step that waits."""
+    return {
+        "type": "todo_review_request",
+        "event_type": "todo_review_request",
+        "job_id": "j1",
+        "session_id": "s1",
+        "request_id": name,
+        "digest": DIGEST,
+        "asks": "todo",
+        "todo_id": "todo_001",
+        "options": ["approve", "reject"],
+        "risk": "medium",
+        "quorum": 1,
+        "level": 0,
+        "timeout_seconds": None,
+        "message": "Run step 001?",
+        "question": {"subject": {"team": "command_team", "arguments": {"argv": ["rm", "-r", "old files"]}}},
+        **changes,
+    }
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "feedback"
+
+
+def events(shell: Shell, *told: Mapping[str, Any]) -> str:
+    """Write a file of events, and return its name."""
+    file = shell.workspace / "events.jsonl"
+    file.write_text("".join(f"{json.dumps(event)}\n" for event in told), encoding="utf-8")
+    return str(file)
+
+
+def publish(folder: Path, *told: Mapping[str, Any]) -> None:
+    async def all_() -> None:
+        for event in told:
+            await FolderStore(folder).publish(PublishedRequest(event["request_id"], event))
+
+    asyncio.run(all_())
+
+
+@contextmanager
+def runtime(folder: Path, *waiting: str, refuse: str = "") -> Iterator[list[tuple[str, Feedback]]]:
+    """Take what is put into a folder, on a thread of its own."""
+    taken: list[tuple[str, Feedback]] = []
+    left, ended = set(waiting), threading.Event()
+    reports: list[Report] = []
+
+    async def decide(request_id: str, feedback: Feedback, found: Found) -> Taken | Refusal:
+        if refuse:
+            return Refusal(Message("{}", refuse))
+        left.discard(request_id)
+        taken.append((request_id, feedback))
+        return Taken()
+
+    async def ours(request_id: str) -> bool:
+        return False
+
+    async def run() -> None:
+        store = FolderStore(folder)
+        poller = Poller(store, lambda: left, decide, ours=ours, report=reports.append, interval=0.05)
+        polling = asyncio.create_task(poller.run())
+        await asyncio.to_thread(ended.wait)
+        polling.cancel()
+
+    thread = threading.Thread(target=asyncio.run, args=(run(),))
+    thread.start()
+    try:
+        yield taken
+    finally:
+        ended.set()
+        thread.join(10)
+
+
+def test_the_newest_plan_is_shown_with_its_difference(shell: Shell) -> None:
+    told = events(shell, plan("r1", SEARCH, ANALYSE), plan("r2", SEARCH, WRITE, revision=1))
+    done = shell.run("review", "--from", told)
+    assert done.code == 3
+    assert "revision 1 of at most 10 · answer within 5:00, or it is approved" in done.out
+    assert "- Analyse it · analysis_team · removed" in done.out
+    assert "+ Write a letter · document_team · added" in done.out
+    assert f"hitl-tui review r2 --from {told} --approve" in done.out
+    assert done.out.endswith("1 request waits for a review.\n")
+
+
+def test_requests_come_from_a_pipe_too(shell: Shell) -> None:
+    told = json.dumps(plan("r1", SEARCH)) + "\nno event\n" + json.dumps(todo("r2")) + "\n"
+    done = shell.process("review", "--json", input=told)
+    assert done.code == 3
+    assert [one["event"]["request_id"] for one in done.json["requests"]] == ["r1", "r2"]
+
+
+def test_a_step_is_shown_exactly_and_its_answer_carries_the_digest(shell: Shell, folder: Path) -> None:
+    publish(folder, todo("r1"))
+    with runtime(folder, "r1") as taken:
+        done = shell.run("review", "r1", "--from", str(folder), "--approve", "--as", "kim")
+    assert done.code == 0, done.err
+    assert "runs: rm -r 'old files'" in done.out
+    assert DIGEST in done.out
+    assert done.out.endswith("Approved.\n")
+    [(name, feedback)] = taken
+    assert (name, feedback.approved, feedback.digest, feedback.reviewer) == ("r1", True, DIGEST, "kim")
+
+
+def test_feedback_says_what_to_change(shell: Shell, folder: Path) -> None:
+    publish(folder, plan("r1", SEARCH, ANALYSE))
+    with runtime(folder, "r1") as taken:
+        done = shell.run("review", "r1", "--from", str(folder), "--feedback", "검색만", "--json")
+    assert done.code == 0
+    assert done.json["message"] == "The runtime took your feedback; the next revision is a new request."
+    assert done.json["path"] == str(folder / "r1.json")
+    [(_, feedback)] = taken
+    assert (feedback.approved, feedback.feedback) == (False, "검색만")
+
+
+def test_events_say_where_feedback_goes(shell: Shell, folder: Path) -> None:
+    told = events(shell, plan("r1", SEARCH, feedback_s3_path=str(folder / "r1.json")))
+    done = shell.run("review", "r1", "--from", told, "--approve", "--wait", "0")
+    assert done.code == 0
+    assert done.out.endswith(f"Sent to {folder / 'r1.json'}. The runtime hasn't taken it yet.\n")
+    found = read((folder / "r1.json").read_bytes(), "r1")
+    assert isinstance(found, Feedback)
+    assert datetime.now(UTC) - found.timestamp < datetime.now(UTC) - datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_a_second_reviewer_is_told(shell: Shell, folder: Path) -> None:
+    told = events(shell, plan("r1", SEARCH, feedback_s3_path=str(folder / "r1.json")))
+    assert shell.run("review", "r1", "--from", told, "--approve", "--wait", "0").code == 0
+    done = shell.run("review", "r1", "--from", told, "--feedback", "no", "--wait", "0")
+    assert done.code == 2
+    assert done.err == "hitl-tui: Somebody answered r1 already; your answer was not sent.\n"
+
+
+def test_an_answer_that_the_runtime_refuses_is_told_with_the_reason(shell: Shell, folder: Path) -> None:
+    publish(folder, plan("r1", SEARCH))
+    with runtime(folder, "r1", refuse="Two approvers are needed."):
+        done = shell.run("review", "r1", "--from", str(folder), "--approve")
+    assert done.code == 2
+    assert done.err == "hitl-tui: The runtime didn't take it: Two approvers are needed.\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["r9", "--approve"], "No request r9 waits there."),
+        (["r1", "--approve"], "r1 waits no more."),
+        (["r4", "--approve"], "r4 is decided already: approved, by kim."),
+        (["--approve"], "Name the request that is answered."),
+        (["r2", "--feedback", "  "], "--feedback takes what should change"),
+        (["r2", "--approve", "--feedback", "x"], "not allowed with"),
+        (["r2", "--approve"], "doesn't say where feedback is looked for; name it with --to."),
+        (["r3", "--approve"], "r3 takes a verified approver"),
+        (["r2", "--approve", "--to", "ftp://x"], "s3://BUCKET"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(shell: Shell, given: list[str], said: str) -> None:
+    told = events(
+        shell,
+        plan("r1", SEARCH, ANALYSE),
+        plan("r2", SEARCH, revision=1),
+        todo("r3", risk="high"),
+        plan("r4", SEARCH, job_id="j2"),
+        {"type": "decided", "request_id": "r4", "outcome": "approved", "by": ["kim"]},
+    )
+    done = shell.run("review", *given, "--from", told)
+    assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.parametrize("place", ["missing.jsonl", "http://x", "s3://"])
+def test_a_source_that_cannot_be_read_is_named(shell: Shell, place: str) -> None:
+    done = shell.run("review", "--from", place)
+    assert done.code == 2
+    assert place in done.err
+
+
+def test_hostile_events_are_shown_harmlessly(shell: Shell) -> None:
+    hostile = step(1, "\x1b[2J\u202eevil", "a\nb", arguments={"\x07": ["\x00"]}, dependencies=[1, "\x1b"], risk="?")
+    strange = {"type": "plan_review_request", "request_id": "\x1b]0;x", "plan": ["x"], "steps": [1, None, {}]}
+    done = shell.run("review", "--from", events(shell, plan("r1", hostile), strange, {"type": []}))
+    assert done.code == 3
+    assert not set(done.out) & {"\x1b", "\u202e", "\x07", "\x00"}
+
+
+def test_a_plan_told_as_text_alone_is_shown_quoted(shell: Shell) -> None:
+    told = {"event_type": "plan_review_request", "plan": "1. Look\n2. Tell", "request_id": "r1"}
+    done = shell.run("review", "--from", events(shell, told))
+    assert "| 1. Look" in done.out
+    assert "| 2. Tell" in done.out
+
+
+@pytest.mark.long
+def test_at_a_terminal_requests_are_asked_as_they_come(shell: Shell, folder: Path) -> None:
+    publish(folder, plan("r1", SEARCH, ANALYSE))
+    with runtime(folder, "r1", "r2", "r3") as taken:
+        screen = shell.terminal("review", "--from", str(folder))
+        prompt = r"\x1b\[\?25h"
+
+        def type_line(text: str) -> None:
+            screen.expect(prompt)
+            screen.send(text)
+            screen.expect(re.escape(text[-4:]))
+            time.sleep(0.3)  # a person's Enter doesn't come with the text, as that of a paste does
+            screen.send("\r")
+
+        screen.expect("Approve the plan")
+        type_line("what?")
+        screen.expect("f and what to change")
+        type_line("f only the search")
+        screen.expect("took your feedback")
+        publish(folder, plan("r2", SEARCH, revision=1))
+        asyncio.run(FolderStore(folder).withdraw("r1"))
+        screen.expect("revision 1 of at most 10")
+        screen.expect("1 change to the plan before")
+        screen.expect(prompt)
+        publish(folder, plan("r3", SEARCH, job_id="j2"))
+        asyncio.run(FolderStore(folder).withdraw("r2"))  # somebody else decided
+        screen.expect("r2 waits no more")
+        screen.expect("j2")
+        type_line("approve")
+        screen.expect("Approved")
+        screen.expect("Waiting for requests")
+        screen.sendintr()
+        screen.expect(pexpect.EOF)
+        screen.close()
+    assert [(name, one.approved, one.feedback) for name, one in taken] == [
+        ("r1", False, "only the search"),
+        ("r3", True, ""),
+    ]
