@@ -12,6 +12,7 @@ LIMITS = [
     Passage("rules.md", 3, 3, "- Storage is limited to at most 100 GB per user."),
     Passage("rules.md", 5, 5, "전세보증금 한도는 7억원 이하이다."),
     Passage("travel.md", 2, 2, "The daily limit for meals is 60 dollars maximum."),
+    Passage("club.md", 7, 7, "인솔 교사 한 명이 맡는 학생은 최대 12명이다."),
     Passage("pay.md", 9, 9, "The minimum wage is at least 10,000 won an hour."),
 ]
 
@@ -75,6 +76,7 @@ def test_nothing_computed_is_said_last_and_no_answer() -> None:
         ("보증금 8억원도 괜찮아?", "아니요"),
         ("보증금 6억원은 한도를 넘나요?", "아니요"),
         ("보증금 6억원이면 가능할까요?", "예"),
+        ("교사 한 명이 학생 14명을 맡아도 돼?", "아니요"),
     ],
 )
 def test_a_question_for_yes_or_no_gets_it_first(query: str, answer: str) -> None:
@@ -86,3 +88,13 @@ def test_a_question_for_yes_or_no_gets_it_first(query: str, answer: str) -> None
 @pytest.mark.parametrize("query", ["Isn't 120 GB over the storage limit?", "How far over the storage limit is 120 GB?"])
 def test_an_open_or_a_negated_question_gets_no_yes(query: str) -> None:
     assert analyse(query, LIMITS).findings[0].text.startswith("120 GB is ")
+
+
+def test_several_limits_that_fit_alike_are_listed_and_none_is_chosen() -> None:
+    rooms = [
+        Passage("old.md", 1, 1, "A hotel room may cost at most 110 euros."),
+        Passage("new.md", 1, 1, "A hotel room may cost at most 130 euros."),
+    ]
+    analysis = analyse("Can a hotel room cost 120 euros?", rooms)
+    assert not analysis.found and analysis.limit is None
+    assert analysis.not_computed.endswith("say which: EUR 110 (old.md:1); EUR 130 (new.md:1).")

@@ -83,8 +83,6 @@ def test_a_change_from_nothing_has_no_percentage() -> None:
         ("What is 3 * 45,000 won + 20,000 won?", "KRW 155,000", "155000"),
         ("12,000원 × 3 은?", "3만 6,000원", "36000"),
         ("What is 5% of 300 million won?", "KRW 15 million", "15000000"),
-        ("How long is it from 2024-03-01 to 2026-02-28?", "729 days", "729"),
-        ("2024-03-01부터 2026-02-28까지 며칠이야?", "729일", "729"),
     ],
 )
 def test_a_question_that_asks_for_arithmetic_gets_it(query: str, value: str, exact: str) -> None:

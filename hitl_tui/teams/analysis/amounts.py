@@ -11,7 +11,6 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-from hitl_tui.teams.analysis.calendar_dates import date_places, parse_dates
 from hitl_tui.teams.analysis.units import (
     Amount,
     currency_after,
@@ -42,6 +41,16 @@ _KOREAN = re.compile(
     re.ASCII,
 )
 _PIECE = re.compile(rf"({_NUMBER}|[일이삼사오육칠팔구])?\s?([십백천])?", re.ASCII)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|(?-i:May)|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DATE = (
+    r"(?<![\w.,/-])\d{4}(?P<sep>[-/.])\d{1,2}(?P=sep)\d{1,2}(?!\d|[-/]\d)|(?<![\w.,/-])\d{4}\.\s\d{1,2}\.\s\d{1,2}(?!\d)"
+    r"|(?:\d{4}\s?년\s?)?\d{1,2}\s?월\s?\d{1,2}\s?일|(?<!\d)\d{4}\s?년\s?\d{1,2}\s?월"
+    rf"|(?<![\w.,/-])\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?![a-z])(?:,?\s\d{{4}}(?!\d))?"
+    rf"|(?<![a-z]){_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?![\d:])(?:,?\s\d{{4}}(?!\d))?"
+)
 _NOT_AMOUNT = (
     r"https?://\S++"
     r"|제\s?\d++(?:\s?[조항호장절편목관회차기권판])?(?:의\s?\d++)?"
@@ -52,7 +61,7 @@ _NOT_AMOUNT = (
     r"|(?<![\d-])\d{2,4}-\d{3,4}-\d{4}(?![\d-])|(?<![\d-])1\d{3}-\d{4}(?![\d-])"
     r"|(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d)|(?<![\d.,])\d{1,2}(?::\d{2})?\s?(?:[ap]\.?m\b|o.clock|시(?!간))"
     r"|(?m:^)[ \t]{0,8}\d{1,3}[.)](?=\s)"
-    r"|(?<![\d.,])\d{2,5}[가-힣]\d{2,6}(?![\d억만])"
+    rf"|(?<![\d.,])\d{{2,5}}[가-힣]\d{{2,6}}(?![\d억만])|{_DATE}"
 )
 _TOKEN = re.compile(
     rf"(?P<skip>{_NOT_AMOUNT})"
@@ -80,26 +89,15 @@ _BETWEEN = re.compile(r"between\s[\d,.]+(?:\s[a-z]+)?\sand\s", re.IGNORECASE)
 _LONGEST = 30
 
 
-def parse_amounts(text: str, *, dates: bool = False) -> tuple[Amount, ...]:
+def parse_amounts(text: str) -> tuple[Amount, ...]:
     """Return the amounts of a text in order, never overlapping.
 
     A sum in 억 or 만 without a currency counts as KRW when words about money stand near, else as a bare number.
-
-    Args:
-        text: the text.
-        dates: give its dates, too.
     """
     found: list[Amount] = []
-    passed = iter([(match.start(), match.end()) for match in date_places(text)])
-    begin, stop = next(passed, (len(text), 0))
     position = 0
     while match := _TOKEN.search(text, position):
         position = match.end()
-        while match.start() >= max(begin, stop) > 0 and begin < len(text):
-            begin, stop = next(passed, (len(text), 0))
-        if match.end() > begin:
-            position = max(stop, position)
-            continue
         amount = None
         if match["number"] or match["hangul"]:
             amount = _number_at(text, match.start())
@@ -113,13 +111,12 @@ def parse_amounts(text: str, *, dates: bool = False) -> tuple[Amount, ...]:
         if amount is not None:
             found.append(amount)
             position = max(position, amount.end)
-    found = [_of_range(text, *pair) for pair in pairwise(found)] + found[-1:]
-    return tuple(sorted((*found, *parse_dates(text, whole=False)), key=lambda a: a.start)) if dates else tuple(found)
+    return (*(_of_range(text, *pair) for pair in pairwise(found)), *found[-1:])
 
 
 def _of_range(text: str, bare: Amount, other: Amount) -> Amount:
     """Return an amount with the unit that is only said of the next one: 300 million to 1 billion won, 3 to 5 weeks."""
-    if (bare.kind, bare.unit) != ("count", "") or other.kind in ("count", "date"):
+    if (bare.kind, bare.unit) != ("count", "") or other.kind == "count":
         return bare
     joined = _RANGE.fullmatch(text, bare.end, other.start)
     if not joined and not _BETWEEN.fullmatch(text, max(0, bare.start - len("between ")), other.start):

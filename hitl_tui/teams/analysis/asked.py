@@ -13,10 +13,6 @@ from hitl_tui.teams.analysis.quantities import Quantity, per_in, quantities_of, 
 
 OWN, NEAR, FAR, BEFORE = 1.0, 0.95, 0.7, 0.5
 """How well a quantity is about a word that its clause has, its sentence, its headings, or the sentence before."""
-_SINCE = re.compile(
-    r"\b(?:since|from|than|compared\s(?:to|with))\s(?:in\s)?(?:19|20)\d\d|\d\s?년?(?:보다|에\s?비|\s?대비|부터)|지금|현재|\bnow\b",
-    re.I,
-)
 _VERB = re.compile(r"(?:[아어여해]|[아어해]도|하면|으면|[나까]요|는데|달래)$")
 _PREDICATE, _SUBJECT = 0.3, 0.5
 """How much a Korean verb says at most, and a word at least without which a question is about something else."""
@@ -29,14 +25,10 @@ class Word:
     Args:
         forms: what it may be looked for as.
         weight: how much it says.
-        role: it says that something was planned, or what came of it.
-        time: it names a year or month.
     """
 
     forms: tuple[str, ...]
     weight: float
-    role: bool = False
-    time: bool = False
 
 
 class Asked:
@@ -51,41 +43,21 @@ class Asked:
         self.text, self.language = question, language
         self.own = quantities_of(question)
         self.per = per_in(question)
-        self.closed, self.may = words.closed(question), _has(words.MAY, question)
-        self.left, self.long = _has(words.LEFT, question), _has(words.LENGTH, question)
-        self.share = words.asks(question, "share") or words.asks(question, "rate")
+        self.closed = words.closed(question)
         self.total = _has(words.TOTAL, question)
         self.direction = words.direction_of(question)
         self.above, self.under = _has(words.ABOVE, question), _has(words.UNDER, question)
         self.negated = _has(words.NEGATED, question)
         self.differs = bool(
-            self.direction
-            or self.above
-            or self.under
-            or self.left
-            or _has(words.MOVES, question)
-            or words.asks(question, "change")
+            self.direction or self.above or self.under or _has(words.MOVES, question) or words.asks(question, "change")
         )
-        self.how_much = self.share or self.total or self.long or _has(words.HOW_MUCH, question)
-        self.years = [int(year) for year in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", question)]
-        self.since = _has(_SINCE, question)
+        self.how_much = self.total or _has(words.HOW_MUCH, question)
         self.words = self._words()
-
-    @property
-    def computes(self) -> bool:
-        """Whether something has to be computed, not only looked up."""
-        asked = self.differs or self.share or self.total or self.per or self.long or self.own
-        return bool(asked and (self.how_much or self.closed))
 
     def _words(self) -> list[Word]:
         passed = [*spans(self.text), *words.operators(self.text)]
         made: dict[str, Word] = {}
         for token in tokens(self.text):
-            number = int(token.number or 0)
-            if token.kind == "year" and token.text[:1].isdigit():
-                made[token.text] = Word((str(number),), 0.5, time=True)
-            elif token.kind == "month" and number:
-                made[token.text] = Word((f"month{number}",), 0.4, time=True)
             glued = any(token.start == end and not token.text.isascii() for _, end in passed)
             if token.kind != "word" or token.filler or len(token.text) < 2 or glued:
                 continue
@@ -94,8 +66,7 @@ class Asked:
             language = "en" if token.text.isascii() else "ko"
             weight = max(0.15, min(telling(form, language) for form in token.forms))
             weight = min(weight, _PREDICATE) if language == "ko" and _VERB.search(token.text) else weight
-            role = any(one.match(form) for one in (words.PLANNED, words.USED) for form in token.forms)
-            made.setdefault(token.forms[-1], Word(token.forms, weight, role))
+            made.setdefault(token.forms[-1], Word(token.forms, weight))
         return list(made.values())
 
     def covers(self, quantities: Sequence[Quantity]) -> list[list[float]]:
@@ -111,16 +82,14 @@ class Asked:
         return sum(word.weight * one for word, one in zip(self.words, covers, strict=True))
 
     def score(self, covers: Sequence[float]) -> float:
-        """Return the share of what the question says that is accounted for; or of what it is about besides the time.
+        """Return the share of what the question says that is accounted for.
 
         It is none where something that says what is meant isn't accounted for at all.
         """
         pairs = list(zip(self.words, covers, strict=True))
-        if any(not one and word.weight >= _SUBJECT and not (word.time or word.role) for word, one in pairs):
+        if not pairs or any(not one and word.weight >= _SUBJECT for word, one in pairs):
             return 0.0
-        parts = [pairs, [(word, one) for word, one in pairs if not word.time]]
-        shares = (sum(w.weight * one for w, one in part) / sum(w.weight for w, _ in part) for part in parts if part)
-        return min(shares, default=0.0)
+        return self.weight(covers) / sum(word.weight for word in self.words)
 
 
 def _has(expression: re.Pattern[str], text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step
 from hitl_tui.teams.analysis.asked import Asked
 from hitl_tui.teams.analysis.bounds import EXCEPTION
-from hitl_tui.teams.analysis.operations import combine, of_question
+from hitl_tui.teams.analysis.operations import held, of_question
 from hitl_tui.teams.analysis.quantities import of_passages
 from hitl_tui.teams.analysis.words import say, sentences
 from hitl_tui.teams.contract import language_of
@@ -56,7 +56,7 @@ def compute(
     stated = of_passages(_cut(passages)) if analysis_type != "change" else []
     outcome = of_question(asked, stated)
     if not outcome.steps:
-        outcome = combine(asked, stated)
+        outcome = held(asked, stated)
     analysis = Analysis(
         language=language,
         steps=(*outcome.steps, *measured),

@@ -1,4 +1,4 @@
-"""Quantities that texts, tables and questions state: how much, of what, per what, when, and whether it is a bound."""
+"""Quantities that texts, tables and questions state: how much, of what, per what, and whether it is a bound."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.words import hangul_forms, is_past, is_question_word, lemma, lexicon, words_of
+from hitl_tui.tables.words import hangul_forms, lemma, lexicon, words_of
 from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.analysis_model import QUERY, Passage, Source
 from hitl_tui.teams.analysis.bounds import bound_of
@@ -57,25 +56,13 @@ _THINGS = {
     "kg": "kg kilo kilogram", "km": "km kilometre kilometer", "litre": "litre liter l 리터",
 }  # fmt: skip
 _THING = {word: thing for thing, words in _THINGS.items() for word in words.split()}
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_MONTH = re.compile(
-    r"(?<![\d.])(?P<ko>\d{1,2})\s?월|\b(?P<en>(?:jan|febr)uary|march|april|june|july|august|(?:septem|octo|novem|decem)ber)\b|"
-    r"\b(?P<may>(?-i:May))\b|\b(?:19|20)\d\d-(?P<iso>\d\d)\b",
-    re.I,
-)
 _FROM_RIGHT = re.compile(r"\s?(?:[→⇒➔]|-{1,3}>|={1,3}>|에서|이?던|였|이었|인데)")
 _FROM_LEFT = re.compile(r"(?:\bfrom|기존|원래|종전)\s(?:the\s)?$", re.I)
 _TO_RIGHT = re.compile(r"\s?(?:으로|로)(?=[\s.,?!]|$|[올내인증감바변뛰늘줄미연옮])|\s?이\s?[됐되]")
 _TO_LEFT = re.compile(r"(?:[→⇒➔]|-{1,3}>|={1,3}>|\b(?:to|becomes?|became|will\sbe|is\snow))\s?$", re.I)
 _BY_RIGHT = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?([가-힣a-z]+)", re.I)
 _BY_LEFT = re.compile(r"\b(?:by\s(?:about\s|some\s)?|[a-z]+(?:crease|aise|ise|ut|uction|count|op)\sof\s)$", re.I)
-_RANGE = re.compile(r"범위|사이|\b(?:rang(?:e|es|ed|ing)|var(?:y|ies)|between)\b", re.I)
 _BREAK = re.compile(r"[;:()|]|,(?!\d)|\s[-–—]\s|\s(?:and|but)\s|(?<=[고며])\s|\s(?:및|그리고)\s")
-_GOES_ON = re.compile(
-    r"^\W*(?:\d+[.)]\s)?(?:this|these|that|there|after|from|since|of)\b|\b(?:it|they|them)\b|^\W*(?:이는|그|단)\s", re.I
-)
-_NAMES = 0.45
-"""How much an English word has to say to name something."""
 _SEPARATOR = re.compile(r":?-+:?")
 
 
@@ -91,7 +78,6 @@ class Quantity:
         near: words of its sentence or row.
         far: words of the headings and the file.
         before: words of the sentence before.
-        when: year and month that it is of, 0 for what isn't said.
         turn: -1 for what was so, or was planned; 1 for what became of it; 0 where nothing says so.
         by: it says by how much something rises or falls.
         bound: `max`, `below`, `min`, or empty.
@@ -107,7 +93,6 @@ class Quantity:
     near: frozenset[str] = frozenset()
     far: frozenset[str] = frozenset()
     before: frozenset[str] = frozenset()
-    when: tuple[int, int] = (0, 0)
     turn: int = 0
     by: bool = False
     bound: str = ""
@@ -135,9 +120,9 @@ def thing(word: str) -> str:
 def words_in(text: str) -> frozenset[str]:
     """Return the words of a text in the forms that they may be looked for in."""
     found: set[str] = set()
-    for word in re.findall(r"[가-힣]+|[A-Za-z][A-Za-z'’]*|\d+월|(?<!\d)(?:19|20)\d\d(?!\d)", text):
+    for word in re.findall(r"[가-힣]+|[A-Za-z][A-Za-z'’]*", text):
         found |= set(_forms(word))
-    return frozenset(found.union(f"month{_month(match)}" for match in _MONTH.finditer(text)))
+    return frozenset(found)
 
 
 @lru_cache(65536)
@@ -145,19 +130,6 @@ def _forms(word: str) -> tuple[str, ...]:
     if "가" <= word[0] <= "힣":
         return tuple(form for form in hangul_forms(word) if len(form) > 1 or form in lexicon().alike)
     return words_of(word) or (word.lower(),)
-
-
-def _month(match: re.Match[str]) -> int:
-    if match["ko"] or match["iso"]:
-        return int(match["ko"] or match["iso"])
-    return lexicon().months[(match["en"] or match["may"]).lower()]
-
-
-def _when(text: str) -> tuple[int, int]:
-    """Return the year and month that a text names; 0 for none, or for several."""
-    years = {int(m.group()) for m in _YEAR.finditer(text)}
-    months = {_month(m) for m in _MONTH.finditer(text)}
-    return (years.pop() if len(years) == 1 else 0, months.pop() if len(months) == 1 else 0)
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -171,7 +143,7 @@ def per_in(question: str) -> str:
 
 
 def quantities_of(question: str) -> list[Quantity]:
-    """Return what a question states, dates among it."""
+    """Return what a question states."""
     per = per_in(question)
     made = list(_of_sentence(Passage("", 1, 1, question), question, 0, len(question), 0, frozenset()))
     of_each = frozenset([per] if per else ())
@@ -206,10 +178,9 @@ def _of_passage(passage: Passage) -> Iterator[Quantity]:
         ):
             above = words_in(said)
             continue
-        goes_on = _GOES_ON.search(said) is not None or not _named(re.sub(r"[\d,.]+\S*", " ", said))
         for one in _of_sentence(passage, text, start, end, number, file | above):
-            yield replace(one, before=before, near=one.near | before if goes_on else one.near)
-        before = words_in(said) | (before if goes_on else frozenset())
+            yield replace(one, before=before)
+        before = words_in(said)
 
 
 def _rows(table: str) -> str:
@@ -230,29 +201,22 @@ def _of_sentence(
     stated = [one for one in _stated(said) if not _is_unit(said, one[0])]
     if not stated:
         return
-    near, cite, whole, ranges = words_in(said), passage.cite(start, end), _when(said), _RANGE.search(said)
+    near, cite = words_in(said), passage.cite(start, end)
     for n, (amount, noun) in enumerate(stated):
-        # Dates end what belongs to other dates only.
-        dated = amount.kind == "date"
-        left = max((a.end for a, _ in stated[:n] if dated or a.kind != "date"), default=0)
-        right = min((a.start for a, _ in stated[n + 1 :] if dated or a.kind != "date"), default=len(said))
-        clause = _clause(said, amount, left, right)
-        own, when = words_in(clause), _when(clause)
-        led = when if when[0] else _when(said[: amount.start])
-        years = frozenset(word for word in near if word.isdigit() and word != str(led[0]))
-        by = not ranges and _is_by(said, amount)
+        left = stated[n - 1][0].end if n else 0
+        right = stated[n + 1][0].start if n + 1 < len(stated) else len(said)
+        clause, by = _clause(said, amount, left, right), _is_by(said, amount)
         at = replace(amount, start=start + amount.start, end=start + amount.end)
         yield Quantity(
             amount,
             per=_per(said, amount, left, right),
             noun=noun,
-            own=own,
-            near=near - years,
+            own=words_in(clause),
+            near=near,
             far=far,
-            when=(led[0], when[1] or (whole[1] if led[0] in (0, whole[0]) else 0)),
-            turn=0 if ranges or by else _turn(said, amount, clause),
+            turn=0 if by else _turn(said, amount, clause),
             by=by,
-            bound="" if dated else bound_of(text, start, end, at),
+            bound=bound_of(text, start, end, at),
             source=cite,
             place=(passage.path, passage.line * 1000 + number),
             said=said,
@@ -260,8 +224,8 @@ def _of_sentence(
 
 
 def _stated(text: str) -> list[tuple[Amount, str]]:
-    """Return the amounts and dates of a text with what each counts."""
-    amounts = list(parse_amounts(text, dates=True))
+    """Return the amounts of a text with what each counts."""
+    amounts = list(parse_amounts(text))
     for match in _SPOKEN.finditer(text):
         start, end = match.span("n")
         if not any(a.start < end and start < a.end for a in amounts):
@@ -285,7 +249,7 @@ def _counted(text: str, amount: Amount) -> tuple[Amount, str]:
 
 def _is_unit(text: str, amount: Amount) -> bool:
     """Whether one of something says what another amount is for: `한 팀 40,000원`, `1박에`."""
-    if amount.kind == "date" or amount.value != 1 or amount.text.strip().lower() == "one":
+    if amount.value != 1 or amount.text.strip().lower() == "one":
         return False
     return _UNIT_OF.match(text[amount.end :]) is not None
 
@@ -293,8 +257,6 @@ def _is_unit(text: str, amount: Amount) -> bool:
 def _per(text: str, amount: Amount, before: int, after: int) -> frozenset[str]:
     """Return what an amount is for one of, by the words beside it: `회원 1인당 월 15,000원` for two things."""
     found: set[str] = set()
-    if amount.kind == "date":
-        return frozenset()
     if right := _PER_AFTER.match(text[amount.end : after]):
         found.add("each" if right["each"] else thing(right["en"] or right["slash"]))
     lead = text[max(before, amount.start - 60) : amount.start]
@@ -318,7 +280,7 @@ def _turn(said: str, amount: Amount, clause: str) -> int:
 def _is_by(said: str, amount: Amount) -> bool:
     """Whether an amount is that by which something rises or falls."""
     left, right = said[: amount.start], said[amount.end :]
-    if amount.kind == "date" or _TO_RIGHT.match(right) or _TO_LEFT.search(left):
+    if _TO_RIGHT.match(right) or _TO_LEFT.search(left):
         return False
     after = _BY_RIGHT.match(right)
     moved = after is not None and (direction_of(after[1]) or re.match(r"추가|(?:off|less|more)\b", after[1]))
@@ -333,16 +295,3 @@ def _clause(said: str, amount: Amount, left: int, right: int) -> str:
     if breaks:
         lead = lead[breaks[0].start() :] if len(breaks) > 1 else lead[breaks[0].end() :]
     return f"{lead} {said[amount.end : after.start() if after else right]}"
-
-
-def _named(lead: str) -> frozenset[str]:
-    """Return the words of a text that name something."""
-    found: set[str] = set()
-    for word in re.findall(r"[가-힣]{2,}|[A-Za-z]{3,}", LATER.sub(" ", SOONER.sub(" ", lead))):
-        if word[0] >= "가":
-            verb = is_past(word) or word[-1] in "며고면서" or is_question_word(word)
-        else:
-            verb = telling(word.lower(), "en") < _NAMES
-        forms = () if verb else _forms(word)
-        found |= set() if any(form in lexicon().filler for form in forms) else set(forms)
-    return frozenset(found)

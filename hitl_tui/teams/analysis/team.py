@@ -19,7 +19,7 @@ class AnalysisTeam(Team):
 
     name = "analysis_team"
     description = Message(
-        "Arithmetic over what was found: changes, limits stated in documents, table statistics, dates."
+        "Arithmetic on the figures of a question: changes, limits stated in documents, table statistics."
     )
     risk = Risk.LOW
     max_retries = 2
@@ -52,13 +52,12 @@ class AnalysisTeam(Team):
         from hitl_tui.teams.analysis.asked import Asked
 
         asked = Asked(question, "en" if question.isascii() else "ko")
-        if not asked.words and len(asked.own) + len(asked.years) > 1:
+        if not asked.words and len(asked.own) > 1:
             return Concern.ALONE
-        stated = [q for q in asked.own if q.amount.kind != "percent"]
-        figures = stated or asked.total or asked.per or (asked.share and not asked.own)
-        compared = asked.direction or asked.above or asked.under or asked.left or (asked.differs and asked.how_much)
-        changed = asked.direction and len(asked.own) > 1
-        return Concern.BESIDE if changed or (asked.computes and (figures or compared)) else Concern.NONE
+        several = len(asked.own) > 1 and bool(asked.direction or (asked.how_much and (asked.total or asked.differs)))
+        stated = any(q.amount.kind != "percent" for q in asked.own)
+        held = stated and (asked.closed or (asked.how_much and asked.differs))
+        return Concern.BESIDE if several or held else Concern.NONE
 
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return `query` and `analysis_type`; an empty query stands for the session's question.

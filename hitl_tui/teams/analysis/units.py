@@ -14,12 +14,12 @@ REACH = 24
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number with its unit, or a date.
+    """A number with its unit.
 
     Args:
-        kind: `money`, `percent`, `points`, `area`, `duration`, `data`, `measure`, `count` or `date`.
-        value: the exact value in `unit`; percent as 5 for 5 %; of a date its day in the calendar.
-        unit: `KRW`, `%`, `m²`, `month`, `byte`, `kg`, a Korean counter, `date`, or empty for a bare number.
+        kind: `money`, `percent`, `points`, `area`, `duration`, `data`, `measure` or `count`.
+        value: the exact value in `unit`; percent as 5 for 5 %.
+        unit: `KRW`, `%`, `m²`, `month`, `byte`, `kg`, a Korean counter, or empty for a bare number.
         text: as written.
         start: first character in the text.
         end: one past the last character.
@@ -42,8 +42,6 @@ class Amount:
 
 def shown_amount(amount: Amount, language: str) -> str:
     """Return an amount for people with all its decimals, so that what is shown is what was computed with."""
-    if amount.kind == "date":
-        return amount.text.rstrip(".")
     if not is_exact(amount.value, 2) and is_exact(amount.value, 6) and amount.kind in ("money", "percent", "points"):
         figure = number(amount.value, 6)
         unit = amount.unit if amount.kind == "money" else "%" if amount.kind == "percent" else "%p"

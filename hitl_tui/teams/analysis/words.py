@@ -7,7 +7,7 @@ import re
 from hitl_tui.tables.words import lexicon
 
 _RISE = re.compile(
-    r"증액|인상|올[라려렸리린랐]|오[르른]|상승|증가|늘[어었려리]|뛰|\b(?:increas|rais|ris(?:e|ing)|rose|hike|gr[eo]w|"
+    r"증액|인상|올[라려렸리린릴랐]|오[르른]|상승|증가|늘[어었려리]|뛰|\b(?:increas|rais|ris(?:e|ing)|rose|hike|gr[eo]w|"
     r"(?:go|went|goes)\sup|higher|climb|jump|extra)",
     re.IGNORECASE,
 )
@@ -31,15 +31,6 @@ LATER = re.compile(
     r"부터|현재|지금|올해|금년|내년|앞으로|이후|오른다|인상",
     re.IGNORECASE,
 )
-PLANNED = re.compile(r"\bbudget|\bplan|\bset\saside|\bestimat|\bquot|예산|계획|목표|견적|배정", re.IGNORECASE)
-USED = re.compile(
-    r"\bspen[dt]|\bactual|\bused\b|\btook\b|\btaken\b|\bpaid\b|\bexpen[sd]|지출|결산|집행|실적|사용|썼|쓴|냈|소진",
-    re.IGNORECASE,
-)
-LEFT = re.compile(r"\b(?:left|remain(?:s|ing|der)?|unspent)\b|남[은는았아을]\S*|잔액|잔여", re.IGNORECASE)
-LENGTH = re.compile(
-    r"며칠\S*|몇\s?(?:일|주|달|개월)|기간|\bhow\s(?:long|many\s(?:days|weeks|months|nights))\b|\bdays\b", re.IGNORECASE
-)
 TOTAL = re.compile(
     r"\b(?:total|altogether|in\sall|sum|overall)\b|모두|전부|총(?=\s|합|액|계)|합계|합하\S*|다\s?(?:합|해서)",
     re.IGNORECASE,
@@ -48,13 +39,12 @@ LIMIT = re.compile(r"한도\S*|상한\S*|하한\S*|제한\S*|\b(?:limit\w*|cap|m
 MONEY = re.compile(
     r"(?<![가-힣])(?:금액|비용|가격|요금|값)(?![가-힣]{2})\S?|\b(?:amount|money|cost|price)s?\b", re.IGNORECASE
 )
-JOINED = re.compile(r"\b(?:with|including|plus)\b|포함|더해|합쳐", re.IGNORECASE)
 HOW_MUCH = re.compile(
     r"얼마\S*|몇|며칠|차액|\bhow\s(?:much|many|far|long)\b|"
     r"\bwhat\s(?:do|does|did|is|was)\b(?=[^?]*\b(?:cost|price|total|sum|difference)\b)",
     re.IGNORECASE,
 )
-MAY = re.compile(
+_MAY = re.compile(
     r"(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|적법|합법|[가-힣]\s?돼요?\s*\?|"
     r"\b(?:may|(?:can|could)\b(?!\syou)|should|must|allow|fine|ok(?:ay)?\b|permit|legal|acceptable|possible|enough)",
     re.IGNORECASE,
@@ -95,7 +85,7 @@ def operators(question: str) -> list[tuple[int, int]]:
     """Return the places of the words of a question that say what is to be done with quantities, not which are meant."""
     known = lexicon()
     named = [known.operations[name] for name in ("share", "change", "how_much", "count", "each")]
-    own = (_RISE, _FALL, MOVES, LEFT, LENGTH, TOTAL, LIMIT, MONEY, HOW_MUCH, MAY, ABOVE, UNDER)
+    own = (_RISE, _FALL, MOVES, TOTAL, LIMIT, MONEY, HOW_MUCH, _MAY, ABOVE, UNDER)
     patterns = (*named, *known.comparisons.values(), *own)
     return [match.span() for pattern in patterns for match in pattern.finditer(question)]
 
