@@ -290,8 +290,9 @@ def outcome(job: Job, snapshot: Snapshot, files: Mapping[str, FilePreview | None
         snapshot: the session.
         files: by question the file that its step would make.
     """
-    asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout), away=True, files=files)
-    return [*asked, *answer_lines(snapshot), "", translate(standing(snapshot))]
+    person = is_terminal(sys.stdout)
+    asked = questions_lines(snapshot, job.give, bound=not person, away=True, files=files)
+    return [*asked, *answer_lines(snapshot, rendered=person), "", translate(standing(snapshot))]
 
 
 def told(job: Job, session: OpenSession) -> ExitStack:

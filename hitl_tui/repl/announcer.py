@@ -92,7 +92,7 @@ class Announcer:
                 self._arm(question.id, lines)
                 if self._showing is not None:
                     self._showing(question.id)
-        answer = answer_lines(snapshot)
+        answer = answer_lines(snapshot, rendered=not self._bound)
         if answer and str(answer) != self._answer:
             self._answer = str(answer)
             self._say([*answer, "", translate(standing(snapshot))])

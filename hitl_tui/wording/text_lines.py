@@ -24,6 +24,7 @@ from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
 from hitl_tui.wording.draft_rows import draft_rows, unknown_draft
 from hitl_tui.wording.interrupt_rows import answer_rows
+from hitl_tui.wording.markdown_text import rendered_markdown
 from hitl_tui.wording.question_rows import heading, whole
 from hitl_tui.wording.rows import BAR, Row, labelled
 from hitl_tui.wording.session_rows import session_cells
@@ -289,11 +290,17 @@ def questions_lines(
     return lines
 
 
-def answer_lines(snapshot: Snapshot) -> list[str]:
-    """Return the session's answer once there is one to everything; empty before."""
+def answer_lines(snapshot: Snapshot, *, rendered: bool = False) -> list[str]:
+    """Return the session's answer once there is one to everything; empty before.
+
+    Args:
+        snapshot: the session.
+        rendered: without the marks of Markdown, for a person at a terminal; what reads a pipe gets these.
+    """
     if not snapshot.concluded or snapshot.response is None:
         return []
-    return ["", *shown(str(snapshot.response.get("text", "")).rstrip("\n")).split("\n")]
+    text = shown(str(snapshot.response.get("text", "")).rstrip("\n"))
+    return ["", *(rendered_markdown(text).plain if rendered else text).split("\n")]
 
 
 def standing(snapshot: Snapshot, *, left: bool = False) -> str:

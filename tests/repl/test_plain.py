@@ -205,6 +205,15 @@ def test_what_is_not_run_after_a_rejection_says_whose() -> None:
     assert said == ["002 not run: 001 was rejected"]
 
 
+@pytest.mark.parametrize(("bound", "first"), [(False, "Answer"), (True, "## Answer")])
+def test_an_answer_has_the_marks_of_markdown_only_where_a_program_reads_it(bound: bool, first: str) -> None:
+    said: list[str] = []
+    text = "## Answer\n\n- It is **20** days [`leave.md:3`].\n"
+    Announcer(said.extend, bound=bound).look(snapshot(concluded=True, response={"text": text}))
+    assert said[1] == first
+    assert ("• It is 20 days [leave.md:3]." in said) is not bound
+
+
 def test_what_a_command_of_ones_own_did_is_not_said_twice() -> None:
     said: list[str] = []
     announcer = Announcer(said.extend, "ops")
