@@ -22,6 +22,7 @@ from hitl_tui.core.json_text import storable
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Proposal
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -67,6 +68,12 @@ _OVER = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
 """Seconds between looks at what other processes wrote: while things happen, otherwise, and how long is "while"."""
+
+
+def _may_change(board: Board, event: Event) -> bool:
+    """Whether what ended may have changed what previews show: a step of low risk only looks."""
+    todo_id = str(event.data.get("todo_id", ""))
+    return todo_id not in board.todos or SupervisorTodo.from_state(board.todos[todo_id]).risk is not Risk.LOW
 
 
 class Session(SessionView):
@@ -249,7 +256,7 @@ class Session(SessionView):
         ordered = {e.id for e in events if e.by not in _OF_THE_PROGRAM}
         self._take(state)
         self._end_orphans(before, events)
-        if any(e.kind in _RUN_ENDS for e in events):
+        if any(e.kind in _RUN_ENDS and _may_change(before, e) for e in events):
             self._questions.outdate()
         for refusal in self._board().control.refused:
             if refusal["event"] not in seen:

@@ -147,6 +147,15 @@ async def test_a_preview_is_taken_again_when_another_step_ended(tmp_path: Path, 
         assert [q.id for q in seen.questions if q.todo_id == first.todo_id] == [second.id], "it shows what is there"
 
 
+async def test_a_step_of_low_risk_that_ended_changes_no_preview(tmp_path: Path, script: Path) -> None:
+    async with commanded_session(tmp_path, Mode.RISK) as d:
+        first = await d.asked(await d.add("clocked file=one"))
+        await d.session.settled()
+        await d.status(await d.add("look"), "completed")
+        seen = await d.session.settled()
+        assert [q.id for q in seen.questions if q.todo_id == first.todo_id] == [first.id], "only its clock went on"
+
+
 async def test_a_standing_rule_lets_no_other_program_run(tmp_path: Path, script: Path) -> None:
     (tmp_path / "w" / "one").touch()  # what a run leaves behind is no other workspace then
     async with commanded_session(tmp_path, Mode.RISK) as d:

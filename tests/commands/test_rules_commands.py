@@ -39,6 +39,16 @@ preview = ["ls", "../away"]
 parameters.file = { type = "string" }
 risk = "high"
 
+[teams.command_team.commands.clocked]
+run = ["sh", "tools/clean.sh", "{file}"]
+preview = ["date", "+%N"]
+parameters.file = { type = "string" }
+risk = "high"
+
+[teams.command_team.commands.look]
+run = ["ls"]
+risk = "low"
+
 [[policy]]
 team = "command_team"
 command = "watched"
