@@ -243,7 +243,7 @@ class S3Store:
                 name = each["Key"].removeprefix(prefix)
                 request_id = name.removesuffix(_ENDING)
                 if name.endswith(_ENDING) and proper_id(request_id):
-                    stamp = each["LastModified"].isoformat()
+                    stamp = str(each["LastModified"])
                     listed[request_id] = _Listed(request_id, each["Key"], each["ETag"], each["Size"], modified=stamp)
             token = found.get("NextContinuationToken", "")
             if not found.get("IsTruncated") or not token:
@@ -407,7 +407,10 @@ class S3Store:
                     user_agent_extra="hitl-tui",
                 )
                 try:
-                    made = get_session().create_client("s3", config=config)
+                    session = get_session()
+                    # Times only order the requests; parsing them takes most of a look at a long listing.
+                    session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=str)
+                    made = session.create_client("s3", config=config)
                     self._made = await self._open.enter_async_context(made)
                 except ValueError as error:
                     raise StorageError(Message("S3 can't be used: {}", _text(error))) from error
