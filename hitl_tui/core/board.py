@@ -13,7 +13,16 @@ from typing import overload
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import GraphState, PlanReviewed, ProposalState, Refusal, Stored, Subject, TodoState
+from hitl_tui.core.json_types import (
+    GraphState,
+    PlanDifference,
+    PlanReviewed,
+    ProposalState,
+    Refusal,
+    Stored,
+    Subject,
+    TodoState,
+)
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan_index import APPROVED, OPEN, RUNNING, PlanFollower, PlanIndex
@@ -57,6 +66,7 @@ class Control:
         sequential: one TODO runs at a time, in the plan's order.
         review: how the plan is reviewed.
         reviewed: how that ended; empty while it goes on, and where the mode asks for none.
+        difference: how the plan that is asked about differs from the one before; empty for the first.
         lineage: random name of the session and its copies, part of the ids of its requests; empty where it began
             before they had one.
     """
@@ -81,6 +91,7 @@ class Control:
     lineage: str = ""
     review: ReviewOptions = UNSAID
     reviewed: PlanReviewed = field(default_factory=lambda: PlanReviewed())
+    difference: PlanDifference = field(default_factory=lambda: PlanDifference())
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal one."""
@@ -90,6 +101,7 @@ class Control:
         data["refused"] = [dict(r) for r in self.refused]
         data["review"] = self.review.to_dict()
         data["reviewed"] = dict(self.reviewed)
+        data["difference"] = dict(self.difference)
         return data
 
     @classmethod

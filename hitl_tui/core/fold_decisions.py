@@ -70,7 +70,7 @@ def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
         draft.control = replace(draft.control, plan=board.PLAN_REVISE, feedback=_remarks(draft, event))
         return
     reviewed = _reviewed(draft, event, verdict, EndedBy.TIMEOUT if expired else EndedBy.PERSON)
-    draft.control = replace(draft.control, reviewed=reviewed)
+    draft.control = replace(draft.control, reviewed=reviewed, difference={})
     if verdict is Verdict.APPROVE:
         draft.control = replace(draft.control, plan=board.PLAN_ACCEPTED, limited=expired)
     else:
@@ -93,9 +93,10 @@ def _reviewed(draft: Draft, event: Event, verdict: Verdict, ended_by: EndedBy) -
 
 
 def _remarks(draft: Draft, event: Event) -> str:
-    """Return all remarks so far, one a line: planning starts over each time."""
+    """Return all remarks so far, one a line."""
     earlier = draft.control.feedback
-    remark = " ".join(str(event.data["reason"]).split())
+    lines = (" ".join(line.split()) for line in str(event.data["reason"]).splitlines())
+    remark = " ".join(line if line[-1] in ".!?;" else f"{line};" for line in lines if line).removesuffix(";")
     return f"{earlier}\n{remark}" if earlier else remark
 
 

@@ -421,6 +421,33 @@ class PlanReviewed(TypedDict, total=False):
     max_revisions: int
 
 
+class StepMoved(StepNamed):
+    """A step that stands somewhere else, or waits for others than before: `after` has the ids of those."""
+
+    after: Sequence[str]
+
+
+class PlanDifference(TypedDict, total=False):
+    """How a revised plan differs from the one before; steps that stay have the ids that they had.
+
+    Args:
+        remark: what was said of the plan before.
+        added, removed, moved, changed: steps, in order; of `changed` ones another input, text or priority.
+        kept: how many steps of the plan before are left.
+        more: how many steps aren't listed.
+        notes: what of the remark wasn't worked in, a sentence each.
+    """
+
+    remark: str
+    added: Sequence[StepNamed]
+    removed: Sequence[StepNamed]
+    moved: Sequence[StepMoved]
+    changed: Sequence[StepNamed]
+    kept: int
+    more: int
+    notes: Sequence[str]
+
+
 class About(TypedDict, total=False):
     """What else is shown of a request."""
 
@@ -450,6 +477,7 @@ class About(TypedDict, total=False):
     entered: Mapping[str, int]
     revision: int
     max_revisions: int
+    difference: PlanDifference
     count: int
     proposal_id: str
     reason: str

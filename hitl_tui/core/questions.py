@@ -325,6 +325,8 @@ def plan_question(draft: Draft) -> Request:
     about["steps"] = {t.id: {"title": t.name} for t in todos}
     risk = _unasked_risk(draft, todos)
     about["max_revisions"] = draft.control.review.max_revisions
+    if draft.control.difference:
+        about["difference"] = draft.control.difference
     return _session_request(draft, Kind.PLAN, "planner", subject, about, risk, asked=draft.control.plan_asked)
 
 

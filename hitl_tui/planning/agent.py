@@ -13,7 +13,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
+from hitl_tui.planning.proposals import Planned, Proposed, Reworked, build_proposal
 
 __all__ = ["Planned", "Planner", "PlanningAgent", "Proposed"]
 
@@ -24,8 +24,19 @@ _KEPT_TEXT = 4000  # characters of a text that a proposal repeats
 class Planner(Protocol):
     """Who plans: by rules, from a template, or with a model."""
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
-        """Return intent and plan of a query; `feedback` holds all remarks of a reviewer so far, one a line."""
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
+        """Return intent and plan of a query."""
+        ...
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        """Return a plan of which nothing has begun with the last of a reviewer's remarks worked in."""
         ...
 
     async def revise(
@@ -117,19 +128,15 @@ class PlanningAgent:
         """
         return (await self.create_execution_plan(query)).intent
 
-    async def create_execution_plan(self, query: str, feedback: str = "") -> Planned:
+    async def create_execution_plan(self, query: str) -> Planned:
         """Return intent and plan of a query.
 
-        Args:
-            query: what a person wrote.
-            feedback: a reviewer's remarks so far, one a line; all of them, because planning starts over each time.
-
         Raises:
-            BadInput: query or feedback can't be understood.
+            BadInput: it can't be understood.
             PlanError: nothing can be planned, because agents are disabled or a parameter is missing.
         """
-        with self._watched("plan" if not feedback else "plan again", None):
-            planned = await self._planner().plan(query, self.agents, feedback)
+        with self._watched("plan", None):
+            planned = await self._planner().plan(query, self.agents)
         # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
         return replace(
             planned,
@@ -148,6 +155,26 @@ class PlanningAgent:
             PlanError, BadInput: the plan or a step's input can't be used.
         """
         return self._converter().convert_with_strategy(planned_plan, taken=taken)
+
+    async def rework(
+        self, remarks: Sequence[str], query: str, todos: Sequence[SupervisorTodo], taken: Sequence[str] = ()
+    ) -> Reworked:
+        """Return a plan of which nothing has begun with what a reviewer says of it worked in.
+
+        Args:
+            remarks: all that was said so far, the one to work in last.
+            query: the session's query.
+            todos: the plan as it is, in order; what stays of it keeps its ids, and what people changed by hand.
+            taken: ids of TODOs that were removed meanwhile, so that none is used twice.
+
+        Raises:
+            BadInput: nothing of it can be worked in.
+            PlanError: nothing of the plan is left, or a step that is wanted can't be planned.
+        """
+        with self._watched("plan again", None):
+            found = await self._planner().rework(remarks, query, todos, self.agents, taken)
+        now = self._now()
+        return replace(found, todos=tuple(t if t.created_at else replace(t, created_at=now) for t in found.todos))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], taken: Iterable[str] = ()
@@ -249,9 +276,20 @@ class UnguidedPlanner:
 
     planner: Planner
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return intent and plan of a query; see `Planner.plan`."""
-        return await self.planner.plan(query, _unguided(agents), feedback)
+        return await self.planner.plan(query, _unguided(agents))
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        """Return the plan with the last remark worked in; see `Planner.rework`."""
+        return await self.planner.rework(remarks, query, todos, _unguided(agents), taken)
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]

@@ -15,7 +15,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed
+from hitl_tui.planning.proposals import AddStep, Planned, Proposed, Reworked
 from hitl_tui.planning.rule_planner.query_reader import language_of
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
@@ -95,15 +95,13 @@ class AttachedPlanner:
 
     agent: str
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return the plan of one step.
 
         Raises:
-            BadInput: the query can't be the graph's input, or there was feedback: nothing can be planned otherwise.
+            BadInput: the query can't be the graph's input.
             PlanError: the graph is disabled.
         """
-        if feedback:
-            raise BadInput(Message("The plan is to run {}; there is nothing else to plan.", self.agent))
         step = await asyncio.to_thread(self._step, query, agents, {})
         return Planned(Intent("graph", 1.0, language=language_of(query, load_rules())), ExecutionPlan((step,)))
 
@@ -120,6 +118,21 @@ class AttachedPlanner:
             purpose=facts.description,
             dependencies=tuple(more.values()),
         )
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        """Refuse what is said of the plan: nothing can be planned otherwise.
+
+        Raises:
+            BadInput: always.
+        """
+        raise BadInput(Message("The plan is to run {}; there is nothing else to plan.", self.agent))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]

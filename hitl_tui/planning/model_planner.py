@@ -25,10 +25,14 @@ from hitl_tui.planning.proposals import (
     Planned,
     Proposed,
     RemoveTodo,
+    ReviewChange,
+    Reworked,
+    SetAfter,
     SetArguments,
     SetPriority,
     SkipTodo,
     build_proposal,
+    carried_out,
 )
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS, CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import language_of
@@ -106,7 +110,7 @@ class ModelPlanner:
     commands: Mapping[str, CommandFacts] = field(default_factory=dict)
     withheld: frozenset[str] = frozenset()
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return intent and plan of a query; see `Planner.plan`.
 
         Raises:
@@ -114,22 +118,54 @@ class ModelPlanner:
             HitlError: the model gave no answer.
         """
         offered = self._offered(agents)
-        made_from = digest([self.model.name, query, feedback, sorted(offered)])
+        made_from = digest([self.model.name, query, sorted(offered)])
         if (known := self.model.memory.pop(made_from, None)) is not None:
             return known
-        request = f"The request:\n{query}"
-        if feedback:
-            request += f"\n\nWhat the person says of the plan so far, all of it counts:\n{feedback}"
-        told = await self._told("plan", offered, request)
+        told = await self._told("plan", offered, f"The request:\n{query}")
         language = language_of(query, load_rules())
 
         def check(filled: dict[str, Any]) -> Planned:
             return self._planned(filled, offered, language)
 
         found = await self._filled(told, "plan", "The plan, as a list of steps.", _plan_form(offered), check)
-        if not feedback:
-            self.model.memory.clear()
-            self.model.memory[made_from] = found
+        self.model.memory.clear()
+        self.model.memory[made_from] = found
+        return found
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        """Return the plan with the last remark worked in; see `Planner.rework`.
+
+        Raises:
+            BadInput: nothing of it can be worked in.
+            PlanError: what the model made of it can't be used.
+            HitlError: the model gave no answer.
+        """
+        offered = self._offered(agents)
+        earlier = "\n".join(remarks[:-1])
+        before = (
+            f"\n\nWhat they said before, which is worked in already and still counts:\n{earlier}" if earlier else ""
+        )
+        request = (
+            f"The session's request:\n{query}\n\nThe plan that a person is asked about; nothing of it has begun:\n"
+            f"{_shown(todos)}{before}\n\nThe person says of it:\n{remarks[-1]}\n\nChange the plan as they say, and "
+            'nothing else of it. What can\'t be done is said in "missing"; where nothing can, the list stays empty.'
+        )
+        told = await self._told("changes", offered, request)
+
+        def check(filled: dict[str, Any]) -> Reworked:
+            return self._reworked(filled, offered, todos, taken)
+
+        found = await self._filled(told, "changes", "What to change in the plan.", _review_form(offered), check)
+        if list(found.todos) == list(todos) and found.strategy is None:
+            why = found.notes[0] if found.notes else Message("it proposes no change")
+            raise BadInput(Message("{} changes nothing: {}", self.model.name, why))
         return found
 
     async def revise(
@@ -260,6 +296,24 @@ class ModelPlanner:
         intent = Intent(str(filled.get("kind") or "comprehensive"), 1.0, language=language)
         return Planned(intent, plan, (Message("Not in this plan: {}", missing),) if missing else ())
 
+    def _reworked(
+        self,
+        filled: dict[str, Any],
+        offered: Mapping[str, AgentFacts],
+        todos: Sequence[SupervisorTodo],
+        taken: Sequence[str],
+    ) -> Reworked:
+        known = {todo.id: todo for todo in todos}
+        changes = [_review_change(item, known) for item in filled["changes"]]
+        found = tuple(carried_out(changes, todos, ExecutionPlanConverter(offered, forms=True), taken))
+        if not found:
+            raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
+        new = (t for t in found if t.id not in known or t.arguments != known[t.id].arguments)
+        _look(offered, ((todo.agent_name, todo.arguments) for todo in new))
+        missing = safe_text(str(filled.get("missing") or ""), multiline=False, limit=_SAID).strip()
+        strategy = Strategy(filled["strategy"]) if filled.get("strategy") else None
+        return Reworked(found, strategy, (Message("Not taken up: {}", missing),) if missing else ())
+
     def _proposed(
         self, filled: dict[str, Any], offered: Mapping[str, AgentFacts], todos: Sequence[SupervisorTodo]
     ) -> Proposed:
@@ -354,6 +408,47 @@ def _change_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
         },
         "required": ["reason", "changes"],
     }
+
+
+def _review_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
+    """Return the form for changes of a plan that hasn't begun: its order can change, too."""
+    step: dict[str, Json] = {
+        "kind": {"type": "string", "enum": ["add", "remove", "after", "priority", "edit"]},
+        "todo": {"type": "string", "description": "id of a step of the plan; not for add"},
+        "step": _step_form(offered),
+        "after": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": 'for "after": ids of all steps that it comes after from now on',
+        },
+        "priority": {"type": "string", "enum": [p.value for p in Priority]},
+        "input": {"type": "object", "description": "of an edit: the whole new input"},
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "changes": {
+                "type": "array",
+                "maxItems": 2 * MOST_STEPS,
+                "items": {"type": "object", "properties": step, "required": ["kind"]},
+            },
+            "strategy": {
+                "type": "string",
+                "enum": [strategy.value for strategy in Strategy],
+                "description": "only where the person says how steps run: sequential is one at a time",
+            },
+            "missing": {"type": "string", "description": "what of it can't be done; empty for nothing"},
+        },
+        "required": ["changes"],
+    }
+
+
+def _review_change(item: Mapping[str, Any], known: Mapping[str, SupervisorTodo]) -> ReviewChange:
+    if item["kind"] != "after":
+        return _change(item, known)
+    if str(item.get("todo")) not in known:
+        raise PlanError(Message('A change names the step "{}", which the plan doesn\'t have.', item.get("todo")))
+    return SetAfter(str(item["todo"]), tuple(item.get("after") or ()))
 
 
 def _step(item: Mapping[str, Any]) -> ExecutionStep:

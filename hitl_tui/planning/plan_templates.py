@@ -20,7 +20,7 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.planning.agent import Planner
-from hitl_tui.planning.proposals import Planned, Proposed
+from hitl_tui.planning.proposals import Planned, Proposed, Reworked
 from hitl_tui.planning.rule_planner.query_reader import language_of
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
@@ -367,20 +367,29 @@ class TemplatePlanner:
     planner: Planner
     shelf: TemplateShelf
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return intent and plan of a query; see `Planner.plan`.
 
         Raises:
-            BadInput: the template doesn't exist or lacks a value, or there was feedback on it.
+            BadInput: the template doesn't exist or lacks a value.
         """
         if not query.strip().startswith(CALL):
-            return await self.planner.plan(query, agents, feedback)
-        if feedback:
-            raise BadInput(Message("A template's plan is as its file says; change its steps one by one."))
+            return await self.planner.plan(query, agents)
         template, rest = self.shelf.split(query.strip().removeprefix(CALL))
         steps = template.filled(values_in(rest))
         language = language_of(template.name, load_rules())
         return Planned(Intent("template", 1.0, language=language), ExecutionPlan(steps))
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        """Return the plan with the last remark worked in; see `Planner.rework`."""
+        return await self.planner.rework(remarks, query, todos, agents, taken)
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]

@@ -17,6 +17,7 @@ from hitl_tui.core.plan import (
     ExecutionStep,
     Intent,
     Proposal,
+    Strategy,
     refuse_cycles,
 )
 from hitl_tui.core.todos import Priority, SupervisorTodo
@@ -89,6 +90,103 @@ class SetArguments:
 
 
 PlanChange = AddStep | SkipTodo | RemoveTodo | SetPriority | SetArguments
+
+
+@dataclass(frozen=True, slots=True)
+class SetAfter:
+    """Let a TODO of a plan that hasn't begun come after exactly these TODOs, or steps that are added with it."""
+
+    todo_id: str
+    after: tuple[str, ...]
+
+
+ReviewChange = PlanChange | SetAfter
+
+
+@dataclass(frozen=True, slots=True)
+class Reworked:
+    """A plan that was asked about, with what was said of it worked in.
+
+    Args:
+        todos: in order; those that stay have their ids.
+        strategy: how they run; None for as before.
+        notes: what of it wasn't worked in, a sentence each.
+    """
+
+    todos: tuple[SupervisorTodo, ...]
+    strategy: Strategy | None = None
+    notes: tuple[str, ...] = ()
+
+
+def carried_out(
+    changes: Iterable[ReviewChange],
+    todos: Sequence[SupervisorTodo],
+    converter: ExecutionPlanConverter,
+    taken: Iterable[str] = (),
+) -> list[SupervisorTodo]:
+    """Return a plan of which nothing has begun with changes made; what needed a step that goes needs what that needed.
+
+    Args:
+        changes: in order.
+        todos: the plan as it is.
+        converter: turns steps into TODOs.
+        taken: ids used before by TODOs that are not in the plan any more.
+
+    Raises:
+        UnknownName: a change names a TODO that doesn't exist.
+        PlanError: steps that can't be planned.
+        BadInput: a team can't use a step's input.
+    """
+    wanted, plan = tuple(changes), {todo.id: todo for todo in todos}
+    additions = tuple(change for change in wanted if isinstance(change, AddStep))
+    converted = _added(Proposed("", additions), plan, converter, [*plan, *taken], user=False)
+    names = {change.step.id: todo.id for change, todo in zip(additions, converted, strict=True) if change.step.id}
+    added = iter(converted)
+    for change in wanted:
+        if isinstance(change, AddStep):
+            todo = next(added)
+            metadata = todo.metadata.copy()
+            for fed in metadata.pop("feeds", ()):
+                plan[fed] = replace(plan[fed], dependencies=(*plan[fed].dependencies, todo.id))
+            metadata.pop("added_by", None)
+            plan[todo.id] = replace(todo, metadata=metadata)
+        elif change.todo_id not in plan:
+            raise UnknownName(Message('No step "{}".', step_name(change.todo_id)))
+        elif isinstance(change, SetArguments):
+            plan[change.todo_id] = converter.rebound(plan[change.todo_id], change.inputs)
+        elif isinstance(change, SetPriority):
+            plan[change.todo_id] = replace(plan[change.todo_id], priority=change.priority)
+        elif isinstance(change, SetAfter):
+            after = tuple(dict.fromkeys(names.get(name, name) for name in change.after))
+            if unknown := next((name for name in after if name not in {*plan, *names.values()}), ""):
+                raise UnknownName(Message('No step "{}".', step_name(unknown)))
+            plan[change.todo_id] = replace(plan[change.todo_id], dependencies=after)
+        else:
+            gone = plan.pop(change.todo_id)
+            plan = {key: _without(todo, gone) for key, todo in plan.items()}
+    return in_order(list(plan.values()))
+
+
+def _without(todo: SupervisorTodo, gone: SupervisorTodo) -> SupervisorTodo:
+    if gone.id not in todo.dependencies:
+        return todo
+    heirs = (i for d in todo.dependencies for i in (gone.dependencies if d == gone.id else (d,)))
+    return replace(todo, dependencies=tuple(dict.fromkeys(heirs)))
+
+
+def in_order(todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
+    """Return TODOs so that each stands after what it depends on, otherwise in the order they have, and ranked so.
+
+    Raises:
+        PlanError: they depend on each other in a circle.
+    """
+    refuse_cycles({todo.id: todo.dependencies for todo in todos})
+    waiting, done = list(todos), dict[str, SupervisorTodo]()
+    while waiting:
+        todo = next(t for t in waiting if done.keys() >= {*t.dependencies})
+        waiting.remove(todo)
+        done[todo.id] = replace(todo, rank=float(len(done) + 1))
+    return list(done.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import Planner
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed
+from hitl_tui.planning.proposals import AddStep, Planned, Proposed, Reworked
 
 ANALYSIS, SEARCH = "analysis_team", "search_team"
 TABLES = "tables"
@@ -42,17 +42,28 @@ class TablePlanner:
     planner: Planner
     workspace: Path
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return intent and plan of a query; see `Planner.plan`."""
-        planned = await self.planner.plan(query, agents, feedback)
+        planned = await self.planner.plan(query, agents)
         asked = [step for step in planned.plan.steps if step.agent in (SEARCH, ANALYSIS)]
-        if feedback or not asked or not _usable(agents):
+        if not asked or not _usable(agents):
             return planned
         step = _table_step(query, planned.intent.language)
         about = await _asked(self._about, query)
         if about == "text":
             return planned
         return replace(planned, plan=_with_table(planned.plan, asked, step, searches=about == "both"))
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        """Return the plan with the last remark worked in; see `Planner.rework`."""
+        return await self.planner.rework(remarks, query, todos, agents, taken)
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]

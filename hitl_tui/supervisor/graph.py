@@ -28,10 +28,11 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.json_text import digest, short_id
-from hitl_tui.core.json_types import PlanReviewed, Refusal, ResultReference, TodoMetadata, TodoState
+from hitl_tui.core.json_types import PlanReviewed, Refusal, ResultReference, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent, Strategy
+from hitl_tui.core.plan_difference import plan_difference
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.plan_review import UNSAID, EndedBy, ReviewOptions
 from hitl_tui.core.policy import Mode, Ruling
@@ -63,13 +64,30 @@ class Planned(Protocol):
     def plan(self) -> ExecutionPlan: ...
 
 
+class Reworked(Protocol):
+    """A plan with what was said of it worked in; see `planning.proposals.Reworked`."""
+
+    @property
+    def todos(self) -> tuple[SupervisorTodo, ...]: ...
+
+    @property
+    def strategy(self) -> Strategy | None: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+
 class PlanMaker(Protocol):
     """What the graph needs of a `PlanningAgent`."""
 
     @property
     def agents(self) -> Mapping[str, AgentFacts]: ...
 
-    async def create_execution_plan(self, query: str, feedback: str = "") -> Planned: ...
+    async def create_execution_plan(self, query: str) -> Planned: ...
+
+    async def rework(
+        self, remarks: Sequence[str], query: str, todos: Sequence[SupervisorTodo], taken: Sequence[str] = ()
+    ) -> Reworked: ...
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]: ...
 
@@ -194,7 +212,8 @@ class TeamSupervisor:
 
     async def _planning(self, state: MainSupervisorState) -> Command[Literal["plan_review"]]:
         control = Control.from_dict(state["control"])
-        old = list(state.get("todos") or {})
+        if control.plan == b.PLAN_REVISE and state.get("todos"):
+            return Command(goto="plan_review", update=await self._revised(Board.from_state(state, self.follower)))
         planning: PlanningData = {
             "agents": [a.name for a in self._planner.agents.values() if a.enabled],
             "teams": list(dict.fromkeys(a.team for a in self._planner.agents.values() if a.enabled)),
@@ -202,8 +221,8 @@ class TeamSupervisor:
         todos: list[SupervisorTodo] = []
         sequential = False
         try:
-            planned = await self._planner.create_execution_plan(state["query"], control.feedback)
-            todos = await asyncio.to_thread(self._planner.convert_with_strategy, planned.plan, old)  # it binds files
+            planned = await self._planner.create_execution_plan(state["query"])
+            todos = await asyncio.to_thread(self._planner.convert_with_strategy, planned.plan)  # it binds files
             sequential = planned.plan.strategy is Strategy.SEQUENTIAL
             planning |= {
                 "intent": planned.intent.to_dict(),
@@ -212,27 +231,39 @@ class TeamSupervisor:
                 "estimated_time": planned.plan.estimated_time,
             }
         except HitlError as error:
-            if old and control.plan == b.PLAN_REVISE:
-                board = Board.from_state(state, self.follower)
-                return Command(goto="plan_review", update=self._as_it_was(board, error))
             planning["errors"] = [error.message]
-        changes: dict[str, TodoState | None] = dict.fromkeys(old)
-        changes |= {todo.id: todo.to_state() for todo in todos}
         highest = max([control.highest, *(int(t.id.removeprefix("todo_")) for t in todos)])
-        control = replace(
-            control,
-            plan=b.PLAN_DRAFT,
-            highest=highest,
-            sequential=sequential,
-            revision=control.revision + (control.plan == b.PLAN_REVISE),
-        )
+        control = replace(control, plan=b.PLAN_DRAFT, highest=highest, sequential=sequential)
         update = {
             "planning": planning,
-            "todos": changes,
+            "todos": {todo.id: todo.to_state() for todo in todos},
             "control": control.to_dict(),
             "current_phase": s.PLANNING,
         }
         return Command(goto="plan_review", update=update)
+
+    async def _revised(self, board: Board) -> dict[str, object]:
+        """Return the update that asks about the plan with the last remark worked in, or as it is where that fails."""
+        control, before = board.control, board.all()
+        remarks, taken = control.feedback.split("\n"), [f"todo_{control.highest:03d}"]
+        try:
+            found = await self._planner.rework(remarks, board.query, before, taken)
+        except HitlError as error:
+            return self._as_it_was(board, error)
+        draft = Draft(board, self._rules())
+        for todo in found.todos:
+            draft.put(todo)
+        for todo_id in {todo.id for todo in before} - {todo.id for todo in found.todos}:
+            draft.drop(todo_id)
+        control = replace(
+            control,
+            plan=b.PLAN_DRAFT,
+            revision=control.revision + 1,
+            highest=max([control.highest, *(int(t.id.removeprefix("todo_")) for t in found.todos)]),
+            sequential=control.sequential if found.strategy is None else found.strategy is Strategy.SEQUENTIAL,
+            difference=plan_difference(before, found.todos, remarks[-1], found.notes),
+        )
+        return {"todos": draft.changes(), "control": control.to_dict(), "current_phase": s.PLANNING}
 
     def _as_it_was(self, board: Board, error: HitlError) -> dict[str, object]:
         """Return the update that asks about the same plan again: the last remark can't be worked in."""
@@ -243,7 +274,14 @@ class TeamSupervisor:
             message = Message("{} {}", message, limit_reached(control.review.max_revisions))
         event = f"decided:{plan_question(Draft(board, self._rules())).id}"
         refusal: Refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
-        control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, feedback=earlier)
+        todos = board.all()
+        control = replace(
+            control,
+            plan=b.PLAN_DRAFT,
+            revision=control.revision + 1,
+            feedback=earlier,
+            difference=plan_difference(todos, todos, remark, [message]),
+        )
         return {"control": control.refuse([refusal]).to_dict(), "current_phase": s.PLANNING}
 
     async def _plan_review(self, state: MainSupervisorState) -> Command[Literal["planning", "plan_review", "approval"]]:
@@ -251,7 +289,9 @@ class TeamSupervisor:
         if board.control.mode is not Mode.PLAN or not board.todos or (unasked := self._unasked(board)) is not None:
             control = replace(board.control, plan=b.PLAN_ACCEPTED)
             if board.control.mode is Mode.PLAN and board.todos and unasked is not None:
-                control = replace(control, reviewed=unasked, limited=unasked["ended_by"] == EndedBy.LIMIT)
+                control = replace(
+                    control, reviewed=unasked, difference={}, limited=unasked["ended_by"] == EndedBy.LIMIT
+                )
             accepted = replace(board, control=control)
             return Command(
                 goto="approval", update=self._update(state, s.PLAN_REVIEW, fold(accepted, (), self._rules()))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hitl_tui.models.chat_model import Answer, ChatModel, Form
     from hitl_tui.planning.agent import Planner
-    from hitl_tui.planning.proposals import Planned, Proposed
+    from hitl_tui.planning.proposals import Planned, Proposed, Reworked
 
 USED, CHOSEN = "model_used", "model_chosen"
 """Kinds of entries of a session's stream: what a call used, and which model or budget a person chose."""
@@ -374,8 +374,18 @@ class ChosenPlanner:
     model: SessionModel
     with_model: Callable[[], Planner]
 
-    async def plan(self, query: str, agents: Mapping[str, Any], feedback: str = "") -> Planned:
-        return await self._now().plan(query, agents, feedback)
+    async def plan(self, query: str, agents: Mapping[str, Any]) -> Planned:
+        return await self._now().plan(query, agents)
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[Any],
+        agents: Mapping[str, Any],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        return await self._now().rework(remarks, query, todos, agents, taken)
 
     async def revise(self, text: str, query: str, todos: Sequence[Any], agents: Mapping[str, Any]) -> Proposed:
         return await self._now().revise(text, query, todos, agents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hitl_tui.core.board import Rules
@@ -17,7 +17,7 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 if TYPE_CHECKING:
     from hitl_tui.core.plan import AgentFacts, ExecutionPlan
     from hitl_tui.core.todos import SupervisorTodo
-    from hitl_tui.planning.proposals import Planned
+    from hitl_tui.planning.proposals import Planned, Reworked
 
 
 class _Nobody:
@@ -25,7 +25,12 @@ class _Nobody:
 
     agents: ClassVar[Mapping[str, AgentFacts]] = {}
 
-    async def create_execution_plan(self, query: str, feedback: str = "") -> Planned:
+    async def create_execution_plan(self, query: str) -> Planned:
+        raise BadInput(Message("A read-only session plans nothing."))
+
+    async def rework(
+        self, remarks: Sequence[str], query: str, todos: Sequence[SupervisorTodo], taken: Sequence[str] = ()
+    ) -> Reworked:
         raise BadInput(Message("A read-only session plans nothing."))
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:

@@ -91,7 +91,7 @@ def test_a_draft_of_a_plan_asks_about_the_plan_alone() -> None:
     assert question.kind is Kind.PLAN
     assert [s["todo"] for s in question.subject["steps"]] == ["todo_001", "todo_002"]
     decide(table, "", Verdict.REJECT, reason="two lines\nof words")
-    assert (table.board.control.plan, table.board.control.feedback) == ("revise", "two lines of words")
+    assert (table.board.control.plan, table.board.control.feedback) == ("revise", "two lines; of words")
 
 
 def test_a_plan_that_was_changed_since_it_was_shown_isnt_approved() -> None:

@@ -360,3 +360,30 @@ def test_rules_plan_no_sql_and_a_person_may_write_some(desk: Desk) -> None:
     assert added["todo"]["arguments"] == {"sql": BY_CITY}
     refused = desk.do("/todo add table_team DROP TABLE sales", HITL_MODEL="none")
     assert refused["error"] == "Only one SELECT can be asked of tables."
+
+
+def test_what_a_reviewer_says_is_worked_into_the_plan_by_the_model(desk: Desk) -> None:
+    """Steps that stay keep their ids, the order can change, and what can't be done is said (P1)."""
+    ran = desk.shell.run("run", QUESTION, "--mode", "plan", "--json")
+    assert [q["kind"] for q in ran.json["questions"]] == ["plan"]
+    first, second = (todo["id"] for todo in ran.json["todos"])
+    law = {"id": "law", "agent": "search_team", "title": "Find the law", "task": "Find it", "input": {"query": "law"}}
+    filled = {
+        "changes": [{"kind": "add", "step": law}, {"kind": "after", "todo": second, "after": [first, "law"]}],
+        "missing": "no team can call the landlord",
+    }
+    script(desk, Says(calls=(("changes", filled),), usage=(10, 10)))
+    desk.do("/plan reject look at the law too, and call the landlord")
+    told = desk.model.texts()
+    assert "look at the law too, and call the landlord" in told and first in told
+    shown = desk.shell.run("show", "s1", "--json").json
+    third = "todo_003"
+    assert {t["id"]: t["dependencies"] for t in shown["todos"]} == {first: [], second: [first, third], third: []}
+    (question,) = shown["questions"]
+    difference = question["about"]["difference"]
+    assert [s["id"] for s in difference["added"]] == [third] and difference["moved"] == []
+    assert difference["notes"] == ["Not taken up: no team can call the landlord"]
+    script(desk, Says(calls=(("changes", {"changes": [], "missing": "it is right as it is"}),), usage=(10, 10)))
+    answer = desk.shell.run("do", "s1", "/plan reject hmm", "--json").json
+    assert "it is right as it is" in str(answer)
+    assert {t["id"] for t in desk.shell.run("show", "s1", "--json").json["todos"]} == {first, second, third}

@@ -35,8 +35,8 @@ ANYTHING = st.text(alphabet=st.characters(), max_size=200)
 TEXTS = TALK | ANYTHING
 
 
-def check_plan(query: str, feedback: str = "") -> list[SupervisorTodo]:
-    planned = asyncio.run(AGENT.create_execution_plan(query, feedback))
+def check_plan(query: str) -> list[SupervisorTodo]:
+    planned = asyncio.run(AGENT.create_execution_plan(query))
     todos = AGENT.convert_with_strategy(planned.plan)
     assert todos
     refuse_cycles({t.id: t.dependencies for t in todos})
@@ -78,9 +78,15 @@ def test_a_query_is_planned_or_refused(query: str) -> None:
 @settings(max_examples=200)
 def test_feedback_is_worked_in_or_refused(query: str, feedback: str) -> None:
     try:
-        check_plan(query, feedback)
+        todos = check_plan(query)
+        found = asyncio.run(AGENT.rework([feedback], query, todos)).todos
     except HitlError as error:
         assert error.message
+        return
+    assert found and len({todo.id for todo in found}) == len(found)
+    for index, todo in enumerate(found):
+        assert todo.rank == index + 1
+        assert {*todo.dependencies} <= {t.id for t in found[:index]}, "steps stand after what they depend on"
 
 
 @pytest.mark.long

@@ -16,14 +16,14 @@ from people import approvers, verified
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep, Intent, Strategy
 from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed
+from hitl_tui.planning.proposals import AddStep, Planned, Proposed, RemoveTodo, Reworked, carried_out
 from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
@@ -142,16 +142,26 @@ class ListPlanner:
         self.steps = tuple(steps)
         self.strategy = strategy
         self.follow = dict(follow or {})
-        self.feedback: list[str] = []
+        self.remarks: list[Sequence[str]] = []
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
-        self.feedback.append(feedback)
-        steps = self.steps
-        if feedback.endswith("?"):
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
+        return Planned(Intent("test", 1.0), ExecutionPlan(self.steps, self.strategy))
+
+    async def rework(
+        self,
+        remarks: Sequence[str],
+        query: str,
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+        taken: Sequence[str] = (),
+    ) -> Reworked:
+        self.remarks.append(remarks)
+        if remarks[-1].endswith("?"):
             raise BadInput("This asks for nothing that is known.")
-        if feedback:
-            steps = (*steps, step("low", f"heed {feedback.splitlines()[-1]}"))
-        return Planned(Intent("test", 1.0), ExecutionPlan(steps, self.strategy))
+        heeded = [RemoveTodo(t.id) for t in todos if t.description.startswith("heed ")]
+        added = AddStep(step("low", f"heed {remarks[-1]}"))
+        converter = ExecutionPlanConverter(agents, "2026-01-01T00:00:00+00:00")
+        return Reworked(tuple(carried_out([*heeded, added], todos, converter, taken)))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]

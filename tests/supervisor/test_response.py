@@ -265,8 +265,8 @@ REMARK = 'Nothing was planned for "and tell ann".'
 class Remarking(ListPlanner):
     """A planner that leaves something out and says so."""
 
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
-        return replace(await super().plan(query, agents, feedback), notes=(REMARK,))
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
+        return replace(await super().plan(query, agents), notes=(REMARK,))
 
 
 @pytest.mark.parametrize("mode", list(Mode))

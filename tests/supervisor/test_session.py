@@ -645,8 +645,8 @@ async def test_a_plan_goes_back_with_feedback_and_comes_again(tmp_path: Path) ->
         await op.say("/plan reject second remark")
         seen = await op.rest()
         assert [t.description for t in seen.todos] == ["a", "heed second remark"]
-        assert planner.feedback[-1] == "first remark\nsecond remark"
-        assert "todo_001" not in seen.raw  # ids are never used again
+        assert planner.remarks[-1] == ["first remark", "second remark"]
+        assert list(seen.raw) == ["todo_001", "todo_003"]  # what stays keeps its id, and none is used again
         await op.say("/plan approve")
         assert (await op.rest()).status == "finished"
 
@@ -666,7 +666,7 @@ async def test_feedback_that_cant_be_worked_in_leaves_the_plan_and_asks_again(tm
         assert seen.questions[0].kind is Kind.PLAN and seen.questions[0].id != before.questions[0].id
         await op.say("/plan reject second remark")
         await op.rest()
-        assert planner.feedback[-1] == "first remark\nsecond remark"
+        assert planner.remarks[-1] == ["first remark", "second remark"]
         await op.say("/plan approve")
         assert (await op.rest()).status == "finished"
 

@@ -8,7 +8,7 @@ where a word before its steps follows some, and where steps follow a word after 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hitl_tui.planning.rule_planner.calls import spoken_name
@@ -24,11 +24,17 @@ class Operation(StrEnum):
     ONLY = "only"
     REMOVE = "remove"
     SKIP = "skip"
+    INSTEAD = "instead"
+    BEFORE = "before"
     AFTER = "after"
     ADD = "add"
     CHANGE = "change"
     ASK = "ask"
     ORDER = "priority"
+
+
+RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
+"""Operations whose steps are where something else goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,7 @@ class Edit:
         level: the priority that is wanted, or `first`.
         subject: what else is said; empty where that has no content.
         again: one more of what there is.
+        place: where it is said.
     """
 
     operation: Operation | None
@@ -58,6 +65,7 @@ class Edit:
     level: str = ""
     subject: str = ""
     again: bool = False
+    place: Span = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +90,15 @@ def edits_in(text: str, commands: Mapping[str, frozenset[str]], rules: Rules) ->
     found: list[Edit] = []
     for sentence in rules.revise.sentence.split(text):
         marks = _marks(sentence, commands, rules)
-        parts = list(_parts(marks))
+        parts = [part for whole in _parts(marks) for part in _apart_from_anchors(sentence, whole, rules)]
         for index, part in enumerate(parts):
             start = parts[index - 1][-1].place[1] if index and _follows(parts[index - 1]) else part[0].place[0]
             end = parts[index + 1][0].place[0] if index + 1 < len(parts) else len(sentence)
             place = (start if index else 0, end)
             said = _subject(sentence, place, [mark.place for mark in marks], rules)
-            found += _edit(sentence, part, said, rules)
+            found += _edit(sentence, part, said, commands, rules)
+        if len(parts) > 1 and rules.revise.both.search(sentence):
+            found[-len(parts) :] = [replace(edit, operation=found[-1].operation) for edit in found[-len(parts) :]]
     return found
 
 
@@ -111,11 +121,40 @@ def _parts(marks: Sequence[_Mark]) -> Iterator[list[_Mark]]:
         yield part
 
 
+def _apart_from_anchors(sentence: str, part: list[_Mark], rules: Rules) -> Iterator[list[_Mark]]:
+    """Yield a part in two where it says of some steps that they go before, after or in the place of others.
+
+    Those others stand next to the word that says so: behind it in English, before it in Korean.
+    """
+    cue = next((mark for mark in part if mark.kind in RELATIONS), None)
+    names = [mark for mark in part if mark.named]
+    if cue is None or not names:
+        yield part
+        return
+    row = [mark for mark in reversed(names) if mark.place < cue.place] if cue.after else names
+    joined = 1
+    while joined < len(row) and row[joined].named == row[0].named:
+        joined += 1
+    while joined < len(row) and rules.revise.joint.fullmatch(_between(sentence, row[joined - 1], row[joined])):
+        joined += 1
+    anchors = {*row[:joined], cue}
+    rest = [mark for mark in part if mark not in anchors]
+    found = [[mark for mark in part if mark in anchors], rest]
+    yield from (part for part in sorted(found, key=lambda p: p[0].place if p else ()) if part)
+
+
+def _between(sentence: str, one: _Mark, other: _Mark) -> str:
+    first, second = sorted((one.place, other.place))
+    return sentence[first[1] : second[0]].strip()
+
+
 def _follows(part: Sequence[_Mark]) -> bool:
     return any(mark.after for mark in part)
 
 
-def _edit(sentence: str, part: Sequence[_Mark], subject: str, rules: Rules) -> Iterator[Edit]:
+def _edit(
+    sentence: str, part: Sequence[_Mark], subject: str, commands: Mapping[str, frozenset[str]], rules: Rules
+) -> Iterator[Edit]:
     """Yield the edit of a part of a sentence; none where it names no step."""
     steps = tuple(dict.fromkeys(mark.named for mark in part if mark.named))
     asking = "?" in sentence and not rules.revise.polite.search(sentence)
@@ -124,8 +163,21 @@ def _edit(sentence: str, part: Sequence[_Mark], subject: str, rules: Rules) -> I
     if not kinds and not asking and (not subject or rules.revise.imperative.match(sentence)):
         kinds = {"ask"}
     operation = next((o for o in Operation if o in kinds and not (o is Operation.CHANGE and level)), None)
+    if {"only", "remove"} <= kinds or {"only", "skip"} <= kinds:
+        operation = Operation.REMOVE  # that alone, and nothing else, goes
+    if operation is Operation.KEEP and all(
+        commands.get(step.command, frozenset()) & _deed(sentence, part, rules) for step in steps
+    ):
+        operation = Operation.REMOVE  # what isn't to be done is what the step does
     if steps:
-        yield Edit(operation, steps, level, subject, bool(rules.revise.again.search(sentence)))
+        place = (part[0].place[0], part[-1].place[1])
+        yield Edit(operation, steps, level, subject, bool(rules.revise.again.search(sentence)), place)
+
+
+def _deed(sentence: str, part: Sequence[_Mark], rules: Rules) -> frozenset[str]:
+    """Return what the words mean that say that something isn't to be done."""
+    said = " ".join(sentence[slice(*mark.place)] for mark in part if mark.kind == Operation.KEEP)
+    return frozenset().union(*(rules.lexicon.concepts(rules.lexicon.plain(m.group())) for m in WORD.finditer(said)))
 
 
 def _subject(sentence: str, place: Span, marks: Sequence[Span], rules: Rules) -> str:
@@ -152,7 +204,7 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     ]
     kinds = [_Mark(m.span(), Named(need)) for need, e in revise.targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
-    there = any(action.kind not in ("add", "ask", "after") for action in actions)
+    there = any(action.kind not in ("add", "ask") for action in actions)
     for match in WORD.finditer(sentence) if there else ():
         meant = rules.lexicon.concepts(rules.lexicon.plain(match.group()))
         called = [name for name, words in commands.items() if words & meant]

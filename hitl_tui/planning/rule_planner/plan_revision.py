@@ -46,11 +46,25 @@ HELP = Message(
 _NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
 _ORDER = (Need.FIND, Need.COMPUTE, Need.WRITE)
 P = ParamSpec("P")
-_LEVELS = {"medium": 1, "low": 2}
+_LEVELS = {"medium": 1, "low": 2, "last": 2}
 
 
-def revise_text(scene: Scene) -> Proposed:
+def words_of(scene: Scene) -> dict[str, frozenset[str]]:
+    """Return what can be called, with what the words mean that name a step of the plan, too."""
+    planned = _planned(scene)
+    return {name: scene.rules.lexicon.meant(name) if name in planned else frozenset() for name in scene.commands}
+
+
+def _planned(scene: Scene) -> set[str]:
+    return {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
+
+
+def revise_text(scene: Scene, *, further: bool = True) -> Proposed:
     """Return the changes a text asks for.
+
+    Args:
+        scene: the text, and the plan.
+        further: what asks for no change may be a further question.
 
     Raises:
         NoChange: it asks for none.
@@ -61,8 +75,7 @@ def revise_text(scene: Scene) -> Proposed:
     text = shown(scene.text[: rules.limits.revise], rules.limits)
     if not text.strip():
         raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
-    planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
-    words = {name: rules.lexicon.meant(name) if name in planned else frozenset[str]() for name in scene.commands}
+    planned, words = _planned(scene), words_of(scene)
     revision = _Revision(scene)
     edits = edits_in(text, words, rules)
     for edit in edits:
@@ -80,8 +93,8 @@ def revise_text(scene: Scene) -> Proposed:
         return Proposed(" ".join([revision.reason(changes), *_remarks(asked, scene)]), tuple(changes))
     if revision.refusals:
         raise revision.refusals[0]
-    if (further := continued(scene, asked)) is not None:
-        return further
+    if further and (more := continued(scene, asked)) is not None:
+        return more
     raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
 
 
@@ -141,8 +154,12 @@ class _Revision:
             BadInput: a step is named that doesn't exist.
             PlanError: an agent is disabled.
         """
+        others = [e for e in edits if e.operation not in (Operation.REMOVE, Operation.SKIP)]
         for edit in edits:
             named = self._named(edit.steps)
+            if any(step.everything for step in edit.steps) and self.scene.rules.revise.rest.search(self.scene.text):
+                kept = [t for e in others if e is not edit for t in self._named(e.steps)]
+                named = [t for t in named if t not in kept]
             if edit.operation in (Operation.REMOVE, Operation.SKIP):
                 self._collect(self._take_out, edit, named)
             elif edit.operation is Operation.ONLY:
@@ -162,24 +179,7 @@ class _Revision:
     # What the plan has ------------------------------------------------------------------------------------------------
 
     def _named(self, steps: Sequence[Named]) -> list[SupervisorTodo]:
-        """Return the TODOs that are named.
-
-        Raises:
-            BadInput: one is named by an id that doesn't exist.
-        """
-        found: list[SupervisorTodo] = []
-        for step in steps:
-            if step.number:
-                numbered = [t for t in self.scene.todos if t.id == f"todo_{step.number:03d}"]
-                if not numbered:
-                    known = ", ".join(t.id for t in self.scene.todos[:6]) or "none"
-                    raise BadInput(Message("No step {}; known: {}.", f"{step.number:03d}", known))
-                found += numbered
-            elif step.command:
-                found += self.scene.called(step.command)
-            else:
-                found += self.scene.of(step.need) if step.need else self.scene.todos
-        return list({todo.id: todo for todo in found}.values())
+        return steps_named(steps, self.scene)
 
     def _collect(
         self, change: Callable[Concatenate[Edit, P], None], edit: Edit, *given: P.args, **more: P.kwargs
@@ -221,7 +221,7 @@ class _Revision:
         others = [t for t in self.scene.todos if t.status in IDLE and t not in idle]
         urgent = any(t.priority.weight <= Priority.HIGH.weight for t in others)
         first = Priority.CRITICAL if urgent else Priority.HIGH
-        level = first if edit.level == "first" else Priority(edit.level)
+        level = {"first": first, "last": Priority.LOW}.get(edit.level) or Priority(edit.level)
         self.priorities.update({t.id: level for t in idle if t.priority is not level})
         if idle and all(t.priority is level for t in idle):
             raise BadInput(Message("{} already has the priority {}.", step_name(idle[0].id), level))
@@ -340,6 +340,27 @@ class _Revision:
                 said.append(words["remove" if isinstance(change, RemoveTodo) else "change"].format(id=change.todo_id))
         sentence = ", ".join(said)
         return (sentence if sentence.startswith("todo_") else sentence[:1].upper() + sentence[1:]) + "."
+
+
+def steps_named(steps: Sequence[Named], scene: Scene) -> list[SupervisorTodo]:
+    """Return the TODOs that are named.
+
+    Raises:
+        BadInput: one is named by an id that doesn't exist.
+    """
+    found: list[SupervisorTodo] = []
+    for step in steps:
+        if step.number:
+            numbered = [t for t in scene.todos if t.id == f"todo_{step.number:03d}"]
+            if not numbered:
+                known = ", ".join(step_name(t.id) for t in scene.todos[:6]) or "none"
+                raise BadInput(Message("No step {}; known: {}.", f"{step.number:03d}", known))
+            found += numbered
+        elif step.command:
+            found += scene.called(step.command)
+        else:
+            found += scene.of(step.need) if step.need else scene.todos
+    return list({todo.id: todo for todo in found}.values())
 
 
 def _spoken(step: Named) -> str:

@@ -140,6 +140,11 @@ class ReviseRules:
     sentence: Expression
     polite: Expression
     measured: Expression
+    joint: Expression
+    sequence: Expression
+    reverse: Expression
+    rest: Expression
+    both: Expression
     actions: tuple[Action, ...]
 
 

@@ -1,0 +1,89 @@
+"""What a reviewer says of a plan is worked into it: the plan that is meant, or as it is and why (P1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from feedback_cases import CASES, FULL, FULL_EN, KEPT, ONE, OPS, TWO
+from feedback_judge import agent, is_meant, reviewed, right, shown
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.plan import Strategy
+from hitl_tui.core.todos import Priority
+
+NOT_YET = {"Skip the listing. Back up after cleaning the logs."}
+"""Sentences whose plan isn't the one that is meant."""
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "meant"), CASES, ids=[f"{said} ({n})" for n, (_, said, _) in enumerate(CASES)]
+)
+async def test_feedback_gives_the_plan_that_is_meant(query: str, said: str | tuple[str, ...], meant: str) -> None:
+    if said in NOT_YET:
+        pytest.skip("not yet")
+    plan = await reviewed(query, (said,) if isinstance(said, str) else said)
+    assert right(plan, meant), shown(plan)
+
+
+async def test_what_stays_keeps_its_id_and_what_was_changed_by_hand() -> None:
+    planner = agent()
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(FULL)).plan)
+    todos[0] = replace(todos[0], priority=Priority.CRITICAL, arguments={**todos[0].arguments, "query": "edited"})
+    found = await planner.rework(["보고서는 빼줘"], FULL, todos)
+    assert (found.todos[0].id, found.todos[0].arguments["query"]) == ("todo_001", "edited")
+    assert found.todos[0].priority is Priority.CRITICAL
+    again = await planner.rework(["보고서는 빼줘", "보고서도 추가해줘"], FULL, found.todos, ["todo_003"])
+    assert [t.id for t in again.todos] == ["todo_001", "todo_002", "todo_004"]
+    assert again.todos[-1].created_at
+
+
+async def test_feedback_says_how_steps_run() -> None:
+    planner = agent()
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(FULL)).plan)
+    found = await planner.rework(["순서대로 하나씩 해줘. 분석은 나중에"], FULL, todos)
+    assert found.strategy is Strategy.SEQUENTIAL
+    assert [t.priority for t in found.todos] == [Priority.MEDIUM, Priority.LOW, Priority.MEDIUM]
+
+
+async def test_what_of_it_isnt_taken_up_is_said_beside_what_is() -> None:
+    planner = agent()
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(FULL_EN)).plan)
+    found = await planner.rework(["Drop the report. Remove step 9. The weather is nice today."], FULL_EN, todos)
+    assert [t.id for t in found.todos] == ["todo_001", "todo_002"]
+    assert found.notes == ("No step 009; known: 001, 002.", "Not taken up: 'The weather is nice today.'")
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "why"),
+    [
+        (ONE, "looks good", 'No change to the plan found in "looks good".'),
+        (ONE, "remove everything", "This feedback leaves nothing of the plan; add a step or reject the plan."),
+        (FULL, "분석을 검색보다 먼저 해줘", "002 works from what 001 finds, so it can't come before it."),
+        (FULL_EN, "do the search last", "002 works from what 001 finds, so it can't come before it."),
+        (TWO, "clean-logs before list-files", "The plan has 001 there already."),
+        (OPS, "first backup-database, then list-files", "The plan has 001, 002, 003 there already."),
+        (ONE, "보고서는 빼줘", "The plan has no report step to remove."),
+        (ONE, "", "The text is empty; say what is to change in the plan."),
+    ],
+)
+async def test_what_cant_be_worked_in_says_why(query: str, said: str, why: str) -> None:
+    assert await reviewed(query, [said]) == why
+
+
+async def test_a_long_remark_is_read_up_to_a_bound() -> None:
+    plan = await reviewed(ONE, ["분석 추가\n" * 5_000])
+    assert not isinstance(plan, str) and is_meant(plan, "search > analysis")
+
+
+async def test_a_graphs_plan_and_a_read_only_one_take_no_feedback() -> None:
+    from hitl_tui.planning.graph_input import AttachedPlanner
+
+    with pytest.raises(BadInput, match="there is nothing else to plan"):
+        await AttachedPlanner("agent").rework(["add a search"], "x", (), {})
+
+
+def test_half_of_the_cases_are_korean() -> None:
+    korean = [said for _, said, _ in CASES if any("가" <= letter <= "힣" for letter in str(said))]
+    assert len(CASES) >= 90 and len(CASES) // 3 <= len(korean) <= 2 * len(CASES) // 3
+    assert sum(meant == KEPT for _, _, meant in CASES) >= 5
