@@ -11,8 +11,8 @@ from hitl_tui.tables.words import likeness, tokens
 from hitl_tui.teams.analysis import words
 from hitl_tui.teams.analysis.quantities import Quantity, per_in, quantities_of, spans
 
-OWN, NEAR, FAR, BEFORE = 1.0, 0.95, 0.7, 0.5
-"""How well a quantity is about a word that its clause has, its sentence, its headings, or the sentence before."""
+NEAR, FAR = 1.0, 0.6
+"""How well a quantity is about a word that its sentence has, or what is around it."""
 _VERB = re.compile(r"(?:[아어여해]|[아어해]도|하면|으면|[나까]요|는데|달래)$")
 _PREDICATE, _SUBJECT = 0.3, 0.5
 """How much a Korean verb says at most, and a word at least without which a question is about something else."""
@@ -71,9 +71,7 @@ class Asked:
 
     def covers(self, quantities: Sequence[Quantity]) -> list[list[float]]:
         """Return how well each quantity is about each word."""
-        every = frozenset[str]().union(*(q.own | q.near | q.far | q.before | q.per | {q.noun} for q in quantities)) - {
-            ""
-        }
+        every = frozenset[str]().union(*(q.near | q.far | q.per | {q.noun} for q in quantities)) - {""}
         hits = [frozenset(word for word in every if _alike(asked.forms, word)) for asked in self.words]
         return [[_cover(q, hit) for hit in hits] for q in quantities]
 
@@ -97,9 +95,7 @@ def _has(expression: re.Pattern[str], text: str) -> bool:
 
 
 def _cover(q: Quantity, hit: frozenset[str]) -> float:
-    if hit & (q.own | q.per) or q.noun in hit:
-        return OWN
-    return NEAR if hit & q.near else FAR if hit & q.far else BEFORE if hit & q.before else 0.0
+    return NEAR if hit & (q.near | q.per | {q.noun}) else FAR if hit & q.far else 0.0
 
 
 def _alike(forms: Sequence[str], word: str) -> bool:

@@ -62,7 +62,6 @@ _TO_RIGHT = re.compile(r"\s?(?:으로|로)(?=[\s.,?!]|$|[올내인증감바변�
 _TO_LEFT = re.compile(r"(?:[→⇒➔]|-{1,3}>|={1,3}>|\b(?:to|becomes?|became|will\sbe|is\snow))\s?$", re.I)
 _BY_RIGHT = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?([가-힣a-z]+)", re.I)
 _BY_LEFT = re.compile(r"\b(?:by\s(?:about\s|some\s)?|[a-z]+(?:crease|aise|ise|ut|uction|count|op)\sof\s)$", re.I)
-_BREAK = re.compile(r"[;:()|]|,(?!\d)|\s[-–—]\s|\s(?:and|but)\s|(?<=[고며])\s|\s(?:및|그리고)\s")
 _SEPARATOR = re.compile(r":?-+:?")
 
 
@@ -74,30 +73,24 @@ class Quantity:
         amount: how much.
         per: what it is for one of (`night`, `month`, a noun).
         noun: what is counted, or empty.
-        own: words of its clause.
         near: words of its sentence or row.
-        far: words of the headings and the file.
-        before: words of the sentence before.
+        far: words of the headings, the file and the sentence before.
         turn: -1 for what was so, or was planned; 1 for what became of it; 0 where nothing says so.
         by: it says by how much something rises or falls.
         bound: `max`, `below`, `min`, or empty.
         source: where it stands.
-        place: its file, and its sentence or row in it.
         said: the sentence.
     """
 
     amount: Amount
     per: frozenset[str] = frozenset()
     noun: str = ""
-    own: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
     far: frozenset[str] = frozenset()
-    before: frozenset[str] = frozenset()
     turn: int = 0
     by: bool = False
     bound: str = ""
     source: Source = QUERY
-    place: tuple[str, int] = ("", 0)
     said: str = ""
 
     @property
@@ -145,7 +138,7 @@ def per_in(question: str) -> str:
 def quantities_of(question: str) -> list[Quantity]:
     """Return what a question states."""
     per = per_in(question)
-    made = list(_of_sentence(Passage("", 1, 1, question), question, 0, len(question), 0, frozenset()))
+    made = list(_of_sentence(Passage("", 1, 1, question), question, 0, len(question), frozenset()))
     of_each = frozenset([per] if per else ())
     return [
         replace(q, source=QUERY, bound="", per=q.per or of_each if q.amount.kind == "money" else q.per) for q in made
@@ -171,15 +164,14 @@ def _of_passage(passage: Passage) -> Iterator[Quantity]:
         text = text.replace(table.group(), _rows(table.group()), 1)
     passage = replace(passage, text=text)
     before, above = frozenset[str](), frozenset[str]()
-    for number, (start, end) in enumerate(sentences(text)):
+    for start, end in sentences(text):
         said = text[start:end]
         if said.lstrip().startswith("#") or (
             start == 0 and passage.line <= 1 and not re.search(r"[.!?:]\s*$|\d", said)
         ):
             above = words_in(said)
             continue
-        for one in _of_sentence(passage, text, start, end, number, file | above):
-            yield replace(one, before=before)
+        yield from _of_sentence(passage, text, start, end, file | above | before)
         before = words_in(said)
 
 
@@ -193,10 +185,8 @@ def _rows(table: str) -> str:
     return "\n".join(["", *lines[1:]])
 
 
-def _of_sentence(
-    passage: Passage, text: str, start: int, end: int, number: int, far: frozenset[str]
-) -> Iterator[Quantity]:
-    """Yield what a sentence states, of words of the headings and file."""
+def _of_sentence(passage: Passage, text: str, start: int, end: int, far: frozenset[str]) -> Iterator[Quantity]:
+    """Yield what a sentence states, of with words of what is around it."""
     said = text[start:end]
     stated = [one for one in _stated(said) if not _is_unit(said, one[0])]
     if not stated:
@@ -205,20 +195,18 @@ def _of_sentence(
     for n, (amount, noun) in enumerate(stated):
         left = stated[n - 1][0].end if n else 0
         right = stated[n + 1][0].start if n + 1 < len(stated) else len(said)
-        clause, by = _clause(said, amount, left, right), _is_by(said, amount)
+        by = _is_by(said, amount)
         at = replace(amount, start=start + amount.start, end=start + amount.end)
         yield Quantity(
             amount,
             per=_per(said, amount, left, right),
             noun=noun,
-            own=words_in(clause),
             near=near,
             far=far,
-            turn=0 if by else _turn(said, amount, clause),
+            turn=0 if by else _turn(said, amount, said[left:right]),
             by=by,
             bound=bound_of(text, start, end, at),
             source=cite,
-            place=(passage.path, passage.line * 1000 + number),
             said=said,
         )
 
@@ -285,13 +273,3 @@ def _is_by(said: str, amount: Amount) -> bool:
     after = _BY_RIGHT.match(right)
     moved = after is not None and (direction_of(after[1]) or re.match(r"추가|(?:off|less|more)\b", after[1]))
     return bool(moved or _BY_LEFT.search(left))
-
-
-def _clause(said: str, amount: Amount, left: int, right: int) -> str:
-    """Return what belongs to an amount of what stands between it and the others."""
-    after = _BREAK.search(said, amount.end, right)
-    lead = said[left : amount.start]
-    breaks = list(_BREAK.finditer(lead)) if left else []
-    if breaks:
-        lead = lead[breaks[0].start() :] if len(breaks) > 1 else lead[breaks[0].end() :]
-    return f"{lead} {said[amount.end : after.start() if after else right]}"
