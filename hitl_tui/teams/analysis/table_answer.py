@@ -89,14 +89,14 @@ def notes(mapped: Mapped, language: str) -> list[str]:
 
 
 def outcome(answer: Answer, language: str) -> list[str]:
-    """Return the lines that answer; empty where the query found no row."""
+    """Return the lines that answer; empty where the query found no row: then it may have been misread."""
     if answer.mapped is None or answer.result is None or not answer.result.rows:
         return []
     query, table, rows = answer.mapped.query, answer.mapped.table, answer.result.rows
     match query.shape:
         case "figure":
             value, counted = rows[0]
-            if value is None or (not counted and query.aggregate != "count"):
+            if value is None or (not counted and (query.aggregate != "count" or _guessed(query))):
                 return []
             name = _figure(query, language)
             of = where(query.filters, language)
@@ -134,6 +134,11 @@ def outcome(answer: Answer, language: str) -> list[str]:
             ]
         case _:
             return _rows(query, table, answer.result, language)
+
+
+def _guessed(query: TableQuery) -> bool:
+    """Whether words of the question were only looked for in a text: where no row has them, they may mean another."""
+    return any(one.op == "has" for one in query.filters)
 
 
 def _figure(query: TableQuery, language: str) -> str:

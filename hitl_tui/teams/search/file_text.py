@@ -147,7 +147,7 @@ _MANUAL = re.compile(r"[1-9][a-z]{0,3}\Z")
 def kind_of(name: str) -> str:
     """Return how a file is read, by its name: its kind (`md`, `rst`, `csv`, `docx`, `man`, `text`), or empty.
 
-    What is packed (`.gz`) is read as what is within; a name without an ending is text's.
+    What is packed (`.gz`) is read as what is within; a name without an ending is text's, as is one that ends in a number.
     """
     first, dot, last = name.casefold().removesuffix(".gz").rpartition(".")
     if not dot:
@@ -158,7 +158,7 @@ def kind_of(name: str) -> str:
         return _MARKED.get(last, last)
     if _MANUAL.match(last):
         return "man"
-    return "text" if last in _PLAIN else ""
+    return "text" if last in _PLAIN or last.isdecimal() else ""
 
 
 MAX_BYTES = 20 * 1024 * 1024

@@ -27,7 +27,7 @@ _OF_FILES = re.compile(
 )
 """It is files that are counted or listed."""
 _ABOUT = re.compile(r"\b(?:about|cover|covers|describe|describes|deal with)\b|관한|대한|다루", re.IGNORECASE)
-_MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer)|언급|나오는", re.IGNORECASE)
+_MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer)|언급|나오는|적[힌혀]|담긴|쓰인", re.IGNORECASE)
 _LITERAL = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|[A-Z]+_[A-Z_]+)\b|[\"“`「]([^\"”`」\n]{2,60})[\"”`」]")
 _BEGINS = re.compile(
     r"\b(?:start|begin)(?:s|ing)? with [\"“`']?(?P<en>[^\s\"”`',?]{2,60})|(?P<ko>\S{1,60}?)[\"”`']?(?:으로|로) 시작",
@@ -178,8 +178,8 @@ def _within(lines: Iterable[tuple[str, int, str]], listing: Listing) -> Iterator
 
 def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:
     """Yield the lines that have a word; in capitals only as it is written."""
-    how = re.IGNORECASE if word != word.upper() else 0
-    wanted = re.compile(rf"(?<!\w){re.escape(word)}" + (r"(?!\w)" if word == word.upper() else ""), how)
+    how, end = (0, r"(?!\w)") if word.isupper() else (re.IGNORECASE, "")
+    wanted = re.compile(rf"(?<!\w){re.escape(word)}{end}", how)
     rows = db.execute(
         "SELECT path, heading, parts FROM words JOIN windows ON windows.id = words.rowid"
         " JOIN files ON files.id = windows.file"
