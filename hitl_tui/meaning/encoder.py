@@ -28,7 +28,6 @@ _COMPARED = 500
 _MOST, _LONG = 4, 12
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _IDLE_SECONDS = 120
-_LEAST = 1e-9
 _REMEMBERED = 10_000
 """Texts of which the encoding is kept, at 2 KB each: a folder is often asked several questions."""
 _COMMAND = ("-P", "-m", "hitl_tui.meaning.encoder")
@@ -41,21 +40,8 @@ def likenesses(question: str, texts: Sequence[str]) -> list[float]:
         StorageError: the encoder's process ends again and again.
     """
     asked = [question, *(part for part in _SENTENCES.split(question)[:_MOST] if len(part) >= _LONG)]
-    return _ENCODER.ask(_order(asked, texts))
-
-
-def kinships(word: str, words: Sequence[str]) -> list[float]:
-    """Return how near in meaning each of some words is to a word, -1 to 1, set against what all of them have in common.
-
-    Raises:
-        StorageError: the encoder's process ends again and again.
-    """
-    return _ENCODER.ask(_order([word], words, centred=True))
-
-
-def _order(asked: Sequence[str], texts: Sequence[str], *, centred: bool = False) -> bytes:
     cut = [text[:_COMPARED].encode("utf-8", "replace").decode() for text in (*asked, *texts)]
-    return json.dumps([len(asked), cut, centred]).encode() + b"\n"
+    return _ENCODER.ask(json.dumps([len(asked), cut]).encode() + b"\n")
 
 
 def load() -> None:
@@ -129,15 +115,12 @@ def main() -> int:
         line = sys.stdin.buffer.readline()
         if not line:
             break
-        asked, texts, centred = json.loads(line)
+        asked, texts = json.loads(line)
         if len(known) > _REMEMBERED:
             known.clear()
         if new := [text for text in dict.fromkeys(texts) if text not in known]:
             known.update(zip(new, encoder.encode(new), strict=True))
         rows = [known[text] for text in texts]
-        if centred:
-            middle = sum(rows[asked:]) / max(1, len(texts) - asked)
-            rows = [(row - middle) / (_LEAST + float((row - middle) @ (row - middle)) ** 0.5) for row in rows]
         alike = [max(float(row @ question) for question in rows[:asked]) for row in rows[asked:]]
         os.write(1, json.dumps(alike).encode() + b"\n")
     return 0

@@ -147,7 +147,8 @@ _MANUAL = re.compile(r"[1-9][a-z]{0,3}\Z")
 def kind_of(name: str) -> str:
     """Return how a file is read, by its name: its kind (`md`, `rst`, `csv`, `docx`, `man`, `text`), or empty.
 
-    What is packed (`.gz`) is read as what is within; a name without an ending is text's, as is one that ends in a number.
+    What is packed (`.gz`) is read as what is within; a name without an ending is text's, and so is one that ends in a
+    number.
     """
     first, dot, last = name.casefold().removesuffix(".gz").rpartition(".")
     if not dot:

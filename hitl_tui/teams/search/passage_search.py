@@ -9,13 +9,10 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Any
 
-from hitl_tui.meaning.encoder import kinships, likenesses
-from hitl_tui.meaning.frequencies import frequencies
-from hitl_tui.tables.words import tokens
+from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
@@ -28,9 +25,6 @@ _LISTED = 40
 _CANDIDATES, _COMPARED, _READ = 300, 50, 20
 """Windows of which the words are weighed, of which the meaning is compared, and of which each sentence is."""
 _FEW = 200  # windows: among fewer, how rare a word is says little
-_STRANGE, _KIN, _MOST_KIN, _MOST_WORDS = 0.3, 0.4, 3, 4_000
-"""How much a word says, and how near others are in meaning, for those to stand for it; how many, of how many."""
-_VOCABULARY = re.compile(r"[a-z]{3,}|[가-힣]{2,}")
 _TITLE, _NAME = 0.5, 0.25
 _WORDS, _MEANT, _SENTENCE = 0.5, 0.25, 0.5
 """What the words of a window count beside its meaning, and that of its best sentence."""
@@ -44,14 +38,10 @@ _MOST_FAR = 2
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
 _NEARLY = 0.6
-_PARTS, _MOST_PARTS = re.compile(r"(?<=[.!?。？！])\s+"), 4
-"""Where a question of several sentences is taken apart, and how many of them are looked for."""
 _UNLIKE = 0.05
 """Where even the best is less like a question than this, meaning tells little."""
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
 """Characters of the headings, and with them of a sentence, and sentences of a window, of which meaning is compared."""
-_AS_WELL, _DATE = 0.85, re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?[0-3]\d)?)?(?!\d)")
-"""How nearly as well as the best the passage of a newer file has to answer to come before it, and dates of files."""
 _NO_WORD = re.compile(r"[\W_]+")
 _SHORT, _AS_GOOD = 60, 0.5
 """Characters of a line that leads to what follows it, and how much an item says that is quoted before the best."""
@@ -177,26 +167,12 @@ class _Window:
 def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] = ()) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
-    What several sentences say together, a situation and what is wanted in it, may stand nowhere in one place: then
-    each sentence is looked for by itself, and what is found only comes near the whole.
-
     Args:
         db: the store.
         question: the question, as written.
         limit: how many passages at most.
         named: ids of the files that the question names: only they are searched.
     """
-    hits = _ask(db, question, limit, named)
-    parts = [part for part in _PARTS.split(question) if part.strip()][:_MOST_PARTS]
-    if hits.passages or len(parts) < 2:
-        return hits
-    apart = [_ask(db, part, limit, named).passages for part in parts]
-    best = [passage for row in zip_longest(*apart) for passage in row if passage is not None]
-    found = tuple({(passage.path, passage.line): passage for passage in best}.values())[:limit]
-    return replace(hits, passages=found, weak=True, far=()) if found else hits
-
-
-def _ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int]) -> SearchHits:
     terms = parse_question(question, lambda word: _sounding(db, word))
     if (listing := listing_in(db, question, terms)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))
@@ -209,10 +185,11 @@ def _ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int]
     hits = SearchHits((), tuple(t.surface for t in terms), missing, searched(db), nearly=tuple(nearly.items()))
     if not named and all(term.telling < _SUBJECT for term in terms):
         return hits
-    asked = _with_kin(db, asked, nearly, named)
+    if nearly:
+        asked = _with_nearly(db, asked, nearly, named)
     ranked = _ranked(db, asked, named)
     if not ranked:
-        return _ask(db, question, limit, ()) if named else hits
+        return ask(db, question, limit) if named else hits
     korean, same = has_korean(question), has_korean(question) == has_korean(ranked[0].text)
     # In documents of another language every word may be missing; a name may not.
     names = [
@@ -227,7 +204,7 @@ def _ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int]
         likely = _SURE
     if likely < _NEAR:
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
-        return _ask(db, question, limit, ()) if named else replace(hits, far=tuple(far) if likely >= _FAR else ())
+        return ask(db, question, limit) if named else replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = [_quote(asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
 
@@ -302,34 +279,9 @@ def _written_like(db: sqlite3.Connection, word: str) -> str:
     return near[0] if near else ""
 
 
-def _with_kin(db: sqlite3.Connection, asked: _Asked, nearly: Mapping[str, str], named: Sequence[int]) -> _Asked:
-    """Return what is asked with words of the documents for those that don't stand there.
-
-    Args:
-        db: the store.
-        asked: the question.
-        nearly: words that are written nearly like some.
-        named: the files that are searched.
-    """
-    kin = {word: [(near, _NEARLY)] for word, near in nearly.items()}
-    strange = [
-        term
-        for term in asked.terms
-        if term.telling >= _STRANGE
-        and term.surface not in kin
-        and not asked.stands(term)
-        # What general language doesn't know is a name, and nothing stands for it.
-        and term.surface.casefold() in frequencies("ko" if term.korean else "en")
-    ]
-    rows = db.execute("SELECT heading, parts FROM windows LIMIT ?", (_FEW + 1,)).fetchall() if strange else []
-    known = sorted({word for row in rows for text in row for word in _VOCABULARY.findall(text.casefold())})
-    if len(rows) <= _FEW and 0 < len(known) <= _MOST_WORDS:
-        for term in strange:
-            rated = sorted(zip(kinships(term.surface, known), known, strict=True), reverse=True)[:_MOST_KIN]
-            kin[term.surface] = [(word, like) for like, word in rated if like >= _KIN]
-    if not any(kin.values()):
-        return asked
-    terms = tuple(with_near(term, kin.get(term.surface, ())) for term in asked.terms)
+def _with_nearly(db: sqlite3.Connection, asked: _Asked, nearly: Mapping[str, str], named: Sequence[int]) -> _Asked:
+    """Return what is asked with the words that are written nearly like those that don't stand in the documents."""
+    terms = tuple(with_near(t, [(nearly[t.surface], _NEARLY)]) if t.surface in nearly else t for t in asked.terms)
     return replace(asked, terms=terms, found=_found(db, terms, named))
 
 
@@ -394,24 +346,7 @@ def _ranked(db: sqlite3.Connection, asked: _Asked, named: Sequence[int]) -> list
         )
         for window in read
     ]
-    return _newest_first(asked.text, sorted(rated, key=lambda window: (-window.score, window.id)))
-
-
-def _newest_first(question: str, ranked: Sequence[_Window]) -> list[_Window]:
-    """Return windows with those of the newer of dated files first, of the ones that answer about as well.
-
-    Where a question names a time, it is not the newest that is wanted.
-    """
-    if any(token.kind in ("year", "month", "day") for token in tokens(question)):
-        return list(ranked)
-    dated = {
-        at: found.group()
-        for at, window in enumerate(ranked)
-        if window.score >= _AS_WELL * ranked[0].score and (found := _DATE.search(window.path))
-    }
-    newest = sorted(dated, key=lambda at: re.sub(r"\D", "", dated[at]).ljust(8, "0"), reverse=True)
-    order = dict(zip(dated, newest, strict=True))
-    return [ranked[order.get(at, at)] for at in range(len(ranked))]
+    return sorted(rated, key=lambda window: (-window.score, window.id))
 
 
 def _share(like: float, best: float) -> float:
