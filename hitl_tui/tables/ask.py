@@ -244,7 +244,7 @@ def _spoken(stem: str, question: str) -> bool:
 
 
 def _stem(file: TableFile) -> str:
-    return PurePosixPath(file.path).stem.casefold()
+    return file.stem.casefold()
 
 
 def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.messages import Message
 from hitl_tui.tables.files import TableFile
+from hitl_tui.tables.forms import form_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -166,6 +167,8 @@ class Engine:
         """
         if file.kind == "excel":
             self._fill(view, _sheet_rows(file, sheet))
+        elif file.kind == "forms":
+            self._fill(view, form_rows(file.forms()))
         elif file.kind == "parquet":
             self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM read_parquet({text(str(file.absolute))})")
         else:

@@ -1,11 +1,17 @@
-"""Which files of a folder are tables: bounded, in order of their paths, never out of the folder."""
+"""Which files of a folder are tables: bounded, in order of their paths, never out of the folder.
+
+Texts of one folder that fill in one form are a table together, called after the folder: `invoices/*.txt`.
+"""
 
 from __future__ import annotations
 
 import os
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from hitl_tui.tables import forms
 
 SUFFIXES = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".xlsx": "excel", ".xls": "excel", ".xlsm": "excel", ".ods": "excel",
@@ -23,8 +29,8 @@ class TableFile:
 
     Args:
         path: relative to the workspace, forward slashes.
-        absolute: where to open it.
-        kind: `csv`, `excel` or `parquet`.
+        absolute: where to open it; of forms a pattern.
+        kind: `csv`, `excel`, `parquet`, or `forms`: texts that are a row each.
         size, mtime_ns: its state.
     """
 
@@ -33,6 +39,16 @@ class TableFile:
     kind: str
     size: int
     mtime_ns: int
+
+    @property
+    def stem(self) -> str:
+        """What people call it: its name without the ending, of forms the name of their folder."""
+        path = PurePosixPath(self.path)
+        return path.parent.name if self.kind == "forms" else path.stem
+
+    def forms(self) -> list[Path]:
+        """The texts that are its rows."""
+        return sorted(p for p in self.absolute.parent.glob(self.absolute.name) if _is_form(p))
 
 
 def table_files(workspace: Path) -> tuple[TableFile, ...]:
@@ -47,9 +63,28 @@ def table_files(workspace: Path) -> tuple[TableFile, ...]:
             file = _file(workspace, Path(folder, name), kind) if kind and not name.startswith((".", "~$")) else None
             if file is not None:
                 found.append(file)
+        found += _forms(workspace, Path(folder), files)
         if seen > MAX_SEEN or len(found) >= MAX_FILES:
             break
     return tuple(found[:MAX_FILES])
+
+
+def _forms(workspace: Path, folder: Path, files: list[str]) -> Iterator[TableFile]:
+    """Yield the texts of a folder that fill in one form, those of one ending together."""
+    for suffix in sorted(forms.SUFFIXES & {PurePosixPath(name).suffix for name in files}):
+        pattern = folder / f"*{suffix}"
+        texts = [folder / name for name in sorted(files) if name.endswith(suffix) and _is_form(folder / name)]
+        if forms.are_forms(texts):
+            states = [path.stat() for path in texts]
+            size, newest = sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
+            yield TableFile(pattern.relative_to(workspace).as_posix(), pattern, "forms", size, newest)
+
+
+def _is_form(path: Path) -> bool:
+    try:
+        return not path.name.startswith(".") and not path.is_symlink() and 0 < path.stat().st_size <= forms.MAX_BYTES
+    except OSError:
+        return False
 
 
 def _file(workspace: Path, path: Path, kind: str) -> TableFile | None:

@@ -8,7 +8,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from hitl_tui.core.messages import Message
 from hitl_tui.tables.engine import DATE_FORMATS, NULLS, SMALL, Engine, TableError, engine, quote, sheets, text
@@ -84,7 +83,7 @@ class Table:
 
     @property
     def stem(self) -> str:
-        return PurePosixPath(self.file.path).stem
+        return self.file.stem
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)
