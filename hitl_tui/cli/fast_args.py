@@ -125,6 +125,8 @@ class Arguments(NamedTuple):
         began: when the command was given, ISO 8601, UTC; empty for now.
         query, job_id, jobs, concurrency, schema: of `serve`: a single job, its id, a folder of jobs, how many sessions
             may be open at once, and whether only the schema of its events is printed.
+        listen, no_token, feedback: of `serve`: the address of its HTTP server, None for none; whether anybody may come
+            in there; and where feedback objects lie, empty for nowhere.
     """
 
     command: str
@@ -200,6 +202,9 @@ class Arguments(NamedTuple):
     jobs: str | None = None
     concurrency: int = 0
     schema: bool = False
+    listen: str | None = None
+    no_token: bool = False
+    feedback: str = ""
 
 
 _PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})

@@ -13,17 +13,16 @@ from hitl_tui.cli.admin_commands import DONE, looking
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.session_jobs import acting_of, given_text, handler_of
 from hitl_tui.cli.settings import operator_name, workspace_folder
-from hitl_tui.commands.answer_commands import form_of
+from hitl_tui.commands.request_answer import EDIT, answer_request, json_given
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import utc_now
-from hitl_tui.core.interrupts.answer_parser import read_as
 from hitl_tui.core.interrupts.shape import Form
-from hitl_tui.core.json_text import names_digest, strict_json
+from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Kind, Outcome, Request, Verdict, closed_words, name_of
+from hitl_tui.core.requests import Outcome, Request, Verdict, closed_words, name_of
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
@@ -38,7 +37,6 @@ from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
 UNREADABLE, WAITS = 1, 3
-EDIT = "edit"
 _REFUSING = ("reject", "skip", "ignore", "stop")
 _MOST = 100_000
 
@@ -222,7 +220,7 @@ async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep
     given = job.arguments
     if given.answer not in ("approve", "reject", EDIT):
         raise BadInput(Message("A step of a task is approved or rejected; --args go to the agent with the approval."))
-    value = _json_given(text) if text.strip() else None
+    value = json_given(text) if text.strip() else None
     if given.answer == "reject" and not given.reason.strip():
         raise BadInput(Message("--reject needs --reason: the agent is told why."))
     seen = waiting.view.request.digest
@@ -241,13 +239,6 @@ async def _decide_step(job: Job, registry: SessionRegistry, waiting: WaitingStep
     else:
         job.out.lines([shown(translate(message))])
     return WAITS if step.needed else DONE
-
-
-def _json_given(text: str) -> Json:
-    try:
-        return strict_json(text)
-    except ValueError as error:
-        raise BadInput(Message("--args isn't valid JSON: {}.", one_line(str(error), 200))) from error
 
 
 def _say_edited(job: Job, step: Checkpoint) -> int:
@@ -273,16 +264,7 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         question = next((q for q in snapshot.questions if q.id == request.id), None)
         if question is None:
             raise await _gone(registry, request)
-        if request.kind is Kind.INTERRUPT:
-            reading = read_as(form_of(question), given.answer, text or given.reason)
-            result = await handler.answer(question, reading.value, reading.action)
-        elif given.answer == EDIT:
-            result = await handler.handle_command(f"/todo edit {request.todo_id} {text}", {request.id})
-        else:
-            verdict, value = _verdict(request, given.answer), None
-            if text.strip() and request.kind is Kind.PROPOSAL and verdict is Verdict.APPROVE:
-                value = _json_given(text)
-            result = await handler.decide(question, verdict, reason=given.reason, value=value)
+        result = await answer_request(handler, question, given.answer, text, given.reason)
         if result.failed:
             raise HitlError(result.message)
         if session.owned:
@@ -301,19 +283,6 @@ async def _gone(registry: SessionRegistry, request: Request) -> Refused:
     if view is None or view.resolution.outcome is Outcome.PENDING:
         return Refused(Message("This question was replaced ({}); look at the new one.", request.id), reason="gone")
     return Refused(closed_words(view.request, view.resolution, now), reason="late")
-
-
-def _verdict(request: Request, answer: str) -> Verdict:
-    """Return an answer as a verdict that the request takes.
-
-    Raises:
-        BadInput: it takes another one.
-    """
-    found = Verdict(answer) if answer in set(Verdict) else None
-    if found is None or found not in request.options:
-        options = ", ".join(request.options)
-        raise BadInput(Message('"{}" doesn\'t answer this question; it takes {}.', answer, options))
-    return found
 
 
 def expire(job: Job) -> int:

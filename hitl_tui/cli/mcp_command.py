@@ -12,12 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.channels.mcp_server.callers import AGENTS_TOKEN, APPROVER_TOKEN, Callers
+from hitl_tui.channels.callers import AGENTS_TOKEN, APPROVER_TOKEN, Callers
 from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import BadInput, MissingExtra
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.messages import Message
-from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _
 from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.accounts import account_name
@@ -25,14 +24,14 @@ from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.task_checkpoints.folders import masc_folder, register, store_of, uses_neo4j, written_at
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.web.auth import authority
-from hitl_tui.web.listening import listening
+from hitl_tui.web.listening import given_address, listening
 
 if TYPE_CHECKING:
     from hitl_tui.channels.mcp_server.changes import Changes
     from hitl_tui.channels.mcp_server.tools import TaskTools
     from hitl_tui.cli.job import Job
 
-_HOST, _PORT = "127.0.0.1", 8766
+_PORT = 8766
 
 
 async def mcp(job: Job) -> int:
@@ -96,7 +95,7 @@ async def _over_http(job: Job, tools: TaskTools, changes: Changes, masc: Path) -
     from hitl_tui.channels.mcp_server.http import PATH, caller_of, serve
     from hitl_tui.channels.mcp_server.server import CheckpointServer
 
-    host, port = _address(job.arguments.http or "")
+    host, port = given_address(job.arguments.http or "", "--http", _PORT)
     local = ipaddress.ip_address(host).is_loopback
     given = job.environ.get(AGENTS_TOKEN, "").strip()
     if not local and not given:
@@ -124,27 +123,3 @@ async def _ended(task: asyncio.Task[None]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
-
-
-def _address(text: str) -> tuple[str, int]:
-    """Return the address and port that HOST:PORT names; either may be missing.
-
-    Raises:
-        BadInput: it names none.
-    """
-    host, colon, number = text.strip().rpartition(":")
-    if not colon and number.isdigit():
-        host, number = "", number
-    elif not colon or number.endswith("]"):
-        host, number = text.strip(), ""
-    host = host.removeprefix("[").removesuffix("]")
-    try:
-        address = ipaddress.ip_address(_HOST if host.lower() in ("", "localhost") else host)
-        port = int(number) if number else _PORT
-    except ValueError:
-        address, port = None, -1
-    if address is None or not number.isascii() or not 0 <= port <= 65_535:
-        raise BadInput(
-            Message("--http takes an address and a port, such as 127.0.0.1:8766, not {}.", repr(one_line(text, 60)))
-        )
-    return str(address), port

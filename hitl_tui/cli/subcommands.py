@@ -640,11 +640,12 @@ _ROWS = (
         "serve_command:serve",
         "",
         "carry jobs out without a terminal: plans and steps are told as events, and decided from elsewhere",
-        "[--once QUERY [--id ID] | --jobs DIR | --schema] [--concurrency N] [--workspace DIR]\n"
+        "[--once QUERY [--id ID] | --jobs DIR | --schema] [--listen [HOST:PORT] [--no-token]]\n"
+        "                      [--feedback DIR|s3://BUCKET[/PREFIX]] [--concurrency N] [--workspace DIR]\n"
         "                      [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME]",
         "Carry jobs out without a terminal. Each is a session. What happens is told on standard output, as JSON\n"
         "lines; what waits for people is decided with hitl-tui decide, in the console, or by another channel.\n"
-        "Without --once and --jobs, jobs are read from standard input, one JSON object a line:\n"
+        "Without --once, --jobs and --listen, jobs are read from standard input, one JSON object a line:\n"
         '{"id": "…", "query": "…", "workspace": "…", "mode": "…"}; all but the query are optional. A job is\n'
         "carried out once, known by its id. Whatever stops this program, the next start goes on with what isn't\n"
         "finished.",
@@ -658,6 +659,21 @@ _ROWS = (
                 type=count,
                 default=8,
                 help="how many sessions may be open at once (default: 8); those that wait for people are closed",
+            ),
+            option(
+                "--listen",
+                metavar="HOST:PORT",
+                nargs="?",
+                const="",
+                help="also take jobs and answers over HTTP at this address (default: 127.0.0.1:8080), until it is "
+                "stopped; programs send the token in HITL_SERVE_TOKEN, which any address but loopback requires",
+            ),
+            option("--no-token", action="store_true", help="with --listen: whoever reaches the address may come in"),
+            option(
+                "--feedback",
+                metavar="DIR|s3://BUCKET[/PREFIX]",
+                default="",
+                help="put up what waits there, and take feedback objects from there",
             ),
             *_BEGINNING,
             _TRUST,

@@ -142,6 +142,22 @@ def identify(approvers: Approvers, claimed: str = "", account: str = "") -> Iden
     verified, proof, level = (found.name, Proof.ACCOUNT.value, found.level) if found else ("", "", 0)
     if not claimed or person(claimed) in (person(own), person(account)):
         return Identity(own, verified, proof, level, account)
+    _check_claim(approvers, claimed)
+    return Identity(claimed_name(claimed, account), verified, proof, level, account, claimed)
+
+
+def claimed_identity(approvers: Approvers, name: str) -> Identity:
+    """Return somebody of whom nothing but a name is known.
+
+    Raises:
+        BadInput: the name can't be a person's, or is, or looks like, an approver's.
+    """
+    name = checked_name(name, Message("The name"))
+    _check_claim(approvers, name)
+    return Identity(claimed_name(name, ""), claimed=name)
+
+
+def _check_claim(approvers: Approvers, claimed: str) -> None:
     other = next(
         (a for a in approvers.people if alike(a.name, claimed) or (a.account and alike(a.account, claimed))), None
     )
@@ -156,7 +172,6 @@ def identify(approvers: Approvers, claimed: str = "", account: str = "") -> Iden
                 )
             )
         raise BadInput(Message('"{}" can\'t be told from {}, an approver here; use another name.', shown, other.name))
-    return Identity(claimed_name(claimed, account), verified, proof, level, account, claimed)
 
 
 def identify_by_token(approvers: Approvers, name: str, token: str, account: str = "") -> Identity:

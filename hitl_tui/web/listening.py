@@ -3,10 +3,43 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import socket
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+
+
+def given_address(text: str, option: str, usual: int) -> tuple[str, int]:
+    """Return the address and port that HOST:PORT names; either may be missing.
+
+    Args:
+        text: what was given.
+        option: the option that it was given with.
+        usual: the port where none is named.
+
+    Raises:
+        BadInput: it names none.
+    """
+    host, colon, number = text.strip().rpartition(":")
+    if not colon and number.isdigit():
+        host, number = "", number
+    elif not colon or number.endswith("]"):
+        host, number = text.strip(), ""
+    host = host.removeprefix("[").removesuffix("]")
+    try:
+        address = ipaddress.ip_address("127.0.0.1" if host.lower() in ("", "localhost") else host)
+        port = int(number) if number else usual
+    except ValueError:
+        address, port = None, -1
+    if address is None or not number.isascii() or not 0 <= port <= 65_535:
+        raise BadInput(
+            Message(
+                "{} takes an address and a port, such as 127.0.0.1:{}, not {}.", option, usual, repr(one_line(text, 60))
+            )
+        )
+    return str(address), port
 
 
 def listening(address: str, port: int) -> socket.socket:

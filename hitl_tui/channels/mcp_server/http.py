@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-import uvicorn
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -18,13 +15,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 
-from hitl_tui.channels.mcp_server.callers import Callers
+from hitl_tui.channels.callers import Callers
+from hitl_tui.channels.http_serving import local_names, serve_http
 from hitl_tui.channels.mcp_server.server import Caller, CheckpointServer
 from hitl_tui.core.identity import Identity
 
 PATH = "/mcp"
-_GRACE = 1
-"""Seconds that answers get to be sent after a signal."""
 _AGENT = "agent"
 
 
@@ -64,12 +60,6 @@ def application(manager: StreamableHTTPSessionManager, callers: Callers) -> Star
     return Starlette(routes=[Route(PATH, endpoint=guarded)], middleware=[known])
 
 
-class _Server(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield  # signals are the program's: it cancels what serves
-
-
 async def serve(
     server: CheckpointServer,
     callers: Callers,
@@ -88,29 +78,12 @@ async def serve(
         ready: called once requests are taken.
     """
     port = listener.getsockname()[1]
-    names = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")]
+    names = local_names(port)
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=local,
         allowed_hosts=names,
         allowed_origins=[f"http://{name}" for name in names],
     )
     manager = StreamableHTTPSessionManager(server, security_settings=security)
-    config = uvicorn.Config(
-        application(manager, callers),
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_GRACE,
-    )
-    web = _Server(config)
     async with manager.run():
-        serving = asyncio.create_task(web.serve([listener]))
-        ready()
-        try:
-            await asyncio.shield(serving)
-        finally:
-            web.should_exit = True
-            await serving
+        await serve_http(application(manager, callers), listener, ready)

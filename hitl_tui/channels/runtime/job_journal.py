@@ -97,13 +97,27 @@ class JobJournal:
         """
         path = self.folder / _OPEN / f"{job.session_id}.json"
         with self._explained(path), self._alone():
-            for folder in (_ENDED, _OPEN):
-                known = self.folder / folder / path.name
-                if known.exists():
-                    found, holder = _read(known)
-                    return Taken(found, new=False, ended=folder == _ENDED, ours=holder in self._locks)
+            if (known := self._known(path.name)) is not None:
+                return known
             write_sealed(path, {**asdict(job), "holder": self._holder})
         return Taken(job, new=True, ended=False, ours=True)
+
+    def find(self, session_id: str) -> Taken | None:
+        """Return what is on record of a job; None where it isn't.
+
+        Raises:
+            StorageError: it can't be read.
+        """
+        with self._explained(self.folder), self._alone():
+            return self._known(f"{session_id}.json")
+
+    def _known(self, name: str) -> Taken | None:
+        for folder in (_ENDED, _OPEN):
+            path = self.folder / folder / name
+            if path.exists():
+                found, holder = _read(path)
+                return Taken(found, new=False, ended=folder == _ENDED, ours=holder in self._locks)
+        return None
 
     def end(self, job: Job) -> None:
         """Put it on record that a job is finished; repeating it is harmless.

@@ -22,7 +22,7 @@ LARGEST = 1_000_000
 """Bytes that a job may have."""
 _KEYS = ("id", "query", "workspace", "mode")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,55}")
-_LONGEST_ID = 256
+_LONGEST_ID = 300
 
 
 @dataclass(frozen=True, slots=True)

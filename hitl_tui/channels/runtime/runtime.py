@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from hitl_tui.channels.runtime import events
 from hitl_tui.channels.runtime.event_stream import EventStream
@@ -28,13 +28,13 @@ from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, Unk
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.requests import Kind
+from hitl_tui.core.requests import Kind, Outcome
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +47,7 @@ _LOOK = 0.1
 _SECOND = 1.0
 _ORPHANS = 30.0
 """Seconds between looks for jobs of processes that died."""
+_MOST = 100_000
 _PATIENCE = 60.0
 """Most seconds until a job is tried again that couldn't go on."""
 
@@ -61,6 +62,35 @@ class Source(Protocol):
     async def taken(self, job: Job) -> None:
         """Take note that a job is on record."""
         ...
+
+
+class RequestBoard(Protocol):
+    """Where requests are put up for reviewers who don't read the runtime's events."""
+
+    def path(self, request_id: str) -> str | None:
+        """Return where a feedback object for a request would be; None for nowhere."""
+        ...
+
+    async def publish(self, request_id: str, event: events.Event) -> bool:
+        """Put a request up; return whether anybody can have seen it."""
+        ...
+
+    async def withdraw(self, request_id: str) -> None:
+        """Take a request down that doesn't wait any more."""
+        ...
+
+
+class NoBoard:
+    """Requests are put up nowhere."""
+
+    def path(self, request_id: str) -> str | None:
+        return None
+
+    async def publish(self, request_id: str, event: events.Event) -> bool:
+        return False
+
+    async def withdraw(self, request_id: str) -> None:
+        """There is nothing to take down."""
 
 
 @dataclass(slots=True)
@@ -121,7 +151,7 @@ class Runtime:
         by: who looks at what is told, for the record.
         concurrency: how many sessions may be open at once.
         hide: is told the declared secrets of each session.
-        feedback_path: says where a feedback object for a request would be; None for nowhere.
+        board: where requests are put up besides.
     """
 
     def __init__(
@@ -135,7 +165,7 @@ class Runtime:
         by: str,
         concurrency: int,
         hide: Callable[[dict[str, str]], None],
-        feedback_path: Callable[[str], str | None] = lambda _: None,
+        board: RequestBoard | None = None,
     ) -> None:
         self.registry = registry
         self.stream = stream
@@ -145,20 +175,33 @@ class Runtime:
         self._by = by
         self._concurrency = concurrency
         self._hide = hide
-        self._feedback_path = feedback_path
+        self._board = board or NoBoard()
         self._ready: asyncio.Queue[_Care] = asyncio.Queue()
         self._open: dict[str, _Care] = {}
         self._waiting: dict[str, _Care] = {}
         self._elsewhere: dict[str, _Care] = {}
-        self._working = 0
         self._emptied = asyncio.Event()
         self.failed = 0
         """How many jobs ended without an answer."""
 
     @property
     def busy(self) -> bool:
-        """A job is worked on, or waits for its turn."""
-        return self._working > 0 or not self._ready.empty()
+        """A job isn't finished."""
+        return bool(self._open)
+
+    @property
+    def asked(self) -> list[str]:
+        """The ids of the requests that wait."""
+        return [request_id for care in self._open.values() for request_id in care.asked]
+
+    async def waiting_requests(self) -> list[dict[str, Any]]:
+        """Return the requests of its jobs that wait, as they were told."""
+        found = []
+        for view in await self.registry.ledger.requests(self.registry.now(), limit=_MOST):
+            care = self._open.get(view.request.session)
+            if care is not None and view.request.id in care.asked:
+                found.append(question_event(care.job, Question(view), self._board.path).to_dict())
+        return found
 
     async def run(self, sources: Sequence[Source], *, endless: bool = False) -> None:
         """Carry out what isn't finished, and what the sources give.
@@ -198,12 +241,20 @@ class Runtime:
         if taken.new:
             await self._accept(taken.job)
         elif care := self._open.get(job.session_id):
-            care.again = True
+            care.again = care.started
             if self._waiting.pop(job.session_id, None) is not None:
                 self._rest(care)
         elif taken.ended:
             self._begin(_Care(taken.job, resumed=True))
         return taken
+
+    async def find(self, job_id: str) -> Taken | None:
+        """Return what became of the job with this id; None where there is none.
+
+        Raises:
+            StorageError: it can't be read.
+        """
+        return await asyncio.to_thread(self._journal.find, Job(job_id, "", "").session_id)
 
     async def _accept(self, job: Job) -> None:
         told = events.Accepted(job_id=job.id, session_id=job.session_id, query=job.query, workspace=job.workspace)
@@ -241,7 +292,6 @@ class Runtime:
     async def _work(self) -> None:
         while True:
             care = await self._ready.get()
-            self._working += 1
             try:
                 await self._advance(care)
             except HitlError as error:
@@ -250,8 +300,6 @@ class Runtime:
             except Exception as error:
                 log.exception("%s can't go on", care.job.id)
                 await self._put_off(care, Message("Unexpected error ({}).", one_line(repr(error), 200)))
-            finally:
-                self._working -= 1
 
     async def _advance(self, care: _Care) -> None:
         """Open a job's session and let it go as far as it goes by itself."""
@@ -317,6 +365,12 @@ class Runtime:
                 resumed=care.resumed,
             )
             await self.stream.tell(told)
+            if care.resumed:  # what the process before had put up
+                for view in await self.registry.ledger.requests(
+                    self.registry.now(), session=job.session_id, pending=False
+                ):
+                    if view.resolution.outcome is not Outcome.PENDING:
+                        await self._board.withdraw(view.request.id)
         await self._tell_settled(care, snapshot)
         if not any(question.kind is Kind.PLAN for question in snapshot.questions):
             for todo_id, raw in snapshot.raw.items():
@@ -327,7 +381,9 @@ class Runtime:
             return
         for question in snapshot.questions:
             if question.id not in care.asked:
-                published = await self.stream.tell(question_event(job, question, self._feedback_path))
+                asks = question_event(job, question, self._board.path)
+                published = await self.stream.tell(asks)
+                published = await self._board.publish(question.id, asks) or published
                 request, now = question.view.request, self.registry.now()
                 if published:
                     await session.setup.mark_shown([question.id], self._by, CHANNEL)
@@ -340,6 +396,7 @@ class Runtime:
         for request_id in care.asked.keys() - {question.id for question in snapshot.questions}:
             view = await self.registry.ledger.request(request_id, self.registry.now())
             del care.asked[request_id]
+            await self._board.withdraw(request_id)
             if view is not None:
                 await self.stream.tell(decided_event(care.job, view))
 

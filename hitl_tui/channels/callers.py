@@ -20,18 +20,19 @@ class Callers:
     Args:
         approvers: who they are.
         agents: the token of agents, where they need one.
+        variable: what holds it in the environment.
 
     Raises:
         BadInput: that token is too short, or an approver's.
     """
 
-    def __init__(self, approvers: ApproverFile, agents: str = "") -> None:
+    def __init__(self, approvers: ApproverFile, agents: str = "", variable: str = AGENTS_TOKEN) -> None:
         self._approvers, self._agents = approvers, agents
         if agents and len(agents) < _SHORTEST:
-            raise BadInput(Message("{} needs at least {} characters.", AGENTS_TOKEN, _SHORTEST))
+            raise BadInput(Message("{} needs at least {} characters.", variable, _SHORTEST))
         if agents and self.approver(agents) is not None:
             raise BadInput(
-                Message("{} is an approver's token: whoever asks with it could approve their own steps.", AGENTS_TOKEN)
+                Message("{} is an approver's token: whoever asks with it could approve their own steps.", variable)
             )
 
     def approver(self, token: str, account: str = "") -> Identity | None:
