@@ -382,8 +382,8 @@ class Runtime:
         for question in snapshot.questions:
             if question.id not in care.asked:
                 asks = question_event(job, question, self._board.path)
-                published = await self.stream.tell(asks)
-                published = await self._board.publish(question.id, asks) or published
+                put_up = await self._board.publish(question.id, asks)
+                published = await self.stream.tell(asks) or put_up
                 request, now = question.view.request, self.registry.now()
                 if published:
                     await session.setup.mark_shown([question.id], self._by, CHANNEL)
