@@ -189,7 +189,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         asked = _with_nearly(db, asked, nearly, named)
     ranked = _ranked(db, asked, named)
     if not ranked:
-        return ask(db, question, limit) if named else hits
+        return _elsewhere(db, question, limit) if named else hits
     korean, same = has_korean(question), has_korean(question) == has_korean(ranked[0].text)
     # In documents of another language every word may be missing; a name may not.
     names = [
@@ -203,10 +203,18 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
     if bare and any(asked.has_all(window.tokens) for window in ranked):
         likely = _SURE
     if likely < _NEAR:
+        if named:
+            return _elsewhere(db, question, limit)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
-        return ask(db, question, limit) if named else replace(hits, far=tuple(far) if likely >= _FAR else ())
+        return replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = [_quote(asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
+
+
+def _elsewhere(db: sqlite3.Connection, question: str, limit: int) -> SearchHits:
+    """Return what other files say where those that a question names don't answer it: nothing that only comes near."""
+    hits = ask(db, question, limit)
+    return replace(hits, passages=(), weak=False, far=hits.passages[:_MOST_FAR]) if hits.weak else hits
 
 
 def _likely(asked: _Asked, ranked: Sequence[_Window], absent: float) -> float:
