@@ -23,3 +23,16 @@ def test_a_session_without_a_model_imports_nothing_for_one(tmp_path: Path) -> No
     environ["HITL_DATA_DIR"] = str(tmp_path / "data")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_serves_is_loaded_by_nothing_else(tmp_path: Path) -> None:
+    code = (
+        "import sys\nimport hitl_tui.cli.subcommands\nimport hitl_tui.console.app\n"
+        "from hitl_tui.cli import main\nmain(['sessions'])\n"
+        "of = ('hitl_tui.channels', 'starlette', 'uvicorn', 'aiobotocore')\n"
+        "found = [m for m in sys.modules if m.startswith(of)]\n"
+        "sys.exit(str(found) if found else 0)"
+    )
+    environ = {**os.environ, "HITL_DATA_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=False)
+    assert done.returncode == 0, done.stderr

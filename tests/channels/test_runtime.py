@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,30 @@ def test_a_signal_loses_nothing_and_the_next_start_goes_on(place: Place) -> None
             place.decide(served.until("plan_review_request", job_id=name), "approve")
         assert served.ended() == 0
     assert {event["job_id"] for event in served.of("done")} == {"a", "b", "c"}
+
+
+def test_what_a_person_does_with_the_session_open_is_told_too(place: Place) -> None:
+    with serving(place, "--once", QUESTION, "--mode", "step", "--id", "one") as served:
+        served.until("todo_review_request")
+        person = subprocess.Popen(
+            [sys.executable, "-m", "hitl_tui", "--line", "--session", "job-one"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=place.work,
+            env=place.environ,
+        )
+        assert person.stdin is not None
+        try:
+            person.stdin.write("/todo approve\n")
+            person.stdin.flush()
+            served.until("done")  # while they still have it open
+            assert person.poll() is None
+            assert served.ended() == 0
+        finally:
+            person.kill()
+            person.wait()
 
 
 def test_a_folder_of_jobs_is_shared_by_two_runtimes(place: Place, tmp_path: Path) -> None:

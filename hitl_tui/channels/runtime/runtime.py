@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +25,7 @@ from hitl_tui.channels.runtime.session_events import (
     stopped_event,
     todo_event,
 )
-from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, OwnerGone, Refused, StorageError, UnknownName
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
@@ -32,6 +33,7 @@ from hitl_tui.core.requests import Kind, Outcome
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.supervisor.open_session import OpenSession, open_session
+from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -179,7 +181,7 @@ class Runtime:
         self._ready: asyncio.Queue[_Care] = asyncio.Queue()
         self._open: dict[str, _Care] = {}
         self._waiting: dict[str, _Care] = {}
-        self._elsewhere: dict[str, _Care] = {}
+        self._elsewhere: set[asyncio.Task[None]] = set()
         self._emptied = asyncio.Event()
         self.failed = 0
         """How many jobs ended without an answer."""
@@ -214,7 +216,7 @@ class Runtime:
             StorageError: what was taken can't be put on record.
         """
         await self._adopt()
-        async with asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as group, self._leaving():
             taking = [group.create_task(self._take_from(source)) for source in sources]
             keeping = [group.create_task(self._work()) for _ in range(self._concurrency)]
             keeping.append(group.create_task(self._watch()))
@@ -225,6 +227,17 @@ class Runtime:
                 await self._emptied.wait()
             for task in keeping:
                 task.cancel()
+
+    @asynccontextmanager
+    async def _leaving(self) -> AsyncIterator[None]:
+        """Let go of what other processes have open when the context is left."""
+        try:
+            yield
+        finally:
+            for task in self._elsewhere:
+                task.cancel()
+            if self._elsewhere:
+                await asyncio.wait(set(self._elsewhere))
 
     # Jobs ------------------------------------------------------------------------------------------------------
 
@@ -292,14 +305,18 @@ class Runtime:
     async def _work(self) -> None:
         while True:
             care = await self._ready.get()
-            try:
-                await self._advance(care)
-            except HitlError as error:
-                log.info("%s can't go on: %s", care.job.id, error.message, exc_info=error)
-                await self._put_off(care, error.message)
-            except Exception as error:
-                log.exception("%s can't go on", care.job.id)
-                await self._put_off(care, Message("Unexpected error ({}).", one_line(repr(error), 200)))
+            await self._carry(care, self._advance(care))
+
+    async def _carry(self, care: _Care, work: Coroutine[Any, Any, None]) -> None:
+        """Do something for a job; what stops it stops no other one."""
+        try:
+            await work
+        except HitlError as error:
+            log.info("%s can't go on: %s", care.job.id, error.message, exc_info=error)
+            await self._put_off(care, error.message)
+        except Exception as error:
+            log.exception("%s can't go on", care.job.id)
+            await self._put_off(care, Message("Unexpected error ({}).", one_line(repr(error), 200)))
 
     async def _advance(self, care: _Care) -> None:
         """Open a job's session and let it go as far as it goes by itself."""
@@ -316,7 +333,9 @@ class Runtime:
             owned = session.owned
             snapshot = await self._follow(care, session) if owned else session.snapshot
         if not owned:
-            self._elsewhere[job.session_id] = care
+            following = asyncio.create_task(self._carry(care, self._follow_elsewhere(care, setup)))
+            self._elsewhere.add(following)
+            following.add_done_callback(self._elsewhere.discard)
         elif snapshot.concluded and not snapshot.questions:
             await self._end(care, ended_event(job, snapshot))
         elif snapshot.questions:
@@ -348,12 +367,27 @@ class Runtime:
         care.cursor = None
         seen = session.snapshot
         while True:
-            await self._tell(care, session, seen)
+            await self._tell(care, session.setup, seen)
             if seen.at_rest:
                 return seen
             seen = await session.changed(seen)
 
-    async def _tell(self, care: _Care, session: OpenSession, snapshot: Snapshot) -> None:
+    async def _follow_elsewhere(self, care: _Care, setup: SessionSetup) -> None:
+        """Tell what happens in a session that another process has open, such as a console; then go on with it here."""
+        care.cursor = None
+        try:
+            async with SessionFollower.open(setup) as session:
+                seen = session.snapshot
+                while True:
+                    await self._tell(care, setup, seen)
+                    if seen.concluded and not seen.questions:
+                        await self._end(care, ended_event(care.job, seen))
+                        return
+                    seen = await session.changed(seen)
+        except OwnerGone:
+            self._ready.put_nowait(care)
+
+    async def _tell(self, care: _Care, setup: SessionSetup, snapshot: Snapshot) -> None:
         job = care.job
         if not care.started:
             care.started = True
@@ -386,7 +420,7 @@ class Runtime:
                 published = await self.stream.tell(asks) or put_up
                 request, now = question.view.request, self.registry.now()
                 if published:
-                    await session.setup.mark_shown([question.id], self._by, CHANNEL)
+                    await setup.mark_shown([question.id], self._by, CHANNEL)
                 care.asked[question.id] = _Asked(
                     question.kind is Kind.PLAN, request.first_shown or now, request.terms.deadline or None
                 )
@@ -430,7 +464,6 @@ class Runtime:
                     last_second = loop.time()
                     await self.registry.ledger.expire(self.registry.now())
                     await self._remind()
-                    self._look_elsewhere()
                 if loop.time() - last_orphans >= _ORPHANS:
                     last_orphans = loop.time()
                     await self._adopt()
@@ -443,12 +476,6 @@ class Runtime:
         if cursors:
             for session in await self.registry.ledger.news(cursors):
                 self._ready.put_nowait(self._waiting.pop(session))
-
-    def _look_elsewhere(self) -> None:
-        """Take those over that another process had open."""
-        for session in list(self._elsewhere):
-            if not self.registry.data.session(session).is_owned():
-                self._ready.put_nowait(self._elsewhere.pop(session))
 
     async def _remind(self) -> None:
         """Tell of plans that still wait."""
