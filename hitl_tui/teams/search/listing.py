@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import PurePosixPath
 
-from hitl_tui.teams.search.query_terms import Term
+from hitl_tui.teams.search.query_terms import whole_words
 from hitl_tui.teams.search.tokens import normalise, phrase_tokens
 
 _COUNTS = re.compile(r"\b(?:how many|number of|count)\b|몇\s?(?:개|건|곳|군데|편|장)|개수|세어", re.IGNORECASE)
@@ -28,6 +28,7 @@ _OF_FILES = re.compile(
 """It is files that are counted or listed."""
 _ABOUT = re.compile(r"\b(?:about|cover|covers|describe|describes|deal with)\b|관한|대한|다루", re.IGNORECASE)
 _MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer)|언급|나오는|적[힌혀]|담긴|쓰인", re.IGNORECASE)
+_ASKING = (_FILES, _MENTION, _COUNTS, _LISTS)
 _LITERAL = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|[A-Z]+_[A-Z_]+)\b|[\"“`「]([^\"”`」\n]{2,60})[\"”`」]")
 _BEGINS = re.compile(
     r"\b(?:start|begin)(?:s|ing)? with [\"“`']?(?P<en>[^\s\"”`',?]{2,60})|(?P<ko>\S{1,60}?)[\"”`']?(?:으로|로) 시작",
@@ -82,7 +83,7 @@ class Listed:
     files: int
 
 
-def listing_in(db: sqlite3.Connection, question: str, terms: Sequence[Term]) -> Listing | None:
+def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     """Return which files a question wants counted or listed; None for other questions."""
     files = _OF_FILES.search(question)
     if not (_COUNTS.search(question) or _LISTS.search(question)):
@@ -97,11 +98,11 @@ def listing_in(db: sqlite3.Connection, question: str, terms: Sequence[Term]) -> 
     if literal := _LITERAL.search(question):
         word = literal[1] or literal[0]
     elif files and (mention := _MENTION.search(question)):
-        names = [t for t in terms if not _FILES.fullmatch(t.surface) and not _MENTION.match(t.surface)]
+        names = {w: t for w, t in whole_words(question).items() if not any(e.match(w) for e in _ASKING)}
         folder = _folder(db, question, "")
         within = {_letters(part) for part in PurePosixPath(folder).parts}
-        outside = [t for t in names if not any(_letters(t.surface) in part for part in within)]
-        word = max(outside or names, key=lambda term: term.telling).surface if names else ""
+        outside = [name for name in names if not any(_letters(name) in part for part in within)]
+        word = max(outside or names, key=lambda name: names[name], default="")
         if not word:
             return None
         return Listing(folder if outside else "", word=word, about=_ABOUT.fullmatch(mention[0]) is not None)

@@ -174,7 +174,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         named: ids of the files that the question names: only they are searched.
     """
     terms = parse_question(question, lambda word: _sounding(db, word))
-    if (listing := listing_in(db, question, terms)) and ((lines := lines_of(db, listing, named)) or named):
+    if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     asked = _Asked(question, terms, _found(db, terms, named), windows)

@@ -83,6 +83,20 @@ def parse_question(text: str, sounding: Sounding = lambda word: ()) -> tuple[Ter
     return tuple(term for term in telling if term in chosen)
 
 
+def whole_words(text: str) -> dict[str, float]:
+    """Return the words of a question, in one piece without Korean particles and endings, with how much each says."""
+    found = {}
+    for unit in units(normalise(text)):
+        parts = list(language.segments(unit.surface)) if unit.kind is Kind.HANGUL else []
+        while len(parts) > 1 and frequencies.telling(parts[-1], "ko") < _SAYS:
+            parts.pop()
+        word = "".join(parts) or unit.surface
+        unknown = len(word) > 1 and len(parts) == len(word)  # it consists of no words
+        telling = 1.0 if unknown else max((frequencies.telling(part, "ko") for part in parts), default=0.0)
+        found[word] = telling if parts else _word(word, named=unit.start > 0 and word[0].isupper()).telling
+    return found
+
+
 def _terms(text: str, sounding: Sounding) -> Iterator[Term]:
     found = list(units(text))
     for unit in found:
