@@ -64,9 +64,11 @@ class Output:
     def document(self, document: Mapping[str, Any]) -> None:
         """Write one JSON document, and note in `answered` that there is one. Raises as `lines` does."""
         self.answered = True
-        text = json_text(document)
-        kept = self._secrecy.mask_json(document, text)
-        self.lines([text if kept is document else json_text(kept)])
+        self.lines([json_text(self.masked(document))])
+
+    def masked(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a document with the names of secrets instead of their values."""
+        return self._secrecy.mask_json(document, json_text(document))
 
     @contextmanager
     def alone(self, others: Path | None = None) -> Iterator[None]:

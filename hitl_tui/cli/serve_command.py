@@ -72,25 +72,27 @@ async def serve(job: Job) -> int:
         registry.data.check_writable()
         await registry.trust.use_once(root, by=by)
         answers, board = RemoteAnswers(registry), None
+        settings = registry.plan_settings(await registry.trust.of(root))
         if given.feedback:
             from hitl_tui.channels.plan_feedback.store_address import store_at
 
-            interval = registry.plan_settings(await registry.trust.of(root)).poll_interval
-            board = FeedbackBoard(store_at(given.feedback), answers, partial(_say, job), interval)
+            board = FeedbackBoard(store_at(given.feedback), answers, partial(_say, job), settings.poll_interval)
         for said in (*registry.warnings, *folder_problems(root, registry.approvers.current)):
             _say(job, said)
         with JobJournal.open(job.data) as journal:
             runtime = Runtime(
                 registry,
                 journal,
-                EventStream(_writer(job)),
+                EventStream(_writer(job), job.out.masked),
                 root=root,
                 mode=Mode(given.mode) if given.mode else Mode.PLAN,
                 by=by,
                 concurrency=given.concurrency,
+                environ=job.environ,
                 hide=job.log.hide,
                 board=board,
             )
+            answers.outdated = runtime.look_at
             sources = _sources(job, journal, root)
             try:
                 async with asyncio.TaskGroup() as group:

@@ -144,6 +144,41 @@ async def test_a_risky_step_takes_digest_and_approver_and_nothing_less(place: Pl
             assert (place.work / "cleared").exists()
 
 
+async def test_other_rules_ask_anew_and_the_old_question_approves_nothing(place: Place) -> None:
+    place.declare(RISKY.replace("high", "medium"))
+    with listening(place) as (_, address):
+        async with httpx.AsyncClient(base_url=address) as client:
+            events = invoked(client, {"prompt": "clear the records", "mode": "step"})
+            asked = await until(events, "todo_review_request")
+            place.declare(
+                RISKY.replace("high", "medium") + '[[policy]]\nrisk = "medium"\ndecision = "ask"\ndeadline = "1h"\n'
+            )
+            said = {"approved": True, "digest": asked["digest"]}
+            answer = await client.post(f"/requests/{asked['request_id']}", json=said)
+            assert answer.status_code == 409, answer.text
+            again = await until(events, "todo_review_request")
+            assert again["timeout_seconds"] == 3600 and again["request_id"] != asked["request_id"]
+            said = {"approved": True, "digest": again["digest"]}
+            assert (await client.post(f"/requests/{again['request_id']}", json=said)).status_code == 200
+            await until(events, "done")
+            assert (place.work / "cleared").exists()
+
+
+async def test_a_declared_secret_is_told_and_kept_by_its_name(place: Place) -> None:
+    place.declare('[secrets]\nnames = ["API_KEY"]\n')
+    with listening(place, API_KEY="swordfish-1234") as (served, address):
+        async with httpx.AsyncClient(base_url=address) as client:
+            job = {"prompt": "What is the deposit cap for swordfish-1234?", "id": "quiet"}
+            asked = await until(invoked(client, job), "plan_review_request")
+            listed = (await client.get("/requests")).text
+            assert "API_KEY" in json.dumps(served.until("accepted")) and "swordfish" not in json.dumps(asked) + listed
+            again = await anext(invoked(client, job))  # it is known though its secret was replaced
+            assert again["type"] in ("started", "plan_review_request")
+        assert "swordfish" not in json.dumps(served.told)
+    for path in place.data.rglob("*"):
+        assert not path.is_file() or b"swordfish" not in path.read_bytes(), path
+
+
 async def test_pages_and_strangers_stay_outside(place: Place) -> None:
     with listening(place, HITL_SERVE_TOKEN="a-token-of-all-programs") as (_, address):
         async with httpx.AsyncClient(base_url=address) as client:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hitl_tui.channels.runtime.events import Event
+from hitl_tui.core.json_types import JsonObject
 
 Write = Callable[[dict[str, Any]], bool]
 """Writes an event; returns whether anybody can have read it. It may block."""
@@ -19,10 +20,12 @@ class EventStream:
 
     Args:
         write: writes them to the runtime's output.
+        masked: returns a document with the names of secrets instead of their values.
     """
 
-    def __init__(self, write: Write) -> None:
+    def __init__(self, write: Write, masked: Callable[[JsonObject], JsonObject]) -> None:
         self._write = write
+        self.masked = masked
         self._turn = asyncio.Lock()
         self._listeners: dict[str, set[Events]] = {}
 

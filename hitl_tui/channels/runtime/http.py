@@ -157,15 +157,16 @@ class Site:
             await stream.aclose()
             raise Refused(Message("Another process takes care of job {}.", one_line(job.id, 80)), reason="not_allowed")
 
-        async def told() -> AsyncIterator[bytes]:
+        async def lines() -> AsyncIterator[bytes]:
             async for event in stream:
                 if isinstance(event, Event):
-                    yield f"data: {escaped_json(json.dumps(event.to_dict(), ensure_ascii=False))}\n\n".encode()
+                    told = self._runtime.stream.masked(event.to_dict())
+                    yield f"data: {escaped_json(json.dumps(told, ensure_ascii=False))}\n\n".encode()
                 else:
                     yield b": still there\n\n"
 
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", SESSION_HEADER: _plain(job.id)}
-        return StreamingResponse(told(), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(lines(), media_type="text/event-stream", headers=headers)
 
     async def _events(self, job: Job) -> AsyncGenerator[Taken | Event | None]:
         """Yield what became of a job as it was given, then its events, and None where there is nothing to tell."""
@@ -182,7 +183,8 @@ class Site:
                     return
 
     async def _requests(self, _: Request) -> Response:
-        return JSONResponse({"status": "ok", "requests": await self._runtime.waiting_requests()})
+        found: dict[str, Any] = {"status": "ok", "requests": await self._runtime.waiting_requests()}
+        return JSONResponse(self._runtime.stream.masked(found))
 
     async def _answer(self, request: Request) -> Response:
         body = await _body(request)

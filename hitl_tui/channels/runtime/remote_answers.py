@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ OBJECT = "feedback_object"
 _BY_OBJECT = "feedback"
 _KEYS = ("request_id", "approved", "answer", "feedback", "digest", "value", "reviewer", "timestamp")
 _ANONYMOUS = "reviewer"
+_ASKED_ANEW = frozenset({"stale", "superseded", "gone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +91,14 @@ class RemoteAnswers:
 
     Args:
         registry: the sessions.
+
+    Attributes:
+        outdated: is told of a session whose question isn't what it would ask now, so that it asks anew.
     """
 
     def __init__(self, registry: SessionRegistry) -> None:
         self._registry = registry
+        self.outdated: Callable[[str], object] = lambda _: None
 
     async def give(self, answer: Answer, channel: str, who: Identity | None = None) -> CommandResult:
         """Decide a request.
@@ -128,7 +133,12 @@ class RemoteAnswers:
                 acting=lambda: identity,
                 names=(question.id,),
             )
-            result = await answer_request(handler, question, answer.answer, answer.text, answer.reason)
+            try:
+                result = await answer_request(handler, question, answer.answer, answer.text, answer.reason)
+            except Refused as error:
+                if error.reason in _ASKED_ANEW:
+                    self.outdated(view.request.session)
+                raise
         if result.failed:
             raise Refused(result.message, reason=str(result.data.get("reason", "not_allowed")))
         return result

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,12 +30,13 @@ from hitl_tui.core.events import seconds_between
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Outcome
-from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.safe_text import mask, one_line
 from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.policy import standing_rules
 from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_setup import SessionSetup, secrets_of
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,8 @@ CHANNEL = "serve"
 _LOOK = 0.1
 """Seconds between looks at what was written into the ledger."""
 _SECOND = 1.0
+_RULES = 0.5
+"""Seconds that standing rules have to answer what is asked."""
 _ORPHANS = 30.0
 """Seconds between looks for jobs of processes that died."""
 _MOST = 100_000
@@ -152,6 +155,7 @@ class Runtime:
         mode: when people are asked where a job doesn't say it.
         by: who looks at what is told, for the record.
         concurrency: how many sessions may be open at once.
+        environ: where secrets come from.
         hide: is told the declared secrets of each session.
         board: where requests are put up besides.
     """
@@ -166,6 +170,7 @@ class Runtime:
         mode: Mode,
         by: str,
         concurrency: int,
+        environ: Mapping[str, str],
         hide: Callable[[dict[str, str]], None],
         board: RequestBoard | None = None,
     ) -> None:
@@ -176,12 +181,14 @@ class Runtime:
         self._mode = mode
         self._by = by
         self._concurrency = concurrency
+        self._environ = environ
         self._hide = hide
         self._board = board or NoBoard()
         self._ready: asyncio.Queue[_Care] = asyncio.Queue()
         self._open: dict[str, _Care] = {}
         self._waiting: dict[str, _Care] = {}
         self._elsewhere: set[asyncio.Task[None]] = set()
+        self._rules = 0
         self._emptied = asyncio.Event()
         self.failed = 0
         """How many jobs ended without an answer."""
@@ -248,6 +255,8 @@ class Runtime:
             BadInput: another job had this id, or a session that no job began is called like this one's.
             StorageError: it can't be put on record.
         """
+        declared = (await self.registry.trust.of(Path(job.workspace))).config
+        job = replace(job, query=mask(job.query, secrets_of(declared, self._environ)))
         taken = await asyncio.to_thread(self._journal.take, job)
         if (taken.job.query, taken.job.workspace) != (job.query, job.workspace):
             raise BadInput(Message("Another job has the id {}; choose another.", one_line(job.id, 80)))
@@ -368,9 +377,15 @@ class Runtime:
         seen = session.snapshot
         while True:
             await self._tell(care, session.setup, seen)
-            if seen.at_rest:
+            if not seen.at_rest:
+                seen = await session.changed(seen)
+                continue
+            if not (seen.questions and self._rules):
                 return seen
-            seen = await session.changed(seen)
+            try:  # a standing rule may answer what was asked just now
+                seen = await asyncio.wait_for(session.changed(seen), _RULES)
+            except TimeoutError:
+                return seen
 
     async def _follow_elsewhere(self, care: _Care, setup: SessionSetup) -> None:
         """Tell what happens in a session that another process has open, such as a console; then go on with it here."""
@@ -451,11 +466,17 @@ class Runtime:
         delay = min(_PATIENCE, 2.0 ** min(care.tries, 10) / 2)
         asyncio.get_running_loop().call_later(delay, self._ready.put_nowait, care)
 
+    def look_at(self, session: str) -> None:
+        """Open a session that waits: what it would ask now may be something else."""
+        if (care := self._waiting.pop(session, None)) is not None:
+            self._ready.put_nowait(care)
+
     # All that wait ---------------------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
         last_second = last_orphans = loop.time()
+        self._look_at_rules()
         while True:
             await asyncio.sleep(_LOOK)
             try:
@@ -464,6 +485,7 @@ class Runtime:
                     last_second = loop.time()
                     await self.registry.ledger.expire(self.registry.now())
                     await self._remind()
+                    self._look_at_rules()
                 if loop.time() - last_orphans >= _ORPHANS:
                     last_orphans = loop.time()
                     await self._adopt()
@@ -475,7 +497,18 @@ class Runtime:
         cursors = {session: care.cursor for session, care in self._waiting.items() if care.cursor is not None}
         if cursors:
             for session in await self.registry.ledger.news(cursors):
-                self._ready.put_nowait(self._waiting.pop(session))
+                self.look_at(session)
+
+    def _look_at_rules(self) -> None:
+        """Open all that wait where somebody's standing rules are others now: one may allow what they ask."""
+        try:
+            written = (self.registry.data.root / standing_rules.FILE_NAME).stat().st_mtime_ns
+        except OSError:
+            written = 0
+        if written != self._rules:
+            self._rules = written
+            for session in list(self._waiting):
+                self.look_at(session)
 
     async def _remind(self) -> None:
         """Tell of plans that still wait."""
