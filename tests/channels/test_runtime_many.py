@@ -1,0 +1,75 @@
+"""Many runtimes and many requests share one bucket, and no answer is for another request (P3, P5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from runtime_support import Place, Served, Told, serving
+from s3_server import S3Server, s3_server
+
+PREFIX = "deep-insight/feedback/"
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[S3Server]:
+    with s3_server() as running:
+        yield running
+
+
+def carried_out(service: S3Server, root: Path, runtimes: int, jobs: int) -> None:
+    """Let runtimes carry jobs out while somebody answers all of their plans with plain PUTs; every second one is
+    revised first."""
+    key, bucket = service.key(), service.bucket()
+    client, environ = service.client(key), key.environ(service.url)
+
+    def answer(request: Told) -> None:
+        revise = int(request["job_id"].rpartition("-")[2]) % 2 == 0 and request["revision_count"] == 0
+        said = {
+            "approved": not revise,
+            "feedback": "also analyse it" if revise else "",
+            "timestamp": "2026-01-01T00:00:00",
+        }
+        _, _, name = request["feedback_s3_path"].removeprefix("s3://").partition("/")
+        client.put_object(Bucket=bucket, Key=name, Body=json.dumps(said).encode())
+
+    with ExitStack() as stack:
+        served: list[Served] = []
+        for number in range(runtimes):
+            place = Place(root / f"runtime-{number}")
+            places = ("--feedback", f"s3://{bucket}", "--concurrency", "2")
+            served.append(stack.enter_context(serving(place, *places, PLAN_FEEDBACK_POLL_INTERVAL="0.5", **environ)))
+        for number, runtime in enumerate(served):
+            for job in range(jobs):
+                runtime.give({"id": f"r{number}-{job}", "query": f"What is the deposit cap of flat {number}-{job}?"})
+            runtime.no_more()
+        for job in range(jobs):  # those of all runtimes wait at once
+            for number, runtime in enumerate(served):
+                answer(runtime.until("plan_review_request", job_id=f"r{number}-{job}"))
+        for job in range(0, jobs, 2):
+            for number, runtime in enumerate(served):
+                answer(runtime.until("plan_review_request", job_id=f"r{number}-{job}", revision_count=1))
+        for number, runtime in enumerate(served):
+            for job in range(jobs):
+                name = f"r{number}-{job}"
+                assert f"flat {number}-{job}" in runtime.of("accepted", job_id=name)[0]["query"]
+                runtime.until("done", job_id=name)
+                outcomes = [event["outcome"] for event in runtime.of("decided", job_id=name)]
+                assert outcomes == (["rejected", "approved"] if job % 2 == 0 else ["approved"])
+            assert runtime.ended() == 0
+    left = client.list_objects_v2(Bucket=bucket).get("Contents", [])
+    assert [one["Key"] for one in left] == []
+
+
+@pytest.mark.long
+def test_three_runtimes_share_one_bucket(service: S3Server, tmp_path: Path) -> None:
+    carried_out(service, tmp_path, 3, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_ten_runtimes_share_one_bucket_for_200_jobs(service: S3Server, tmp_path: Path) -> None:
+    carried_out(service, tmp_path, 10, 20)
