@@ -81,6 +81,7 @@ class Served:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.told: list[Told] = []
+        self.patience = PATIENCE
         self._news = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -114,7 +115,7 @@ class Served:
 
     def until(self, type: str, number: int = 1, **fits: object) -> Told:
         """Return the event that comes as the so-manieth of a type that fits."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.patience
         with self._news:
             while len(found := self.of(type, **fits)) < number:
                 left = end - time.monotonic()
@@ -127,8 +128,8 @@ class Served:
 
     def ended(self) -> int:
         """Wait until it ends; return its exit code."""
-        code = self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        code = self.process.wait(self.patience)
+        self._reader.join(self.patience)
         return code
 
     def kill(self) -> None:

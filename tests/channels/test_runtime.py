@@ -135,6 +135,24 @@ def test_a_signal_loses_nothing_and_the_next_start_goes_on(place: Place) -> None
     assert {event["job_id"] for event in served.of("done")} == {"a", "b", "c"}
 
 
+def test_a_folder_that_is_gone_for_a_while_ends_no_job(place: Place) -> None:
+    folder = place.work / "flat"
+    folder.mkdir()
+    (folder / "cap.md").write_text("The deposit cap is 5 percent.\n")
+    with serving(place) as served:
+        served.give({"id": "one", "query": QUESTION, "workspace": "flat"})
+        served.until("plan_review_request")
+    folder.rename(place.work / "away")
+    with serving(place) as served:
+        said = served.until("failed")
+        assert not said["final"] and "doesn't exist" in said["error"]
+        (place.work / "away").rename(folder)
+        place.decide(served.until("plan_review_request"), "approve")
+        served.until("done")
+        served.no_more()
+        assert served.ended() == 0
+
+
 def test_what_a_person_does_with_the_session_open_is_told_too(place: Place) -> None:
     with serving(place, "--once", QUESTION, "--mode", "step", "--id", "one") as served:
         served.until("todo_review_request")

@@ -43,6 +43,7 @@ def carried_out(service: S3Server, root: Path, runtimes: int, jobs: int) -> None
             places = ("--feedback", f"s3://{bucket}", "--concurrency", "2")
             served.append(stack.enter_context(serving(place, *places, PLAN_FEEDBACK_POLL_INTERVAL="0.5", **environ)))
         for number, runtime in enumerate(served):
+            runtime.patience *= runtimes  # they share the machine
             for job in range(jobs):
                 runtime.give({"id": f"r{number}-{job}", "query": f"What is the deposit cap of flat {number}-{job}?"})
             runtime.no_more()

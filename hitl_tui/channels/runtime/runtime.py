@@ -25,7 +25,7 @@ from hitl_tui.channels.runtime.session_events import (
     stopped_event,
     todo_event,
 )
-from hitl_tui.core.errors import BadInput, HitlError, OwnerGone, Refused, StorageError, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, OwnerGone, Refused, StorageError
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
@@ -204,12 +204,14 @@ class Runtime:
         return [request_id for care in self._open.values() for request_id in care.asked]
 
     async def waiting_requests(self) -> list[dict[str, Any]]:
-        """Return the requests of its jobs that wait, as they were told."""
-        found = []
+        """Return the requests of its jobs that wait, as they were told; they count as shown."""
+        found: list[dict[str, Any]] = []
         for view in await self.registry.ledger.requests(self.registry.now(), limit=_MOST):
             care = self._open.get(view.request.session)
             if care is not None and view.request.id in care.asked:
                 found.append(question_event(care.job, Question(view), self._board.path).to_dict())
+        shown = [one["request_id"] for one in found]
+        await self.registry.ledger.mark_shown(shown, self._by, CHANNEL, self.registry.now())
         return found
 
     async def run(self, sources: Sequence[Source], *, endless: bool = False) -> None:
@@ -330,11 +332,14 @@ class Runtime:
     async def _advance(self, care: _Care) -> None:
         """Open a job's session and let it go as far as it goes by itself."""
         job, store = care.job, self.registry.store
-        try:
-            setup = await self._setup(job)
-        except (BadInput, Refused) as error:
-            await self._end(care, stopped_event(job, error.message, final=True, begun=False))
-            return
+        if (self.registry.data.sessions / job.session_id).exists():
+            setup = await self.registry.setup(job.session_id)
+        else:
+            try:
+                setup = await self._create(job)
+            except (BadInput, Refused) as error:
+                await self._end(care, stopped_event(job, error.message, final=True, begun=False))
+                return
         self._hide(dict(setup.secrets))
         async with open_session(store, setup, job.query) as session:
             if session.setup.broken:
@@ -360,16 +365,13 @@ class Runtime:
         else:
             self._waiting[care.job.session_id] = care
 
-    async def _setup(self, job: Job) -> SessionSetup:
-        """Return what a job's session is opened with; it is begun where there is none."""
-        try:
-            return await self.registry.setup(job.session_id)
-        except UnknownName:
-            workspace, mode = Path(job.workspace), Mode(job.mode) if job.mode else self._mode
-            settings = self.registry.plan_settings(await self.registry.trust.of(workspace))
-            return await self.registry.create(
-                job.query, workspace, session_id=job.session_id, mode=mode, review=settings.review
-            )
+    async def _create(self, job: Job) -> SessionSetup:
+        """Begin a job's session."""
+        workspace, mode = Path(job.workspace), Mode(job.mode) if job.mode else self._mode
+        settings = self.registry.plan_settings(await self.registry.trust.of(workspace))
+        return await self.registry.create(
+            job.query, workspace, session_id=job.session_id, mode=mode, review=settings.review
+        )
 
     async def _follow(self, care: _Care, session: OpenSession) -> Snapshot:
         """Tell what happens until nothing goes on by itself; return how it stands then."""
