@@ -28,6 +28,7 @@ def session_part(snapshot: Snapshot) -> dict[str, Any]:
         "tally": dict(snapshot.tally) if snapshot.concluded else {},
         "todos": [todo.to_dict() for todo in snapshot.todos],
         "questions": [question.to_dict() for question in snapshot.questions],
+        "plan_review": snapshot.plan_review,
         "response": str(response["text"]) if response is not None else None,
         "response_details": {k: v for k, v in response.items() if k != "text"} if response is not None else None,
     }

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.json_types import Json, Stored
+from hitl_tui.core.json_types import Json, PlanReviewed, Stored
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import plain_name
 from hitl_tui.core.policy import Terms
-from hitl_tui.core.requests import needs_verified
+from hitl_tui.core.requests import Verdict, needs_verified
 
 MAX_PLAN_REVISIONS = 10
 """How often a plan is revised unless a session says otherwise."""
@@ -83,3 +84,21 @@ class EndedBy(StrEnum):
     TIMEOUT = "timeout"
     LIMIT = "limit"
     RULE = "rule"
+
+
+def ended_message(reviewed: PlanReviewed) -> str:
+    """Return who or what ended the review of a plan, in a sentence; empty while it goes on."""
+    ended, approved = reviewed.get("ended_by", ""), reviewed.get("verdict") == Verdict.APPROVE
+    by, most = plain_name(str(reviewed.get("by", ""))), reviewed.get("max_revisions", 0)
+    if ended == EndedBy.LIMIT:
+        return Message("The limit of revisions ({}) let the plan begin, not a person; each risky step asks.", most)
+    if ended == EndedBy.RULE:
+        return Message("A rule of hitl.toml let the plan begin, not a person: {}.", by)
+    if ended == EndedBy.TIMEOUT and approved:
+        return Message("Nobody answered in time, so the plan begins; each risky step asks.")
+    if ended == EndedBy.TIMEOUT:
+        return Message("Nobody answered in time, so the plan is rejected.")
+    if ended == EndedBy.PERSON:
+        who = f"{by} ({reviewed['channel']})" if reviewed.get("channel") else by
+        return Message("{} approved the plan.", who) if approved else Message("{} rejected the plan.", who)
+    return ""

@@ -22,6 +22,7 @@ from hitl_tui.core.json_text import storable
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Proposal
+from hitl_tui.core.plan_review import EndedBy, ended_message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
@@ -251,10 +252,14 @@ class Session(SessionView):
         events = [event_of(p) for p in posted]
         state = await self._supervisor.resume(self.id, self._interrupt, events)
         before = self._board()
+        reviewed = before.control.reviewed
         self._questions.mark_delivered(str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED)
         seen = {r["event"] for r in control.refused}
         ordered = {e.id for e in events if e.by not in _OF_THE_PROGRAM}
         self._take(state)
+        ended = self._board().control.reviewed
+        if ended and not reviewed and ended.get("ended_by") != EndedBy.PERSON:
+            self.activity.write("", "note", ended_message(ended))
         self._end_orphans(before, events)
         if any(e.kind in _RUN_ENDS and _may_change(before, e) for e in events):
             self._questions.outdate()

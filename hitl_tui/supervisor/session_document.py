@@ -40,6 +40,8 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             RESTORED: "{who} went back to an earlier checkpoint",
             "late": "nobody decided in time, so: {verdict}",
             "mode": "let run by mode {name} (nobody was asked)",
+            "plan-limit": "begun by the limit of revisions (no person approved it)",
+            "plan-policy": "begun by a rule of hitl.toml (nobody was asked): {name}",
             "policy": "let run by policy rule {name} of hitl.toml (nobody was asked)",
             BY_RULE: "let run by standing {name} (nobody was asked)",
             "at": " at {at}",
@@ -69,6 +71,8 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "late-skip": "건너뜀",
             "late-stop": "중지함",
             "mode": "묻지 않고 모드 {name}에 따라 실행함",
+            "plan-limit": "수정 횟수 한도에 이르러 시작함(승인한 사람 없음)",
+            "plan-policy": "묻지 않고 hitl.toml 규칙에 따라 시작함: {name}",
             "policy": "묻지 않고 hitl.toml 정책 규칙 {name}에 따라 실행함",
             BY_RULE: "묻지 않고 항상 허용 규칙에 따라 실행함({name})",
             "at": ", {at}",
@@ -151,6 +155,8 @@ def _what(said: LoggedDecision, words: Mapping[str, str]) -> str:
         return words["mode" if mode else "policy"].format(name=said.by.rpartition(" ")[2])
     if said.channel == BY_RULE:
         return words[BY_RULE].format(name=said.by)
+    if said.asked == Kind.PLAN and said.channel in ("limit", "policy"):
+        return words[f"plan-{said.channel}"].format(name=said.by)
     if said.channel == "deadline":
         return words["late"].format(verdict=words.get(f"late-{said.verdict}", said.verdict))
     who = plain_name(said.by) + (f" ({said.channel})" if said.channel and said.channel != said.by else "")

@@ -12,10 +12,11 @@ from typing import Required, TypedDict, cast
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
 from hitl_tui.core.json_text import in_order
-from hitl_tui.core.json_types import Json, JsonObject, ProposalState, Refusal, Subject, TodoState
+from hitl_tui.core.json_types import Json, JsonObject, PlanReviewed, ProposalState, Refusal, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.plan_index import PlanFollower
+from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict, name_of
 from hitl_tui.core.tally import tally
@@ -321,6 +322,9 @@ class Snapshot:
         owned: this process owns the session.
         busy: something is on its way (events not applied, previews running).
         highest: the highest TODO number ever used.
+        revision: how often the plan was revised.
+        review: how it is reviewed.
+        reviewed: who or what ended that; empty while it goes on, and where the mode asks for none.
         lineage: part of the ids of its requests.
         problem: why nothing may begin now, one sentence; empty when it may.
         follower: of the plan; snapshots that follow each other share it.
@@ -345,6 +349,9 @@ class Snapshot:
     owned: bool = True
     busy: bool = False
     highest: int = 0
+    revision: int = 0
+    review: ReviewOptions = UNSAID
+    reviewed: PlanReviewed = field(default_factory=lambda: PlanReviewed())
     lineage: str = ""
     problem: str = ""
     follower: PlanFollower = field(default_factory=PlanFollower, compare=False, repr=False)
@@ -405,6 +412,12 @@ class Snapshot:
         """Return what is asked about a TODO, None when nothing is."""
         return next((q for q in self.questions if q.todo_id == todo_id and todo_id), None)
 
+    @property
+    def plan_review(self) -> dict[str, Json]:
+        """How the review of the plan stands, as JSON; `ended_by` is null while it goes on."""
+        options = {"revisions": self.revision, "ended_by": None, **self.review.to_dict()}
+        return {**options, **cast("dict[str, Json]", dict(self.reviewed))}
+
     def to_dict(self) -> dict[str, object]:
         """Return the session for scripts: stable keys, JSON values."""
         return {
@@ -421,4 +434,5 @@ class Snapshot:
             "todos": [t.to_dict() for t in self.todos],
             "summary": self.summary,
             "questions": [q.to_dict() for q in self.questions],
+            "plan_review": self.plan_review,
         }

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from hitl_tui.core.interrupts.recognition import recognise
-from hitl_tui.core.json_types import Json
+from hitl_tui.core.json_types import Json, PlanReviewed
+from hitl_tui.core.plan_review import EndedBy
 from hitl_tui.core.requests import Request
 from hitl_tui.ledger.records import Posted
 from hitl_tui.threads.thread_model import CheckpointInfo, Waiting
@@ -35,6 +36,7 @@ class CheckpointCause:
         asked: what asks since; ids of TODOs, `plan`, ids of proposals.
         inside: of those TODOs, what their teams ask from inside, one line each, by id.
         planned: the plan was made.
+        unasked: what let the plan begin without a person, as `core.json_types.PlanReviewed`; empty for nothing.
         restored: number of the checkpoint that it is a copy of; 0 when it is none.
         elsewhere: what led there is on record in the session that this one was forked from.
         outcome: how the session ended; empty where it goes on.
@@ -46,6 +48,7 @@ class CheckpointCause:
     asked: tuple[str, ...] = ()
     inside: Mapping[str, str] = field(default_factory=dict)
     planned: bool = False
+    unasked: PlanReviewed = field(default_factory=lambda: PlanReviewed())
     restored: int = 0
     elsewhere: bool = False
     outcome: str = ""
@@ -53,7 +56,7 @@ class CheckpointCause:
     @property
     def quiet(self) -> bool:
         """Only the engine went on: nothing happened that an operator would tell."""
-        happened = self.events or self.refused or self.asked or self.outcome
+        happened = self.events or self.refused or self.asked or self.outcome or self.unasked
         return not (happened or self.planned or self.restored or self.elsewhere)
 
     def to_dict(self) -> dict[str, Json]:
@@ -64,6 +67,7 @@ class CheckpointCause:
             "asked": list(self.asked),
             "inside": dict(self.inside),
             "planned": self.planned,
+            "unasked": cast("dict[str, Json]", dict(self.unasked)) or None,
             "restored_from": self.restored or None,
             "outcome": self.outcome or None,
             "elsewhere": self.elsewhere,
@@ -80,6 +84,7 @@ class CheckpointCause:
             asked=tuple(data["asked"]),
             inside=dict(data.get("inside") or {}),
             planned=bool(data["planned"]),
+            unasked=cast(PlanReviewed, data.get("unasked") or {}),
             restored=int(data["restored_from"] or 0),
             outcome=str(data["outcome"] or ""),
             elsewhere=bool(data["elsewhere"]),
@@ -91,6 +96,10 @@ async def copied_from(past: ThreadReader, info: CheckpointInfo) -> CheckpointInf
     after = await past.newer(1, info.parent_id)
     beside = [c for c in after if c.parent_id == info.parent_id and c.checkpoint_id != info.checkpoint_id]
     return beside[0] if beside else await past.info(info.parent_id)
+
+
+def _is_unasked(reviewed: PlanReviewed) -> bool:
+    return reviewed.get("ended_by") in (EndedBy.LIMIT, EndedBy.RULE)
 
 
 def event_data(posted: Posted) -> Mapping[str, Any]:
@@ -163,6 +172,7 @@ class CheckpointCauses:
             asked=tuple(dict.fromkeys([*inside, *asked])),
             inside=inside,
             planned=info.node == "plan_review" and before.node == "planning",
+            unasked=info.reviewed if _is_unasked(info.reviewed) and not before.reviewed else {},
             elsewhere=info.cursor > before.cursor and not came,
             outcome=info.outcome if not before.outcome else "",
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from hitl_tui.core.errors import StorageError, UnknownName
-from hitl_tui.core.json_types import GraphState
+from hitl_tui.core.json_types import GraphState, PlanReviewed
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.tally import read_tally
@@ -213,6 +213,7 @@ class SessionHistory:
             cursor=int(control.get("cursor", 0)),
             tally=_tally(values, control),
             refused=tuple(str(r["event"]) for r in control.get("refused") or ()),
+            reviewed=cast(PlanReviewed, control.get("reviewed") or {}),
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hitl_tui.core.json_types import GraphState, Json, JsonObject
+from hitl_tui.core.json_types import GraphState, Json, JsonObject, PlanReviewed
 from hitl_tui.core.messages import Message
 
 _UUID6 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -250,6 +250,7 @@ class CheckpointInfo:
         cursor: number of the last inbox event that is in it.
         tally: how the TODOs had ended, counted (`core.tally`), once there is a response; empty before.
         refused: ids of the last events that had no effect.
+        reviewed: who or what had ended the review of the plan; empty before.
     """
 
     checkpoint_id: str
@@ -266,6 +267,7 @@ class CheckpointInfo:
     cursor: int = 0
     tally: Mapping[str, int] = field(default_factory=dict, hash=False)
     refused: tuple[str, ...] = ()
+    reviewed: PlanReviewed = field(default_factory=lambda: PlanReviewed(), hash=False)
 
     def to_dict(self) -> dict[str, Json]:
         return {

@@ -19,6 +19,7 @@ from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data, inne
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
+from hitl_tui.wording.plan_revision_rows import ended_words
 from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, text_row
 from hitl_tui.wording.status_words import (
     PlanLines,
@@ -518,6 +519,8 @@ def cause_forms(cause: CheckpointCause) -> list[tuple[str, ...]]:
     parts += [_event_forms(e, cause.answered.get(str(e.event.get("request_id", "")))) for e in in_order]
     if cause.planned:
         parts.append((_("planned"),))
+    if cause.unasked:
+        parts.append((_safe(ended_words(cause.unasked)),))
     proposed = any(_kind(e) == "proposed" for e in cause.events)
     inside = {name: said for name, said in cause.inside.items() if said}
     parts += [_inner_forms(name, said) for name, said in inside.items()]

@@ -15,6 +15,7 @@ from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.evidence_rows import evidence_rows
 from hitl_tui.wording.interrupt_rows import again_rows, answer_rows, inner_rows, who_asks
+from hitl_tui.wording.plan_revision_rows import revision_rows, revision_words
 from hitl_tui.wording.rows import Row, StyledText, assembled, in_line, labelled, quoted_row, styled, text_row
 from hitl_tui.wording.status_words import command_title, command_words, number_of, risk_words
 from hitl_tui.wording.subject_rows import (
@@ -110,6 +111,7 @@ def heading(
         (_(priority) if priority else "", ""),
         (_("after {steps}").format(steps=after) if after else "", ""),
         (left, "bold $text-warning"),
+        (revision_words(about), ""),
         (quorum_words(question) if request.terms.quorum > 1 else "", "bold $text-warning"),
     ]
     found, short = _joined(parts), (risk_words(risk).partition(":")[0], dangerous)
@@ -308,6 +310,7 @@ def _of_other(question: Question) -> Iterable[Row]:
     """A plan, a change of it, an effect in doubt, or what is asked from inside a step."""
     subject, shown = question.subject, question.view.request.about.get("steps") or {}
     if question.kind is Kind.PLAN:
+        yield from revision_rows(question.view.request.about.get("difference") or {})
         yield from step_rows(subject.get("steps") or (), shown)
     elif question.kind is Kind.PROPOSAL:
         proposal = subject["proposal"]

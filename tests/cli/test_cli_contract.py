@@ -25,6 +25,7 @@ SESSION_KEYS = {
     "questions",
     "response",
     "response_details",
+    "plan_review",
 }
 QUESTION_KEYS = {
     "id",

@@ -12,7 +12,11 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import Strategy
 from hitl_tui.core.todos import Priority
 
-NOT_YET = {"Skip the listing. Back up after cleaning the logs."}
+NOT_YET = {
+    "Skip the listing. Back up after cleaning the logs.",
+    "맨 처음에 list-files를 실행하고 시작하자",
+    "송파구 것으로 바꿔서 찾아줘",
+}
 """Sentences whose plan isn't the one that is meant."""
 
 

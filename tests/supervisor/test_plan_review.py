@@ -12,7 +12,9 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan_review import ReviewOptions
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind
+from hitl_tui.ledger.approval_log import logged_decisions
 from hitl_tui.supervisor.storage import SessionInfo
+from hitl_tui.wording.question_rows import heading, whole
 
 RISKY = Policy([Rule(Ruling.ALLOW, risk="high")])
 
@@ -169,3 +171,76 @@ def test_a_session_of_before_has_the_usual_options() -> None:
 def test_options_that_cant_be_used_are_refused_in_a_sentence(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=r"\."):
         ReviewOptions(**wrong)
+
+
+async def test_who_or_what_ended_it_is_in_the_stream_the_history_and_the_json(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    place.mode, place.review = Mode.PLAN, ReviewOptions(max_revisions=1)
+    async with place.open() as op:
+        assert op.now.plan_review == {
+            "revisions": 0,
+            "ended_by": None,
+            "deadline": 0.0,
+            "on_deadline": "reject",
+            "max_revisions": 1,
+        }
+        await op.rest()
+        await op.say("/plan reject first remark")
+        seen = await op.until(lambda s: s.status == "finished")
+        assert (seen.plan_review["ended_by"], seen.plan_review["revisions"]) == ("limit", 1)
+        said = "The limit of revisions (1) let the plan begin, not a person; each risky step asks."
+        assert said in [line.text for line in op.session.activity.lines]
+        listed = await op.say("/checkpoint list")
+        causes = [row["happened"] for row in listed["checkpoints"] if row.get("happened")]
+        assert [cause["unasked"]["ended_by"] for cause in causes if cause["unasked"]] == ["limit"]
+        decided = await logged_decisions(op.session.setup.ledger, "s1")
+        assert [(d.asked, d.verdict, d.channel) for d in decided if d.asked == "plan"] == [
+            ("plan", "reject", "test"),
+            ("plan", "approve", "limit"),
+        ]
+
+
+async def test_a_revision_says_how_it_differs_and_what_wasnt_worked_in(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        (first,) = (await op.rest()).questions
+        assert "difference" not in first.view.request.about
+        await op.say("/plan reject first remark")
+        (second,) = (await op.rest()).questions
+        difference = second.view.request.about["difference"]
+        assert [s["id"] for s in difference["added"]] == ["todo_002"] and difference["kept"] == 1
+        rows = "\n".join(f"{row.label} {row.text.plain}" for row in whole(second, exact=False))
+        assert "feedback first remark" in rows and "+ 002 heed first remark  (added)" in rows
+        assert "revision 1 of at most 10" in heading(second, "", None).plain
+        await op.handler.handle_command("/plan reject what?")
+        (third,) = (await op.rest()).questions
+        rows = "\n".join(f"{row.label} {row.text.plain}" for row in whole(third, exact=False))
+        assert "'what?' can't be worked in. This asks for nothing that is known." in rows
+        assert "No step differs from the plan before." in rows
+        assert len({first.id, second.id, third.id}) == 3
+        await op.say("/plan approve")
+        assert (await op.rest()).plan_review["ended_by"] == "person"
+
+
+async def test_a_deadline_that_passed_while_nothing_ran_is_carried_out_once(tmp_path: Path) -> None:
+    """The ledger settles it; whatever process finds that next carries it out, and says it once (D12)."""
+    place = Place(tmp_path, step("low", "a"))
+    place.mode, place.review = Mode.PLAN, ReviewOptions(300, "approve")
+    async with place.open() as op:
+        (question,) = (await op.rest()).questions
+        await op.session.setup.mark_shown([question.id], "runtime", "events")
+    place.clock.forward(301)
+    async with place.ledger() as ledger:  # settled, and its process killed before the session heard of it
+        assert await ledger.expire(place.clock(), "s1") == [question.id]
+        assert await ledger.expire(place.clock(), "s1") == []
+    for _ in range(2):
+        async with place.open() as op:
+            await op.until(lambda s: s.status == "finished")
+            decided = await logged_decisions(op.session.setup.ledger, "s1")
+            assert [(d.asked, d.verdict, d.channel) for d in decided if d.asked == "plan"] == [
+                ("plan", "approve", "deadline")
+            ]
+            result = await op.handler.handle_command("/plan reject too late")
+            assert result.failed
+    assert place.world.done() == {"todo_001": 1}

@@ -15,7 +15,6 @@ from hitl_tui.planning.rule_planner.continuation import changed_inputs
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_revision import HELP, revise_text, steps_named, words_of
 from hitl_tui.planning.rule_planner.query_reader import cut, shown, terms_of
-from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import Scene
 from hitl_tui.planning.rule_planner.step_order import StepOrder
 from hitl_tui.planning.rule_planner.values import blanked
@@ -79,8 +78,14 @@ def _worked_in(scene: Scene, converter: ExecutionPlanConverter, taken: Sequence[
         return Reworked(tuple(carried_out([changed], scene.todos, converter)))
     named = [todo.id for edit in edits if edit.operation in _PLACED for todo in _of_plan(edit, scene)]
     if rules.revise.reverse.search(sentence):
+        left = [edit for edit in edits if edit.operation in (Operation.REMOVE, Operation.SKIP)]
+        if left:
+            text = rules.revise.reverse.sub(" ", scene.text)
+            todos, _ = _changed(replace(scene, text=text), left, converter, taken)
+            scene = replace(scene, todos=todos)
+        kept = [todo.id for edit in edits if edit not in left for todo in _of_plan(edit, scene)]
         everything = [todo.id for todo in scene.todos]
-        return _ordered(scene, lambda order: order.reverse(named if len(named) > 1 else everything))
+        return _ordered(scene, lambda order: order.reverse(kept if len(kept) > 1 else everything))
     row = _row(edits, scene)
     if row:
         return _ordered(scene, lambda order: order.row(row))
@@ -192,7 +197,7 @@ def _place(order: StepOrder, scene: Scene, edits: Sequence[Edit], placed: Sequen
                 if edit.operation is Operation.BEFORE:
                     order.before(todo_id, anchor)
                 else:
-                    order.after(todo_id, anchor)
+                    order.after(todo_id, anchor, close=bool(scene.rules.revise.close.search(scene.text)))
     if level and not any(_anchors(edit, scene) for edit in relations if edit.operation is not Operation.INSTEAD):
         for todo_id in reversed(placed) if level == "first" else placed:
             (order.first if level == "first" else order.last)(todo_id)
@@ -208,6 +213,4 @@ def _ordered(scene: Scene, change: Callable[[StepOrder], None]) -> Reworked:
 
 
 def _order_of(scene: Scene) -> StepOrder:
-    readers = {todo.id for need in (Need.COMPUTE, Need.WRITE) for todo in scene.of(need)}
-    readers |= {todo.id for todo in scene.todos if (facts := scene.facts_of(todo)) is not None and facts.reads_results}
-    return StepOrder(scene.todos, readers)
+    return StepOrder(scene.todos, scene.readers)

@@ -208,7 +208,9 @@ class _Revision:
 
     def _keep_only(self, named: Sequence[SupervisorTodo]) -> None:
         """Remove what never started, is not named, and is needed by nothing that is."""
-        if kept := ancestors([t.id for t in named], self.scene.todos):
+        readers = self.scene.readers  # what a step only waits for isn't needed for it
+        needs = [t if t.id in readers else replace(t, dependencies=()) for t in self.scene.todos]
+        if kept := ancestors([t.id for t in named], needs):
             idle = [t.id for t in self.scene.todos if t.status in IDLE and not t.attempt]
             self.removed += [todo_id for todo_id in idle if todo_id not in kept and todo_id not in self._gone]
 
@@ -251,6 +253,8 @@ class _Revision:
             PlanError: its agent is disabled.
         """
         there = self._named([step])
+        if need is Need.FIND and there and edit.operation is Operation.ASK and not edit.subject and not edit.again:
+            raise BadInput(Message("{} already plans this {}.", step_name(there[0].id), _NAMES[need]))
         said_before = any(kind is need for kind, _ in self.added) and not edit.subject and not edit.again
         if any(t.id in self.priorities for t in there) or (there and edit.operation is Operation.ONLY):
             return

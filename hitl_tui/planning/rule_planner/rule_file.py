@@ -141,6 +141,7 @@ class ReviseRules:
     polite: Expression
     measured: Expression
     joint: Expression
+    close: Expression
     sequence: Expression
     reverse: Expression
     rest: Expression

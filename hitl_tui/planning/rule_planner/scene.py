@@ -53,6 +53,13 @@ class Scene:
         return [t for t in self.todos if name in (t.arguments.get("command"), t.agent_name)]
 
     @property
+    def readers(self) -> set[str]:
+        """Ids of the steps that work from what those before them find; others only wait for those."""
+        found = {todo.id for need in (Need.COMPUTE, Need.WRITE) for todo in self.of(need)}
+        called = ((todo.id, self.facts_of(todo)) for todo in self.todos)
+        return found | {todo_id for todo_id, facts in called if facts is not None and facts.reads_results}
+
+    @property
     def step_ids(self) -> list[str]:
         """The ids that its steps have in the plan."""
         return [str(todo.metadata.get("step", "")) for todo in self.todos]

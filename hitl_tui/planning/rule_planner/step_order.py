@@ -19,7 +19,7 @@ class StepOrder:
 
     Args:
         todos: the plan, of which nothing has begun.
-        readers: ids of the steps that work from what those before them find; others only wait for them.
+        readers: see `Scene.readers`.
     """
 
     def __init__(self, todos: Sequence[SupervisorTodo], readers: Collection[str]) -> None:
@@ -54,13 +54,17 @@ class StepOrder:
         self._after[anchor] = (*_but(waits, (moved,)), moved)
         self._place(moved, self._order.index(anchor), anchor)
 
-    def after(self, moved: str, anchor: str) -> None:
+    def after(self, moved: str, anchor: str, *, close: bool = False) -> None:
         """Let a step come right after another; what only waited for that other waits for it.
+
+        Args:
+            moved, anchor: ids of the steps.
+            close: nothing comes between them, even where it comes after that other already.
 
         Raises:
             BadInput: that works from what it finds, or others between them do.
         """
-        if anchor in self._before(moved):
+        if anchor in (self._after[moved] if close else self._before(moved)):
             return
         self._take_out(moved)
         if moved in self._after[anchor]:
