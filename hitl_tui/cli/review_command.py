@@ -8,13 +8,15 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from prompt_toolkit.history import InMemoryHistory
 
+from hitl_tui.channels.callers import APPROVER_TOKEN
 from hitl_tui.channels.plan_feedback.feedback import LARGEST, Feedback, Problem
 from hitl_tui.channels.plan_feedback.review_feed import EventFile, EventSource, PublishedRequests, Reviews
-from hitl_tui.channels.plan_feedback.store import FeedbackStore
+from hitl_tui.channels.plan_feedback.runtime_client import SCHEMES, RuntimeClient
+from hitl_tui.channels.plan_feedback.store import Fate
 from hitl_tui.channels.plan_feedback.store_address import SCHEME, store_at
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import claimed
@@ -30,6 +32,7 @@ from hitl_tui.wording.review_rows import review_heading, review_rows
 from hitl_tui.wording.text_lines import Whole, is_terminal, layout, shown, terminal_width, wrapped
 
 SENT, WAITS = 0, 3
+RUNTIME_TOKEN = "HITL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 _LOOK = 0.5
 """Seconds between looks for what became of an answer."""
 _AGAIN = 5.0
@@ -62,6 +65,18 @@ async def review(job: Job) -> int:
         return await reviewer.converse()
 
 
+class _AnswerPlace(Protocol):
+    """Where answers go; see `FeedbackStore`."""
+
+    def path(self, request_id: str) -> str: ...
+
+    async def put_new(self, request_id: str, feedback: Feedback) -> str: ...
+
+    async def fate(self, request_id: str, fingerprint: str) -> Fate: ...
+
+    async def close(self) -> None: ...
+
+
 class _Reviewer:
     """One run of the command; use `open`.
 
@@ -69,13 +84,14 @@ class _Reviewer:
         job: the run.
         source: where requests come from.
         store: where answers go; None for where each request says.
+        verified: answers carry an approver's token.
     """
 
-    def __init__(self, job: Job, source: EventSource, store: FeedbackStore | None) -> None:
-        self._job, self._source = job, source
+    def __init__(self, job: Job, source: EventSource, store: _AnswerPlace | None, *, verified: bool) -> None:
+        self._job, self._source, self._verified = job, source, verified
         self._store = store
         self._reviews = Reviews()
-        self._stores: dict[str, FeedbackStore] = {}
+        self._stores: dict[str, _AnswerPlace] = {}
         self._by = claimed(job.arguments.by, job.environ) or account_name()
 
     @classmethod
@@ -83,19 +99,30 @@ class _Reviewer:
     async def open(cls, job: Job) -> AsyncIterator[_Reviewer]:
         """Open what the command line names."""
         given = job.arguments
-        place, store = given.source, store_at(given.to) if given.to else None
+        place = given.source
+        store: _AnswerPlace | None = store_at(given.to) if given.to else None
         opened = [store] if store is not None else []
         source: EventSource
+        verified = False
         if not place and (sys.stdin is None or is_terminal(sys.stdin)):
             raise BadInput(
                 Message(
-                    "--from names where requests come from: a file of events, a folder of feedback, or s3://BUCKET."
+                    "--from names where requests come from: http://HOST:PORT, a file of events, a folder of feedback, "
+                    "or s3://BUCKET."
                 )
             )
         if not place or place == "-":
             if sys.stdin is None:
                 raise BadInput(Message("There is no standard input to read events from."))
             source = EventFile(None, sys.stdin.fileno())
+        elif place.startswith(SCHEMES):
+            names = (APPROVER_TOKEN, RUNTIME_TOKEN)
+            token = next((found for name in names if (found := job.environ.get(name, "").strip())), "")
+            job.log.hide({name: job.environ.get(name, "") for name in names})
+            runtime = RuntimeClient(place, token)
+            verified = store is None and bool(job.environ.get(APPROVER_TOKEN, "").strip())
+            source, store = PublishedRequests(runtime), store or runtime
+            opened.append(runtime)
         elif place.startswith(SCHEME) or given_path(place).is_dir():
             published = store_at(place)
             source, store = PublishedRequests(published), store or published
@@ -104,7 +131,7 @@ class _Reviewer:
             raise BadInput(Message("Requests can't be read from {}.", repr(one_line(place, 100))))
         else:
             source = EventFile(given_path(place).absolute())
-        reviewer = cls(job, source, store)
+        reviewer = cls(job, source, store, verified=verified)
         try:
             yield reviewer
         finally:
@@ -229,7 +256,7 @@ class _Reviewer:
         Returns None when the reviewer leaves.
         """
         self._show(request)
-        if not request.takes_feedback:
+        if not (request.takes_feedback or self._verified):
             self._say(_not_by_feedback(request))
             return ""
         while True:
@@ -287,14 +314,14 @@ class _Reviewer:
             BadInput: it is too long.
             Refused: feedback can't decide this.
         """
-        if not request.takes_feedback:
+        if not (request.takes_feedback or self._verified):
             raise Refused(_not_by_feedback(request), reason="not_allowed")
         feedback = Feedback(approved, text, datetime.now(UTC), request.digest, self._by)
         if len(feedback.to_bytes(request.request_id)) > LARGEST:
             raise BadInput(Message("Feedback has at most {} bytes.", LARGEST))
         return feedback
 
-    async def _send(self, request: ReviewRequest, feedback: Feedback) -> tuple[FeedbackStore, Message]:
+    async def _send(self, request: ReviewRequest, feedback: Feedback) -> tuple[_AnswerPlace, Message]:
         """Put an answer and wait a little for what becomes of it; return where, and a sentence about that.
 
         Raises:
@@ -312,6 +339,8 @@ class _Reviewer:
             if isinstance(fate, Problem):
                 raise Refused(Message("The runtime didn't take it: {}", fate.reason), reason="not_allowed")
             if fate == "taken":
+                if request.quorum > 1:
+                    return store, Message("Your vote is on record; {} have to approve.", request.quorum)
                 if feedback.approved:
                     return store, Message("Approved.")
                 if request.kind == PLAN:
@@ -322,7 +351,7 @@ class _Reviewer:
                 return store, Message("Sent to {}. The runtime hasn't taken it yet.", where)
             await asyncio.sleep(_LOOK)
 
-    def _store_for(self, request: ReviewRequest) -> FeedbackStore:
+    def _store_for(self, request: ReviewRequest) -> _AnswerPlace:
         if self._store is not None:
             return self._store
         address = self._reviews.address(request)
@@ -345,8 +374,9 @@ class _Reviewer:
 
 
 def _document(request: ReviewRequest) -> dict[str, Any]:
-    changes = [{"how": change.how, "step": change.step.id, "title": change.step.title} for change in request.changes()]
-    return {"event": dict(request.event), "changes": changes}
+    changes = request.changes() or ()
+    told = [{"how": change.how, "step": change.step.id, "title": change.step.title} for change in changes]
+    return {"event": dict(request.event), "changes": told}
 
 
 def _not_by_feedback(request: ReviewRequest) -> Message:

@@ -322,7 +322,7 @@ _ROWS = (
         "review",
         "review_command:review",
         "[REQUEST]",
-        "review plans and steps of a runtime elsewhere, through its events, a folder or S3",
+        "review plans and steps of a runtime elsewhere, over HTTP, through its events, a folder or S3",
         "[REQUEST] [--from SOURCE] [--to PLACE] [--approve | --feedback TEXT] [--wait SECONDS]\n"
         "                       [--data DIR] [--as NAME] [--json]",
         "Show the plans and steps that a runtime elsewhere asks about, and send your answer as a feedback\n"
@@ -335,8 +335,8 @@ _ROWS = (
                 metavar="SOURCE",
                 default="",
                 dest="source",
-                help="a file of the runtime's events, - for standard input, or where its feedback is: a folder, or "
-                "s3://BUCKET[/PREFIX]",
+                help="the runtime's http://HOST:PORT, a file of its events, - for standard input, or where its "
+                "feedback is: a folder, or s3://BUCKET[/PREFIX]",
             ),
             option(
                 "--to",
@@ -351,7 +351,10 @@ _ROWS = (
         'with --json:\n  {"status": "ok", "message", "requests": [{"event", "changes": [{"how", "step", "title"}]}]}\n'
         'of an answer:\n  {"status": "sent", "message", "request_id", "path", "request"}\n\n'
         "exit codes:\n  0 nothing waits, or the answer was sent   3 something waits   1 failed\n"
-        "  2 bad input, or somebody else was first",
+        "  2 bad input, or somebody else was first\n\n"
+        "environment:\n"
+        "  HITL_SERVE_TOKEN     the token of a runtime that listens\n"
+        "  HITL_APPROVER_TOKEN  yours, which proves who answers there",
         (
             option("--approve", action="store_true", help="approve it"),
             option("--feedback", metavar="TEXT", dest="remark", help="what to change; of a step, why not"),

@@ -36,11 +36,14 @@ class ReviewStep:
         return canonical([self.agent, self.task or self.title, dict(self.arguments)])
 
 
+How = Literal["added", "removed", "moved", "changed"]
+
+
 @dataclass(frozen=True, slots=True)
 class StepChange:
-    """How a step differs from the plan before; `moved` stands elsewhere, `changed` waits for others or is riskier."""
+    """How a step differs from the plan before; `moved` stands elsewhere, `changed` is otherwise another."""
 
-    how: Literal["added", "removed", "moved", "changed"]
+    how: How
     step: ReviewStep
 
 
@@ -57,6 +60,8 @@ class ReviewRequest:
         steps: its steps, where they are told.
         revision, most_revisions: how often it was revised, and how often it can be.
         before: the steps of the plan before, where they are known.
+        told: how the plan differs from the one before, as the runtime tells it; None where it doesn't.
+        notes: what else is said of the plan, such as what of the last feedback wasn't worked in; a sentence each.
         digest: of what is asked; empty where it isn't told.
         timeout: seconds that it waits; None for ever or where it isn't told.
         on_timeout: what silence means: approve or reject.
@@ -75,6 +80,8 @@ class ReviewRequest:
     revision: int = 0
     most_revisions: int = 0
     before: tuple[ReviewStep, ...] | None = None
+    told: tuple[StepChange, ...] | None = None
+    notes: tuple[str, ...] = ()
     digest: str = ""
     timeout: float | None = None
     on_timeout: str = ""
@@ -90,9 +97,11 @@ class ReviewRequest:
         """Whether a feedback object can decide it: a claimed vote is enough."""
         return self.quorum <= 1 and self.level <= 0 and (self.kind == PLAN or self.risk != "high")
 
-    def changes(self) -> Sequence[StepChange]:
-        """Return how the plan differs from the one before; empty where that isn't known."""
-        return () if self.before is None else step_changes(self.before, self.steps)
+    def changes(self) -> Sequence[StepChange] | None:
+        """Return how the plan differs from the one before; None where that isn't known."""
+        if self.told is not None:
+            return self.told
+        return None if self.before is None else step_changes(self.before, self.steps)
 
 
 def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None = None) -> ReviewRequest | None:
@@ -100,24 +109,29 @@ def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None
 
     Args:
         event: the event.
-        before: the steps of the plan before it, unless the event tells them.
+        before: the steps of the plan before it, where they are known.
     """
     kind, request_id = _text(event, "type") or _text(event, "event_type"), _text(event, "request_id")
     if kind not in (PLAN, TODO) or not request_id:
         return None
     question = _mapping(event, "question")
-    told = _steps(event.get("previous_steps")) if isinstance(event.get("previous_steps"), list) else None
-    plan = event.get("plan")
+    plan, steps, difference = event.get("plan"), _steps(event.get("steps")), _mapping(event, "difference")
     return ReviewRequest(
         request_id=request_id,
         kind=kind,
         job=_text(event, "job_id") or _text(event, "session_id"),
         message=_text(event, "message"),
         plan=plan if isinstance(plan, str) else "",
-        steps=_steps(event.get("steps")),
+        steps=steps,
         revision=_whole(event, "revision_count"),
         most_revisions=_whole(event, "max_revisions"),
-        before=told if told is not None else (tuple(before) if before is not None else None),
+        before=tuple(before) if before is not None else None,
+        told=_told(difference, steps) if difference else None,
+        notes=tuple(
+            dict.fromkeys(
+                note for said in (event, difference) for note in _list(said, "notes") if isinstance(note, str)
+            )
+        ),
         digest=_text(event, "digest"),
         timeout=_number(event, "timeout_seconds"),
         on_timeout=_text(event, "on_timeout"),
@@ -152,6 +166,14 @@ def _needs(step: ReviewStep, plan: Sequence[ReviewStep]) -> tuple[object, ...]:
     """Return what a step waits for, by content, and how risky it is."""
     contents = {each.id: each.content for each in plan}
     return (*sorted(contents.get(name, name.encode()) for name in step.dependencies), step.risk)
+
+
+def _told(difference: Mapping[str, Any], steps: Sequence[ReviewStep]) -> tuple[StepChange, ...]:
+    """Return a difference that a runtime told, by the ids of steps."""
+    known = {step.id: step for step in steps}
+    kinds: tuple[How, ...] = ("removed", "added", "moved", "changed")
+    found = ((how, named) for how in kinds for named in _steps(list(_list(difference, how))))
+    return tuple(StepChange(how, known.get(named.id, named)) for how, named in found)
 
 
 def _steps(value: Any) -> tuple[ReviewStep, ...]:

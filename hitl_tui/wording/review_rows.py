@@ -19,7 +19,7 @@ _CHANGES: Mapping[str, tuple[str, str, str]] = {
     "added": ("+", mark("added"), "$text-success"),
     "removed": ("-", mark("removed"), "$text-error"),
     "moved": ("~", mark("moved in the order"), ""),
-    "changed": ("~", mark("waits for other steps, or has another risk"), ""),
+    "changed": ("~", mark("changed"), ""),
 }
 _ENDS: Mapping[str, str] = {
     "approve": mark("answer within {time}, or it is approved"),
@@ -45,18 +45,19 @@ def review_heading(request: ReviewRequest) -> str:
 def review_rows(request: ReviewRequest) -> list[Row]:
     """Return what is asked whole, below its heading."""
     if request.kind == PLAN:
+        changes = request.changes()
         rows = list(_plan_rows(request))
-        return [*rows, text_row(""), *change_rows(request)] if request.before is not None else rows
+        return rows if changes is None else [*rows, text_row(""), *_change_rows(changes)]
     return list(_step_rows(request))
 
 
-def change_rows(request: ReviewRequest) -> list[Row]:
-    """Return how a plan differs from the one before."""
-    changes = request.changes()
-    if not changes:
-        return [text_row(_("No step differs from the plan before."))]
-    said = ngettext("{n} change to the plan before", "{n} changes to the plan before", len(changes))
-    return [text_row(said.format(n=len(changes)), "bold"), *(_change_row(change) for change in changes[:MOST_STEPS])]
+def _change_rows(changes: Sequence[StepChange]) -> Iterator[Row]:
+    if changes:
+        said = ngettext("{n} change to the plan before", "{n} changes to the plan before", len(changes))
+        yield text_row(said.format(n=len(changes)), "bold")
+    else:
+        yield text_row(_("No step differs from the plan before."), "bold")
+    yield from (_change_row(change) for change in changes[:MOST_STEPS])
 
 
 def _change_row(change: StepChange) -> Row:
@@ -77,6 +78,8 @@ def _plan_rows(request: ReviewRequest) -> Iterator[Row]:
         yield from _indented(input_rows(dict(step.arguments), step.task if step.task != step.title else "", ""))
     if (more := len(request.steps) - MOST_STEPS) > 0:
         yield text_row(_("… and {n:,} more").format(n=more), "$text-muted")
+
+    yield from (text_row(in_line(note), "$text-warning") for note in request.notes)
 
 
 def _step_rows(request: ReviewRequest) -> Iterator[Row]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pexpect
 import pytest
-from cli_support import Shell
+from cli_support import S1_EN, Shell
 
 from hitl_tui.channels.plan_feedback.feedback import Feedback, read
 from hitl_tui.channels.plan_feedback.folder_store import FolderStore
@@ -152,6 +152,14 @@ def test_the_newest_plan_is_shown_with_its_difference(shell: Shell) -> None:
     assert done.out.endswith("1 request waits for a review.\n")
 
 
+def test_the_difference_that_a_runtime_tells_is_shown_with_what_was_not_worked_in(shell: Shell) -> None:
+    named = {"id": "todo_002", "title": "Analyse it"}
+    told = {"removed": [named], "moved": [], "notes": ["No team writes\x1b letters."], "added": "all"}
+    done = shell.run("review", "--from", events(shell, plan("r2", SEARCH, revision=1, difference=told)))
+    assert "1 change to the plan before\n    - Analyse it · removed\n" in done.out
+    assert "\n  No team writes␛ letters.\n" in done.out
+
+
 def test_requests_come_from_a_pipe_too(shell: Shell) -> None:
     told = json.dumps(plan("r1", SEARCH)) + "\nno event\n" + json.dumps(todo("r2")) + "\n"
     done = shell.process("review", "--json", input=told)
@@ -236,11 +244,44 @@ def test_what_cannot_be_answered_is_refused(shell: Shell, given: list[str], said
     assert said in done.err
 
 
-@pytest.mark.parametrize("place", ["missing.jsonl", "http://x", "s3://"])
+@pytest.mark.parametrize("place", ["missing.jsonl", "http://", "http://user@x", "ftp://x", "s3://"])
 def test_a_source_that_cannot_be_read_is_named(shell: Shell, place: str) -> None:
     done = shell.run("review", "--from", place)
     assert done.code == 2
     assert place in done.err
+
+
+def test_a_runtime_that_is_down_is_named(shell: Shell) -> None:
+    done = shell.run("review", "--from", "http://127.0.0.1:1")
+    assert done.code == 1
+    assert done.err.startswith("hitl-tui: The runtime at http://127.0.0.1:1 can't be reached: ")
+
+
+@pytest.mark.long
+def test_a_runtime_that_listens_is_reviewed_over_http(shell: Shell) -> None:
+    runtime = shell.start("serve", "--once", S1_EN, "--listen", "127.0.0.1:0")
+    assert runtime.stderr is not None
+    try:
+        place = next(found[0] for line in runtime.stderr if (found := re.search(r"http://[\d.:]+", line)))
+        deadline = time.monotonic() + 60
+        while (listed := shell.process("review", "--from", place, "--json")).code != 3:
+            assert time.monotonic() < deadline, listed
+        [first] = listed.json["requests"]
+        name = first["event"]["request_id"]
+        done = shell.process("review", name, "--from", place, "--feedback", "only the search")
+        assert done.code == 0, done.err
+        late = shell.process("review", name, "--from", place, "--approve")
+        assert late.code == 2
+        while (listed := shell.process("review", "--from", place, "--json")).code != 3:
+            assert time.monotonic() < deadline, listed
+        [second] = listed.json["requests"]
+        assert second["event"]["revision_count"] == 1
+        assert len(second["event"]["steps"]) < len(first["event"]["steps"])
+        done = shell.process("review", second["event"]["request_id"], "--from", place, "--approve")
+        assert (done.code, done.out.split("\n")[-2]) == (0, "Approved.")
+    finally:
+        runtime.terminate()
+        runtime.communicate(timeout=60)
 
 
 def test_hostile_events_are_shown_harmlessly(shell: Shell) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from hitl_tui.channels.plan_feedback.store import LARGEST_REQUEST, FeedbackStore, PublishedRequest
+from hitl_tui.channels.plan_feedback.store import LARGEST_REQUEST, PublishedRequest
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.messages import Message
@@ -102,6 +102,14 @@ class EventSource(Protocol):
         """Yield events as they come; without `follow`, what is there, once."""
 
 
+class RequestPlace(Protocol):
+    """Where requests that wait can be read; see `FeedbackStore`."""
+
+    async def requests(self) -> Sequence[PublishedRequest]: ...
+
+    async def request(self, request_id: str) -> PublishedRequest | None: ...
+
+
 class EventFile:
     """Events as JSON lines, in a file that may grow or from a pipe. Lines that are no JSON object are left out.
 
@@ -148,14 +156,14 @@ class EventFile:
 
 
 class PublishedRequests:
-    """The requests that a runtime published where its feedback is.
+    """The requests that wait, of a runtime that listens or published them where its feedback is.
 
     Args:
         store: where that is.
         interval: seconds between two looks.
     """
 
-    def __init__(self, store: FeedbackStore, interval: float = INTERVAL) -> None:
+    def __init__(self, store: RequestPlace, interval: float = INTERVAL) -> None:
         self._store, self._interval = store, interval
         self._known: set[str] = set()
 

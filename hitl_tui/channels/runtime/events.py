@@ -84,6 +84,12 @@ class PlanReviewRequest(Event):
     digest: Annotated[str, "binds an answer to exactly this plan"]
     steps: Annotated[list[dict[str, Any]], "the steps: id, title, agent, task, arguments, dependencies, risk"]
     on_timeout: Annotated[str, "what silence means: approve or reject"]
+    notes: Annotated[list[str], "what else there is to say of the plan, a sentence each"]
+    difference: Annotated[
+        dict[str, Any],
+        "how it differs from the plan before: added, removed, moved and changed steps, and notes of what wasn't worked "
+        "in; empty for the first",
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

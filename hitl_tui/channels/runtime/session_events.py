@@ -55,6 +55,8 @@ def question_event(job: Job, question: Question, feedback_path: Callable[[str], 
             digest=request.digest,
             steps=[_step(question, step) for step in request.subject.get("steps", ())],
             on_timeout=expiry_verdict(request).value,
+            notes=[str(note) for note in request.about.get("notes", ())],
+            difference=dict(request.about.get("difference", {})),
         )
     kind = events.TodoReviewRequest if request.kind is Kind.TODO else events.Question
     return kind(
