@@ -48,8 +48,6 @@ _SHORT, _AS_GOOD = 60, 0.5
 _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
 _LONG_QUESTION, _REPEATED = 30, 0.4
 """A passage that has a whole question, word for word, asks it, too."""
-_FOREIGN = 0.9
-"""A passage in another language than the question's stands behind one that says as much in its own."""
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
 _SENTENCE_END = (".", "!", "?", "。", ".`", ":")
@@ -384,8 +382,7 @@ def _title(path: str) -> str:
 
 def _weight(window: _Window, question: str) -> float:
     repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
-    weight = _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
-    return weight * (1.0 if has_korean(question) == has_korean(window.text) else _FOREIGN)
+    return _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
 
 
 def _score(asked: _Asked, body: str, title: str, name: str) -> float:
