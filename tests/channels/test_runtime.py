@@ -52,6 +52,29 @@ def test_silence_approves_a_plan_that_was_told_and_says_so(place: Place) -> None
         assert not served.until("done")["tally"].get("done")
 
 
+def test_a_plan_that_waits_is_told_again_also_after_a_restart(place: Place) -> None:
+    with serving(place, "--once", QUESTION) as served:
+        asked = served.until("plan_review_request")
+        waits = served.until("plan_review_keepalive")
+        assert waits["message"] == "Waiting for plan feedback... (30s elapsed)"
+        assert (waits["elapsed_seconds"], waits["timeout_seconds"]) == (30, 300)
+        assert waits["request_id"] == asked["request_id"]
+        served.kill()
+    with serving(place) as served:
+        served.no_more()
+        assert served.until("plan_review_request")["request_id"] == asked["request_id"]
+        assert served.until("plan_review_keepalive")["elapsed_seconds"] >= 30  # its time goes on
+
+
+def test_who_stops_reading_stops_nothing(place: Place) -> None:
+    command = [sys.executable, "-m", "hitl_tui", "serve", "--once", QUESTION, "--mode", "risk", "--id", "one"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=place.work, env=place.environ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(60) == 0
+    assert json.loads(place.run("show", "job-one", "--json").stdout)["session_status"] == "finished"
+
+
 def test_many_jobs_wait_beside_each_other_and_none_answers_for_another(place: Place) -> None:
     jobs = [f"job {number}" for number in range(6)]
     with serving(place, "--concurrency", "2") as served:
