@@ -124,6 +124,22 @@ async def test_what_cant_be_previewed_isnt_approved_in_the_dialog(tmp_path: Path
         assert not (workspace / "one").exists() and not (workspace / "one!").exists()
 
 
+async def test_what_was_sent_too_soon_is_said_until_it_is_sent_again(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        old = c.panel.question
+        await c.to_question()
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
+        said = lambda: str(c.app.screen.query(".dialog").first().border_subtitle)  # noqa: E731
+        await c.press("tab", "backspace", "5", "ctrl+s")
+        assert "Too soon after the last key" in said()
+        c.clock.rest()
+        await c.until(lambda: "press it again" in said(), "that it counts now")
+        await c.press("ctrl+s")
+        await c.until(lambda: old and c.panel.question and c.panel.question.id != old.id, "asked anew")
+
+
 async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

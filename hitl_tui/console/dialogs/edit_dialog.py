@@ -215,7 +215,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         self._seen = found
         self.query_one(Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
         self.text.restart()
-        self._end, self._told = False, ""
+        self._end, self._told, self._hurry = False, "", ""
         self.guard.drawn()
         self.call_after_refresh(self.look_for_end)
 
@@ -231,14 +231,11 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         """Seconds until what sends or approves counts; 0 when it does."""
         return max(super().remaining, self.guard.remaining)
 
-    def show_state(self) -> None:
-        if self.remaining <= 0 and self._hurry:
-            self._hurry, self._told = "", ""
-        super().show_state()
-
     def state_words(self, remaining: float) -> str:
         if self._wrong:
             return self._wrong
+        if self._hurry and remaining <= 0:
+            return _("ready now: press it again")
         told, state = self._hurry or self._told, _("ready")
         if self._pending or (self._end and remaining > 0):
             state = "…"
