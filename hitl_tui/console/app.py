@@ -119,11 +119,12 @@ class HitlApp(ConsoleApp):
 
     @property
     def _wanted(self) -> str:
-        """The session to open at the start: the one named, or the one that was left before its end."""
+        """The session to open at the start: the one named, or the one that was left here before its end."""
         if self.options.attached:
             return ""
-        known = self.memory.known
-        other = self.options.workspace is not None and known.workspace != str(self.workspace.resolve())
+        known, here = self.memory.known, str(self.workspace.resolve())
+        places = (known.workspace, known.folder)
+        other = here not in places and (bool(known.folder) or self.options.workspace is not None)
         left = "" if known.finished or self.options.query or other else known.session
         return self.options.session or left
 

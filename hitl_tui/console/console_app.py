@@ -308,7 +308,7 @@ _LONGEST = 400
 
 
 def where_words(focused: Widget | None, snapshot: Snapshot | None, model: str = "") -> str:
-    """Return session, mode, what waits, what has the focus, and the model, as one safe line.
+    """Return session, folder, mode, what waits, what has the focus, and the model, as one safe line.
 
     Args:
         focused: what has the focus.
@@ -318,7 +318,7 @@ def where_words(focused: Widget | None, snapshot: Snapshot | None, model: str = 
     parts = [_("First screen")]
     if snapshot is not None:
         name = _("Session {id}").format(id=snapshot.session_id)
-        parts = [name, mode_words(snapshot.mode), status_of_session(snapshot)]
+        parts = [name, safe_text(snapshot.workspace, multiline=False), mode_words(snapshot.mode), status_of_session(snapshot)]
     said = filter(None, [*parts, focus_words(focused), model])
     return one_line(" · ".join(said), _LONGEST)
 

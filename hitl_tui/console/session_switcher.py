@@ -352,8 +352,9 @@ class SessionSwitcher:
             self._app.session.inbox(len(waiting))
 
     def _remember(self, session_id: str, workspace: str = "", *, finished: bool = False) -> None:
-        memory = self._app.memory
-        memory.keep(memory.known._replace(session=session_id, finished=finished, workspace=workspace))
+        memory, folder = self._app.memory, str(self._app.workspace.resolve())
+        seen = memory.known._replace(session=session_id, finished=finished, workspace=workspace, folder=folder)
+        memory.keep(seen)
 
     # All of them -----------------------------------------------------------------------------------------------
 

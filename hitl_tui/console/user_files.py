@@ -34,6 +34,7 @@ class Remembered(NamedTuple):
         theme: name of the chosen theme.
         notices: how a person is called (`notifications.NotificationMeans`); empty for what is usual.
         workspace: where that session works.
+        folder: where the console was that showed it; empty where an older version wrote this.
     """
 
     session: str = ""
@@ -41,6 +42,7 @@ class Remembered(NamedTuple):
     theme: str = ""
     notices: str = ""
     workspace: str = ""
+    folder: str = ""
 
 
 def recall(data: Path) -> Remembered:

@@ -253,6 +253,19 @@ def test_binding_ids_are_unique_and_letters_have_their_jamo() -> None:
     assert with_jamo("ctrl+g,f2") == "ctrl+g,ctrl+ㅎ,f2"
 
 
+def test_a_session_is_opened_again_where_it_was_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, here, there = (tmp_path / name for name in ("data", "here", "there"))
+    for folder in (data, here, there):
+        folder.mkdir()
+    remember(data, Remembered("s1", workspace="/starters/1", folder=str(here)))
+    for folder, wanted in ((here, "s1"), (there, "")):
+        monkeypatch.chdir(folder)
+        assert HitlApp(OpenOptions(data, None, "", "", "ops", ""))._wanted == wanted
+        assert HitlApp(OpenOptions(data, folder, "", "", "ops", ""))._wanted == wanted
+    remember(data, Remembered("s1", workspace=str(there), folder=str(here)))
+    assert HitlApp(OpenOptions(data, None, "", "", "ops", ""))._wanted == "s1", "it works in this folder"
+
+
 def test_memory_survives_damage(tmp_path: Path) -> None:
     remember(tmp_path, Remembered("s1", True, "light"))
     assert recall(tmp_path) == Remembered("s1", True, "light")
