@@ -58,7 +58,7 @@ def _fields(path: Path) -> Mapping[str, str]:
         if match and len(match["label"].split()) <= _WORDS:
             labelled += 1
             found.setdefault(" ".join(match["label"].split()), match["value"])
-    filled = sum(bool(line.strip()) for line in lines)
+    filled = sum(bool(line.strip()) and not line.lstrip().startswith(("#", "|")) for line in lines)
     return found if len(found) >= _SHARED and 2 * labelled >= filled else {}
 
 

@@ -234,7 +234,7 @@ class Reader:
         numbers = self.figures()
         if len(numbers) == 1:
             return numbers[0].name
-        return next((c.name for word in _TOTALS for c in numbers if key_of(c.name) == word), "")
+        return next((c.name for word in _TOTALS for c in numbers if key_of(c.bare_name) == word), "")
 
     def time_column(self) -> Column | None:
         """Return the column of dates or years."""

@@ -51,6 +51,11 @@ class Column:
     last_month: int = 0
 
     @property
+    def bare_name(self) -> str:
+        """Its name without the unit."""
+        return _UNIT.sub("", self.name).strip()
+
+    @property
     def years(self) -> bool:
         """Whether its numbers are years."""
         named = re.search(r"year|\byr\b|연도|년도", self.name, re.IGNORECASE) is not None

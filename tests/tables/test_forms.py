@@ -40,6 +40,16 @@ def test_korean_forms_are_read_too(tmp_path: Path) -> None:
     assert answer.result is not None and answer.result.rows == ((600000.0, 3),)
 
 
+def test_a_form_may_have_a_heading_and_a_table_and_a_total(tmp_path: Path) -> None:
+    for number, customer in enumerate(("Alder", "Birch"), start=1):
+        lines = [f"# Invoice {number}", f"Customer: {customer}", "Due: 30 days", "| item | amount |", "| --- | --- |"]
+        lines += [f"| design | {number}0.00 EUR |", "| VAT | 1.00 EUR |", f"Total: {number}1.00 EUR"]
+        (tmp_path / "invoices").mkdir(exist_ok=True)
+        (tmp_path / "invoices" / f"2026-00{number}.md").write_text("\n".join(lines), encoding="utf-8")
+    answer = ask("What is the total of all invoices?", table_files(tmp_path))
+    assert answer.result is not None and answer.result.rows == ((32.0, 2),)
+
+
 def test_a_file_that_was_written_since_is_counted(tmp_path: Path) -> None:
     for number in (1, 2):
         invoice(tmp_path / "invoices", number, "10 EUR")

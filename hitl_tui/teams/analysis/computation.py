@@ -23,8 +23,8 @@ MAX_TEXT = 200_000
 _MEASURED, _NOTES = 12, 4
 _HEADING = re.compile(r"(#{1,6})\s")
 _NOTHING = (
-    "질문에도 찾은 구절에도 이 질문에 맞게 계산하거나 견줄 수치가 없어 계산하지 않았습니다.",
-    "Nothing was computed: neither the question nor the passages found have figures that fit what is asked.",
+    "질문에 분명히 맞는 계산이 없어 계산하지 않았습니다.",
+    "Nothing was computed: no computation clearly fits the question.",
 )
 
 
