@@ -235,7 +235,7 @@ def shown(value: Any, column: Column | None, language: str) -> str:
 
 def figure(value: float) -> str:
     """Return a figure as it is; one of many digits rounded, with more of them in brackets: 2.77 (2.771)."""
-    exact = Fraction(str(value)) if not isinstance(value, int) else Fraction(value)
+    exact = Fraction(value) if isinstance(value, int) else Fraction(f"{value:.12g}")  # a sum of 84.50 has more digits
     if abs(exact) < 1 and exact.denominator != 1:
         return f"{float(exact):.4g}"
     if (exact * 100).denominator == 1:
@@ -262,7 +262,8 @@ def where(filters: Sequence[Filter], language: str) -> str:
 
 def _condition(one: Filter, language: str) -> str:
     values = [plain(value).rstrip("*") for value in one.values]
-    name = f"month({one.column})" if one.op in ("month", "months") else one.column
+    monthly = one.op in ("month", "months")
+    name = say(language, f"{one.column}의 달", f"month of {one.column}") if monthly else one.column
     if one.op == "dates" and values[0] == values[1]:
         return f"{name} = {values[0]}"
     if one.op in ("between", "years", "months", "dates"):
