@@ -318,7 +318,12 @@ def where_words(focused: Widget | None, snapshot: Snapshot | None, model: str = 
     parts = [_("First screen")]
     if snapshot is not None:
         name = _("Session {id}").format(id=snapshot.session_id)
-        parts = [name, safe_text(snapshot.workspace, multiline=False), mode_words(snapshot.mode), status_of_session(snapshot)]
+        parts = [
+            name,
+            safe_text(snapshot.workspace, multiline=False),
+            mode_words(snapshot.mode),
+            status_of_session(snapshot),
+        ]
     said = filter(None, [*parts, focus_words(focused), model])
     return one_line(" · ".join(said), _LONGEST)
 

@@ -29,6 +29,8 @@ from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status, without
 
 _MOST_RETRIES = 1000
+_LONGEST_KEPT = 200
+"""Characters of an argument that is kept as it was planned."""
 DEFAULT_SKIP_REASON = Message("User skipped")
 
 
@@ -278,9 +280,18 @@ def _renumber(draft: Draft) -> None:
 
 def edit(draft: Draft, event: Event) -> None:
     """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
+    before = target(draft, event)
     _give_input(draft, event)
     todo = target(draft, event)
-    draft.put(replace(todo, metadata={**without(todo.metadata, "lacks", "unplaced"), "edited_by": event.by}))
+    planned = {**_short_values(before.arguments), **before.metadata.get("planned", {})}
+    metadata: TodoMetadata = {**without(todo.metadata, "lacks", "unplaced"), "edited_by": event.by}
+    metadata["planned"] = {name: was for name, was in planned.items() if todo.arguments.get(name) != was}
+    draft.put(replace(todo, metadata=metadata))
+
+
+def _short_values(arguments: JsonObject) -> dict[str, Json]:
+    """Return the arguments that are kept of an input that is edited: what a line can say."""
+    return {n: v for n, v in arguments.items() if not isinstance(v, dict | list) and len(str(v)) <= _LONGEST_KEPT}
 
 
 def _give_input(draft: Draft, event: Event) -> None:

@@ -149,6 +149,7 @@ class TodoMetadata(TypedDict, total=False):
         threads: the threads that runs were on, where these aren't named as the runs are.
         entered: how often each node of its graph was entered.
         edited_by: who gave it another input than it was planned with.
+        planned: the arguments it was planned with that were edited, those that are short.
         ran_before: how it stood before a restore.
         interrupts: the highest number that one of its interrupts ever had, on any branch.
     """
@@ -179,6 +180,7 @@ class TodoMetadata(TypedDict, total=False):
     threads: Mapping[str, str]
     entered: Mapping[str, int]
     edited_by: str
+    planned: JsonObject
     ran_before: RunBefore
     interrupts: int
 

@@ -237,10 +237,13 @@ def compose(
 
 
 def _edited(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
-    """Return that a step ran with another input than was planned, with the words that it was asked now."""
-    asked = " ".join(str(todo.arguments.get("query", "")).split())
-    said = words["edited"].format(step_name(todo.id))
-    return f"{said}: {literal(clip(asked, _QUOTED))}" if asked else f"{said}."
+    """Return that a step ran with another input than was planned: what was edited, and the words it was asked now."""
+    planned = todo.metadata.get("planned", {})
+    changes = [f"{name} {was} → {todo.arguments.get(name)}" for name, was in planned.items() if name != "query"]
+    asked = " ".join(str(todo.arguments.get("query", "")).split()) if "query" in planned or not changes else ""
+    said = ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, map(clip, changes))])
+    head = words["edited"].format(step_name(todo.id))
+    return f"{head}: {said}" if said else f"{head}."
 
 
 @dataclass(frozen=True, slots=True)

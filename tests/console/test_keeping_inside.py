@@ -225,7 +225,9 @@ async def test_one_plain_line_says_where_the_person_is(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         await c.press("f7")
-        assert c.message.startswith(f"Session s1 · {EXAMPLE} · ASK EVERY STEP · ● 1 needs you · prompt: empty · No model")
+        assert c.message.startswith(
+            f"Session s1 · {EXAMPLE} · ASK EVERY STEP · ● 1 needs you · prompt: empty · No model"
+        )
         await c.press("f6", "f7")
         assert " · Plan, row 1 of 2: ? asks 001 search 자료 검색 · " in c.message
         await c.press("ctrl+o")

@@ -837,6 +837,16 @@ def test_a_command_keeps_its_name_when_it_is_edited() -> None:
     assert table.todo("todo_001").name == "Find x instead"
 
 
+def test_an_edit_keeps_what_was_planned_until_it_is_that_again() -> None:
+    table = Table(plan("a"))
+    first = {"query": "x", "limit": 8, "documents": ["."]}
+    table.board = replace(table.board, todos={"todo_001": replace(table.todo("todo_001"), arguments=first).to_state()})
+    for limit, planned in (({"limit": 5}, {"limit": 8}), ({"limit": 4}, {"limit": 8}), ({"limit": 8}, {})):
+        arguments = {"query": "x", "documents": ["."], **limit}
+        table.take(on(EventKind.EDIT, "todo_001", arguments=arguments, risk="low"))
+        assert table.todo("todo_001").metadata["planned"] == planned
+
+
 def test_a_name_that_says_with_what_a_command_runs_says_so_after_an_edit() -> None:
     table = Table(plan("a"))
     given = {"command": "keep", "argv": ["cp", "one"], "parameters": {"file": "one"}}

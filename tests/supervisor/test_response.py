@@ -343,3 +343,13 @@ def test_what_a_person_took_over_from_before_the_restore_is_said_to_be_of_then()
     todos = [todo(1), todo(2, 1, run_id="s1/todo_002/1.1", metadata=taken)]
     results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
     assert "- `measure`, before you went back: " in compose("q", "en", todos, results, branch=1).text
+
+
+def test_an_edited_step_says_what_was_edited() -> None:
+    asked = {"query": "What is the cap?", "limit": 5}
+    edited = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"limit": 8}})
+    text = compose("What is the cap?", "en", [edited], {"todo_001": {"text": "It is 5 percent."}}).text
+    assert "001 ran with an input that was edited: limit 8 → 5\n" in text
+    other = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"query": "What is the floor?"}})
+    text = compose("What is the floor?", "en", [other], {"todo_001": {"text": "It is 5 percent."}}).text
+    assert "001 ran with an input that was edited: What is the cap?\n" in text
