@@ -93,7 +93,7 @@ async def serve(job: Job) -> int:
                 board=board,
             )
             answers.outdated = runtime.look_at
-            sources = _sources(job, journal, root)
+            sources = _sources(job, journal, root, settings.poll_interval)
             try:
                 async with asyncio.TaskGroup() as group:
                     beside = [group.create_task(board.run(lambda: runtime.asked))] if board is not None else []
@@ -171,7 +171,7 @@ def _writer(job: Job) -> Any:
     return write
 
 
-def _sources(job: Job, journal: JobJournal, root: Path) -> list[Source]:
+def _sources(job: Job, journal: JobJournal, root: Path, interval: float) -> list[Source]:
     given = job.arguments
     if given.job_id and not given.query:
         raise BadInput(Message("--id names the job of --once."))
@@ -180,6 +180,13 @@ def _sources(job: Job, journal: JobJournal, root: Path) -> list[Source]:
         from hitl_tui.channels.runtime.jobs import job_of
 
         return [OneJob(job_of({"query": given.query, **({"id": given.job_id} if given.job_id else {})}, root))]
+    if given.jobs is not None and given.jobs.startswith("s3://"):
+        from hitl_tui.channels.plan_feedback.store_address import s3_at
+        from hitl_tui.channels.runtime.job_bucket import JobBucket
+
+        if not given.jobs.removeprefix("s3://").rstrip("/").partition("/")[2]:
+            raise BadInput(Message("--jobs takes a folder, or a prefix of a bucket: s3://BUCKET/PREFIX."))
+        return [JobBucket(s3_at(given.jobs), journal.name, root, interval)]
     if given.jobs is not None:
         from hitl_tui.channels.runtime.job_folder import JobFolder
 

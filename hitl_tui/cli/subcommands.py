@@ -643,7 +643,7 @@ _ROWS = (
         "serve_command:serve",
         "",
         "carry jobs out without a terminal: plans and steps are told as events, and decided from elsewhere",
-        "[--once QUERY [--id ID] | --jobs DIR | --schema] [--listen [HOST:PORT] [--no-token]]\n"
+        "[--once QUERY [--id ID] | --jobs DIR|s3://BUCKET/PREFIX | --schema] [--listen [HOST:PORT] [--no-token]]\n"
         "                      [--feedback DIR|s3://BUCKET[/PREFIX]] [--concurrency N] [--workspace DIR]\n"
         "                      [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME]",
         "Carry jobs out without a terminal. Each is a session. What happens is told on standard output, as JSON\n"
@@ -684,7 +684,11 @@ _ROWS = (
         "exit codes:\n  0 every job ended with an answer   1 a job failed   2 bad input   143 stopped by SIGTERM",
         (
             option("--once", metavar="QUERY", default="", dest="query", help="carry out this one job"),
-            option("--jobs", metavar="DIR", help="take jobs from the files *.json in this folder, until it is stopped"),
+            option(
+                "--jobs",
+                metavar="DIR|s3://BUCKET/PREFIX",
+                help="take jobs from the files *.json in this folder, or objects in S3, until it is stopped",
+            ),
             option("--schema", action="store_true", help="print the JSON Schema of the events, and nothing else"),
         ),
     ),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from runtime_support import Place, Served, Told, serving
+from runtime_support import QUESTION, Place, Served, Told, serving
 from s3_server import S3Server, s3_server
 
 PREFIX = "deep-insight/feedback/"
@@ -68,6 +69,41 @@ def carried_out(service: S3Server, root: Path, runtimes: int, jobs: int) -> None
 @pytest.mark.long
 def test_three_runtimes_share_one_bucket(service: S3Server, tmp_path: Path) -> None:
     carried_out(service, tmp_path, 3, 4)
+
+
+@pytest.mark.long
+def test_jobs_in_a_bucket_are_taken_once_whoever_dies(service: S3Server, tmp_path: Path) -> None:
+    key, bucket = service.key(), service.bucket()
+    client, environ = service.client(key), {**service.key().environ(service.url), "PLAN_FEEDBACK_POLL_INTERVAL": "0.3"}
+    places = [Place(tmp_path / name) for name in ("one", "two")]
+    told: list[Told] = []
+
+    def names(prefix: str) -> set[str]:
+        found = client.list_objects_v2(Bucket=bucket, Prefix=prefix).get("Contents", [])
+        return {str(one["Key"]).removeprefix(prefix) for one in found}
+
+    for number in range(6):
+        job = json.dumps({"query": QUESTION, "mode": "risk"}).encode()
+        client.put_object(Bucket=bucket, Key=f"jobs/j{number}.json", Body=job)
+    client.put_object(Bucket=bucket, Key="jobs/bad.json", Body=b"{}")
+    arguments = ("--jobs", f"s3://{bucket}/jobs/")
+    with serving(places[0], *arguments, **environ) as dying:
+        dying.until("accepted")
+        dying.kill()
+    told += dying.told
+    with serving(places[0], *arguments, **environ) as one, serving(places[1], *arguments, **environ) as two:
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            done = {event["job_id"] for runtime in (one, two) for event in runtime.of("done")}
+            if len(done) == 6 and names("jobs/") == set():
+                break
+            time.sleep(0.2)
+        told += [*one.told, *two.told]
+    assert {event["job_id"] for event in told if event["type"] == "done"} == {f"j{n}" for n in range(6)}
+    sessions = [path.name for place in places for path in (place.data / "sessions").iterdir() if path.name[0] != "."]
+    assert sorted(sessions) == [f"job-j{n}" for n in range(6)], "no job has two sessions"
+    assert names("jobs/") == set() and names("jobs-refused/") == {"bad.json"}
+    assert len([event for event in told if event["job_id"] == "bad.json"]) == 1
 
 
 @pytest.mark.slow

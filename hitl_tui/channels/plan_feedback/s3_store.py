@@ -206,6 +206,43 @@ class S3Store:
         self._made = None
         await self._open.aclose()
 
+    # Other documents that lie below the prefix, or beside it ------------------------------------------------------
+
+    async def names(self) -> list[str]:
+        """Return the names of the documents below the prefix, in order, without their ending.
+
+        Raises:
+            StoreDenied: it may not be listed.
+        """
+        try:
+            return sorted(await self._listed(self.prefix))
+        except _ListingDeniedError as error:
+            raise StoreDenied(Message("Listing {} is denied.", self._told(self.prefix))) from error
+
+    async def document(self, name: str, beside: str = "") -> bytes | None:
+        """Return a document, None where there is none, or one that is too large.
+
+        Args:
+            name: its name.
+            beside: the place beside the prefix; empty for the prefix itself.
+        """
+        return await self._contents(self._place(name, beside))
+
+    async def put_document(self, name: str, data: bytes, beside: str = "", *, new: bool = False) -> bool:
+        """Put a document; return whether that was done: one that has to be new may be there already."""
+        try:
+            await self._put(self._place(name, beside), data, new=new)
+        except _ChangedError:
+            return False
+        return True
+
+    async def delete_document(self, name: str) -> None:
+        """Delete a document; one that isn't there is no error."""
+        await self._delete(self._key(name), "")
+
+    def _place(self, name: str, beside: str) -> str:
+        return f"{self._beside(beside)}{checked_id(name)}{_ENDING}" if beside else self._key(name)
+
     def _key(self, request_id: str) -> str:
         return f"{self.prefix}{checked_id(request_id)}{_ENDING}"
 

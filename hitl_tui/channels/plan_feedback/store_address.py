@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hitl_tui.channels.plan_feedback.folder_store import FolderStore
 from hitl_tui.channels.plan_feedback.store import FeedbackStore
 from hitl_tui.core.errors import BadInput, MissingExtra
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hitl_tui.channels.plan_feedback.s3_store import S3Store
 
 SCHEME = "s3://"
 
@@ -26,16 +30,21 @@ def store_at(address: str) -> FeedbackStore:
         MissingExtra: what it needs isn't installed.
     """
     if address.startswith(SCHEME):
-        try:
-            from hitl_tui.channels.plan_feedback.s3_store import S3Store
-        except ImportError as error:
-            raise MissingExtra(
-                Message('Feedback in S3 needs the extra "s3"; to install it: pip install "hitl-tui[s3]"'),
-                help=Message("In a checkout of the source: uv run --extra s3 hitl-tui …"),
-            ) from error
-        return S3Store(address)
+        return s3_at(address)
     if not address.strip() or "://" in address:
         raise BadInput(
             Message("Feedback lies in a folder or at s3://BUCKET[/PREFIX], not at {}.", repr(one_line(address, 100)))
         )
     return FolderStore(Path(address))
+
+
+def s3_at(address: str) -> S3Store:
+    """Return the store in S3 that `s3://BUCKET[/PREFIX]` names; see `store_at`."""
+    try:
+        from hitl_tui.channels.plan_feedback.s3_store import S3Store
+    except ImportError as error:
+        raise MissingExtra(
+            Message('Feedback in S3 needs the extra "s3"; to install it: pip install "hitl-tui[s3]"'),
+            help=Message("In a checkout of the source: uv run --extra s3 hitl-tui …"),
+        ) from error
+    return S3Store(address)
