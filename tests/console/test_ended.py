@@ -56,6 +56,34 @@ async def test_an_answer_is_called_outdated_while_the_work_goes_on_after_it(tmp_
 
 
 @pytest.mark.long
+async def test_the_key_that_the_ending_names_leads_to_the_answer_each_time(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the end")
+        await c.until(lambda: "F6" in c.message, "what the ending names")
+        for pane in ("answer", "plan", "answer"):
+            if pane == "plan":
+                c.session.show_pane("plan", focus=True)
+            else:
+                await c.press("f6")
+            assert c.app.focused is not None and c.app.focused.id == pane
+            await c.press("escape")
+
+
+@pytest.mark.long
+async def test_down_leads_from_the_first_screens_prompt_to_the_sessions(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap") as c:
+        await c.asked()
+        await c.press("ctrl+o")
+        await c.until(lambda: c.app.screen is c.app.home and c.prompt.has_focus, "the first screen")
+        await c.press("x", "down")
+        assert c.prompt.has_focus, "something is typed"
+        await c.press("backspace", "down")
+        await c.until(lambda: c.app.focused is not None and c.app.focused.id == "sessions", "the sessions")
+        await c.press("enter")
+        await c.until(lambda: c.app.screen is c.app.session, "the session again")
+
+
+@pytest.mark.long
 async def test_an_end_without_an_answer_promises_none(tmp_path: Path) -> None:
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap") as c:
         await c.asked()

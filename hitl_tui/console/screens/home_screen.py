@@ -472,6 +472,12 @@ class HomeScreen(PromptScreen):
         following = parts[(parts.index(here) + 1) % len(parts)] if here in parts else parts[0]
         self.set_focus(self.query_one(following))  # at once: another key may follow
 
+    def on_prompt_left(self, event: Prompt.Left) -> None:
+        """Go to what stands below the prompt; to the sessions, where one of them is open."""
+        event.stop()
+        listed = self._table is not None and self._table.display and self.hitl.sessions.opened
+        self.set_focus(self.query_one("#sessions" if listed else "#starters"))
+
     def action_back(self) -> None:
         if self.focused is not None and self.focused.id == "prompt":
             self.hitl.sessions.back()

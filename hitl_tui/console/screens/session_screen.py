@@ -407,8 +407,9 @@ class SessionScreen(PromptScreen):
 
     def action_next_pane(self) -> None:
         panes = self.query_one(Panes)
-        here = panes.pane(self.focused)
-        self.show_pane(panes.following(here) if here or not self._rests_on_results else "stream", focus=True)
+        here, answered = panes.pane(self.focused), self.snapshot is not None and self.snapshot.concluded
+        first = "answer" if answered else "stream" if self._rests_on_results else panes.chosen
+        self.show_pane(panes.following(here) if here else first, focus=True)
 
     @property
     def _rests_on_results(self) -> bool:

@@ -158,9 +158,9 @@ class Panes(Container):
         return pane in (*_UPPER, self._lower) if self._all else pane == self.chosen
 
     def following(self, pane: str) -> str:
-        """Return the pane after another one, in a circle; after none the one that was chosen last."""
+        """Return the pane after another one, in a circle."""
         names = list(_TITLES)
-        return names[(names.index(pane) + 1) % len(names)] if pane else self.chosen
+        return names[(names.index(pane) + 1) % len(names)]
 
     # The stream ------------------------------------------------------------------------------------------------
 

@@ -69,6 +69,9 @@ _STOCK = {
 class Prompt(PromptField):
     """Where commands and words are typed."""
 
+    class Left(Message):
+        """Down was pressed and nothing is there to go down to."""
+
     class TooLong(Message):
         """A text is longer than can be used; it was neither taken nor sent.
 
@@ -142,6 +145,8 @@ class Prompt(PromptField):
             self.action_older()
         elif wanted == "prompt.newer" and self.cursor_at_last_line and self._place >= 0:
             self.action_newer()
+        elif wanted == "prompt.newer" and not self.text:
+            self.post_message(self.Left())
         elif event.key in _STOCK:
             await self.run_action(_STOCK[event.key])
         else:
