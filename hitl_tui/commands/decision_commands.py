@@ -285,7 +285,11 @@ async def plan_reject(context: CommandContext, values: CommandValues) -> Command
 def _at_limit(result: CommandResult, revision: int, most: int) -> CommandResult:
     """Say what feedback on a plan leads to when it is the last that is heeded, or the last but one."""
     left = most - revision - 1
-    if result.failed or left > 1 or "needed" in result.data:
+    if result.failed or "needed" in result.data:
+        return result
+    if result.status != "recorded":
+        result = replace(result, message=Message("Replanning with your feedback."))
+    if left > 1:
         return result
     data = {**result.data, "revisions_left": max(0, left)}
     if left == 1:

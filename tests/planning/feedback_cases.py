@@ -103,6 +103,11 @@ CASES: list[tuple[str, str | tuple[str, ...], str]] = [
     (FULL_EN, "drop the report and add a search for deposit rules", "search, search:deposit > analysis"),
     (OPS, "Skip the listing. Back up after cleaning the logs.", "clean-logs > backup-database"),
     (OPS, "목록은 빼고, 로그 정리를 백업보다 먼저 해줘", "clean-logs > backup-database"),
+    (
+        FULL_EN,
+        "write the report before the analysis, and also look up the deposit rules",
+        "search, search:deposit > report > analysis",
+    ),
     # one after the other
     (ONE, ("분석도 추가해줘", "보고서도 추가해줘", "분석은 빼줘"), "search > report"),
     (ONE, ("add an analysis", "add a report", "remove step 2"), "search > report"),

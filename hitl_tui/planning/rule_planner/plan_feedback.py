@@ -15,6 +15,7 @@ from hitl_tui.planning.rule_planner.continuation import changed_inputs
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_revision import HELP, revise_text, steps_named, words_of
 from hitl_tui.planning.rule_planner.query_reader import cut, shown, terms_of
+from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import Scene
 from hitl_tui.planning.rule_planner.step_order import StepOrder
 from hitl_tui.planning.rule_planner.values import blanked
@@ -22,6 +23,7 @@ from hitl_tui.planning.rule_planner.values import blanked
 _ADDS = (Operation.ADD,)
 _PLACED = (None, Operation.ASK, Operation.ORDER, Operation.KEEP)
 _ENDS = ("first", "last")
+_LOOKING = (Need.FIND, Need.COMPUTE)
 
 
 def work_in(scene: Scene, converter: ExecutionPlanConverter, taken: Iterable[str]) -> Reworked:
@@ -76,7 +78,7 @@ def _worked_in(scene: Scene, converter: ExecutionPlanConverter, taken: Sequence[
     edits = edits_in(scene.text, words_of(scene), rules)
     if not edits and len(scene.todos) == 1 and (changed := _other_input(scene)) is not None:
         return Reworked(tuple(carried_out([changed], scene.todos, converter)))
-    named = [todo.id for edit in edits if edit.operation in _PLACED for todo in _of_plan(edit, scene)]
+    named = [todo.id for edit in edits if _places(edit) for todo in _of_plan(edit, scene)]
     if rules.revise.reverse.search(sentence):
         left = [edit for edit in edits if edit.operation in (Operation.REMOVE, Operation.SKIP)]
         if left:
@@ -90,7 +92,8 @@ def _worked_in(scene: Scene, converter: ExecutionPlanConverter, taken: Sequence[
     if row:
         return _ordered(scene, lambda order: order.row(row))
     todos, added = _changed(scene, edits, converter, taken)
-    placed = added or [i for i in dict.fromkeys(named) if any(todo.id == i for todo in todos)]
+    stays = {todo.id for todo in todos}
+    placed = added or [todo_id for todo_id in dict.fromkeys(named) if todo_id in stays]
     order = _order_of(replace(scene, todos=todos))
     _place(order, scene, edits, placed, fresh=bool(added))
     if strategy is Strategy.PARALLEL:
@@ -123,6 +126,12 @@ def _of_plan(edit: Edit, scene: Scene) -> list[SupervisorTodo]:
     return steps_named([step for step in edit.steps if not step.everything], scene)
 
 
+def _places(edit: Edit) -> bool:
+    """Return whether an edit may be about the place of steps that there are; one more about something else isn't."""
+    more = edit.subject and edit.operation is Operation.ASK and any(step.need in _LOOKING for step in edit.steps)
+    return edit.operation in _PLACED and not more
+
+
 def _row(edits: Sequence[Edit], scene: Scene) -> list[str]:
     """Return the steps that are to come one after the other as they are named; none where something else is said."""
     if not scene.rules.revise.sequence.search(scene.text):
@@ -139,8 +148,8 @@ def _changed(
     scene: Scene, edits: Sequence[Edit], converter: ExecutionPlanConverter, taken: Sequence[str]
 ) -> tuple[list[SupervisorTodo], list[str]]:
     """Return the plan with all changes but those of its order, and the ids of what is new."""
-    ends = [edit for edit in edits if edit.operation in _PLACED and edit.level in _ENDS and _of_plan(edit, scene)]
-    moved = [edit for edit in edits if edit.operation in _PLACED and _of_plan(edit, scene)]
+    moved = [edit for edit in edits if _places(edit) and _of_plan(edit, scene)]
+    ends = [edit for edit in moved if edit.level in _ENDS]
     relations = [edit for edit in edits if edit.operation in RELATIONS]
     apart = [*relations, *(ends if not relations else ()), *(moved if relations else ())]
     text = blanked(scene.text, [edit.place for edit in apart if edit not in relations or _anchors(edit, scene)])
@@ -181,24 +190,40 @@ def _level(scene: Scene) -> str:
 
 
 def _place(order: StepOrder, scene: Scene, edits: Sequence[Edit], placed: Sequence[str], *, fresh: bool) -> None:
-    """Put steps where a sentence says."""
-    level, relations = _level(scene), [edit for edit in edits if edit.operation in RELATIONS]
-    if fresh and (relations or level):
-        order.release(placed)
-    for edit in relations:
+    """Put steps where a sentence says.
+
+    Args:
+        order: of the plan.
+        scene: the sentence, and the plan before it.
+        edits: what it says.
+        placed: what it adds, or else what it names.
+        fresh: they are added.
+    """
+    level, related = _level(scene), False
+    for index, edit in enumerate(edits):
+        if edit.operation not in RELATIONS:
+            continue
         anchors = _anchors(edit, scene)
         if not anchors and not fresh:
             raise BadInput(Message("The plan has no step like that to go before or after."), help=HELP)
+        beside = [*reversed(edits[:index][-1:]), *edits[index + 1 :][:1]]
+        named = next((found for one in beside if _places(one) and (found := _anchors(one, scene))), [])
+        moved = named or placed if anchors else []
         if not placed and edit.operation is not Operation.INSTEAD:
             placed, level = anchors, "first" if edit.operation is Operation.BEFORE else "last"
-            anchors = []
+            continue
+        related = related or (bool(moved) and edit.operation is not Operation.INSTEAD)
+        if fresh and moved is placed:
+            order.release(moved)
         for anchor in anchors:
-            for todo_id in placed if edit.operation is Operation.BEFORE else reversed(placed):
+            for todo_id in moved if edit.operation is Operation.BEFORE else reversed(moved):
                 if edit.operation is Operation.BEFORE:
                     order.before(todo_id, anchor)
                 else:
                     order.after(todo_id, anchor, close=bool(scene.rules.revise.close.search(scene.text)))
-    if level and not any(_anchors(edit, scene) for edit in relations if edit.operation is not Operation.INSTEAD):
+    if level and not related:
+        if fresh:
+            order.release(placed)
         for todo_id in reversed(placed) if level == "first" else placed:
             (order.first if level == "first" else order.last)(todo_id)
 

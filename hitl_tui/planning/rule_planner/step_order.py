@@ -147,8 +147,9 @@ class StepOrder:
                 self._after[key] = tuple(dict.fromkeys(i for d in after for i in (heirs if d == moved else (d,))))
 
     def _sources(self, reader: str, without: str) -> tuple[str, ...]:
-        """Return what a step still works from where it doesn't from another, nor from what rests on that."""
-        kept = tuple(d for d in self._after[reader] if d != without and without not in self._before(d))
+        """Return what a step works from where it doesn't from another, nor from what rests on that: what that does."""
+        heirs = (i for d in self._after[reader] for i in (self._after[without] if d == without else (d,)))
+        kept = tuple(dict.fromkeys(d for d in heirs if d != without and without not in self._before(d)))
         if self._after[reader] and not kept:
             raise _impossible(reader, without)
         return kept
