@@ -11,7 +11,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.exceptions import ClientError
 
 
-class _ServiceTimeAuth(S3SigV4Auth):
+class ServiceTimeAuth(S3SigV4Auth):
     """Signs with this machine's time, moved by what its clock is known to be wrong."""
 
     ahead = timedelta()
@@ -27,8 +27,8 @@ def sign_by_service_time(error: ClientError) -> bool:
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     try:
         told = email.utils.parsedate_to_datetime(headers.get("date", ""))
-        _ServiceTimeAuth.ahead = told.astimezone(UTC) - datetime.now(UTC)
+        ServiceTimeAuth.ahead = told.astimezone(UTC) - datetime.now(UTC)
     except (TypeError, ValueError, OverflowError):
         return False
-    AUTH_TYPE_MAPS["s3v4"] = _ServiceTimeAuth
+    AUTH_TYPE_MAPS["s3v4"] = ServiceTimeAuth
     return True
