@@ -309,17 +309,18 @@ class SearchIndex:
         self._scope = (root, patterns)
         return self._mended(lambda: self._refresh(root, patterns, progress, stop, allowed))
 
-    def query(self, text: str, limit: int = 8) -> SearchHits:
+    def query(self, text: str, limit: int = 8, *, part: bool = False) -> SearchHits:
         """Return the passages that answer a question, best first.
 
         Args:
             text: the question, in words.
             limit: how many passages at most.
+            part: it is only some words of a question.
 
         Raises:
             StorageError: the cache file can't be read.
         """
-        return self._mended(lambda: self._query(text, limit), self._scope)
+        return self._mended(lambda: self._query(text, limit, part), self._scope)
 
     def _mended(self, work: Callable[[], _T], scope: tuple[Path, tuple[str, ...]] | None = None) -> _T:
         """Work with the cache file; where it is damaged, again with a new one, into which the scope is read first."""
@@ -357,13 +358,13 @@ class SearchIndex:
         except InterruptedError:
             return Refreshed(0, 0, 0, (), (), searched(self._db), complete=False)
 
-    def _query(self, text: str, limit: int) -> SearchHits:
+    def _query(self, text: str, limit: int, part: bool) -> SearchHits:
         self._db.execute("BEGIN")
         try:
             named = named_in(self._db, text[:MAX_QUESTION])
             if named.files and says_nothing(named.rest):
                 return opening(self._db, named.files[0])
-            return ask(self._db, named.rest, max(1, limit), named.files)
+            return ask(self._db, named.rest, max(1, limit), named.files, part=part)
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -162,7 +162,9 @@ class _Window:
         return "\n".join(text for _, _, text in self.parts)
 
 
-def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] = ()) -> SearchHits:
+def ask(
+    db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] = (), *, part: bool = False
+) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
     Args:
@@ -170,6 +172,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         question: the question, as written.
         limit: how many passages at most.
         named: ids of the files that the question names: only they are searched.
+        part: it is only some words of a question.
     """
     terms = parse_question(question, lambda word: _sounding(db, word))
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
@@ -187,7 +190,7 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         asked = _with_nearly(db, asked, nearly, named)
     ranked = _ranked(db, asked, named)
     if not ranked:
-        return _elsewhere(db, question, limit) if named else hits
+        return _elsewhere(db, question, limit, part=part) if named else hits
     korean, same = has_korean(question), has_korean(question) == has_korean(ranked[0].text)
     # In documents of another language every word may be missing; a name may not.
     names = [
@@ -197,21 +200,22 @@ def ask(db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] 
         if korean or same
     ]
     likely = _likely(asked, ranked, sum(names))
-    bare = len(terms) == len(list(units(normalise(question))))  # words to look for, rather than a question
+    # Words to look for, rather than a question or what is left of one.
+    bare = not part and "?" not in question and len(terms) == len(list(units(normalise(question))))
     if bare and any(asked.has_all(window.tokens) for window in ranked):
         likely = _SURE
     if likely < _NEAR:
         if named:
-            return _elsewhere(db, question, limit)
+            return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = [_quote(asked, window) for window in _different(ranked, limit)]
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
 
 
-def _elsewhere(db: sqlite3.Connection, question: str, limit: int) -> SearchHits:
+def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool) -> SearchHits:
     """Return what other files say where those that a question names don't answer it: nothing that only comes near."""
-    hits = ask(db, question, limit)
+    hits = ask(db, question, limit, part=part)
     return replace(hits, passages=(), weak=False, far=hits.passages[:_MOST_FAR]) if hits.weak else hits
 
 

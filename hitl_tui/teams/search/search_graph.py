@@ -99,12 +99,15 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     for item in state.get("looked", NOTHING)["unread"]:
         asked = without_named(asked, item["path"])
 
+    words = query.split()
+    part = len(words) < len(context.task.query.split()) and all(word in context.task.query for word in words)
+
     def work(stop: Callable[[], bool]) -> SearchHits:
         with SearchIndex(_place(context, documents).file, secrets=context.secrets) as index:
             if not index.covers(context.workspace, documents):
                 # The cache may have been deleted since the step before.
                 index.refresh(context.workspace, documents, stop=stop)
-            return index.query(asked if asked.strip() else query, limit)
+            return index.query(asked if asked.strip() else query, limit, part=part)
 
     return {"hits": asdict(await _in_thread(work))}
 
