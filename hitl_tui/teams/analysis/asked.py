@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.words import likeness, tokens
 from hitl_tui.teams.analysis import words
-from hitl_tui.teams.analysis.quantities import Quantity, per_in, quantities_of, spans
+from hitl_tui.teams.analysis.quantities import Quantity, quantities_of, spans
 
 NEAR, FAR = 1.0, 0.6
 """How well a quantity is about a word that its sentence has, or what is around it."""
@@ -42,7 +42,6 @@ class Asked:
     def __init__(self, question: str, language: str) -> None:
         self.text, self.language = question, language
         self.own = quantities_of(question)
-        self.per = per_in(question)
         self.closed = words.closed(question)
         self.total = _has(words.TOTAL, question)
         self.direction = words.direction_of(question)

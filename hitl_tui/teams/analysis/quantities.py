@@ -34,7 +34,6 @@ _PER_ASKED = re.compile(
     r"(?P<ko>1인|시간|회|월|개|팀)\s?당",
     re.I,
 )
-_UNIT_OF = re.compile(rf"\s?(?:{_COUNTERS})?(?:에|당)?\s?[$€£₩]?\s?\d|\S{{0,3}}(?:에|당)\s")
 _NOUN = re.compile(r"\s?(?:[a-z]+ed\s)?(?P<noun>[a-z]{2,20})(?![a-z])", re.I)
 _NO_NOUN = re.compile(
     r"of|in|on|at|for|to|and|or|with|from|as|it|is|are|was|were|the|an|each|per|than|a|by|not|until|more|less|out|off|up|"
@@ -188,7 +187,7 @@ def _rows(table: str) -> str:
 def _of_sentence(passage: Passage, text: str, start: int, end: int, far: frozenset[str]) -> Iterator[Quantity]:
     """Yield what a sentence states, of with words of what is around it."""
     said = text[start:end]
-    stated = [one for one in _stated(said) if not _is_unit(said, one[0])]
+    stated = _stated(said)
     if not stated:
         return
     near, cite = words_in(said), passage.cite(start, end)
@@ -233,13 +232,6 @@ def _counted(text: str, amount: Amount) -> tuple[Amount, str]:
     if _NO_NOUN.fullmatch(follows["noun"].lower()) or follows["noun"].lower() in lexicon().months:
         return amount, ""
     return replace(amount, unit=f" {follows['noun']}", end=follows.end()), thing(follows["noun"])
-
-
-def _is_unit(text: str, amount: Amount) -> bool:
-    """Whether one of something says what another amount is for: `한 팀 40,000원`, `1박에`."""
-    if amount.value != 1 or amount.text.strip().lower() == "one":
-        return False
-    return _UNIT_OF.match(text[amount.end :]) is not None
 
 
 def _per(text: str, amount: Amount, before: int, after: int) -> frozenset[str]:
