@@ -500,7 +500,7 @@ class CommandContext:
             return stopped_result(error)
         for refusal in seen.refused:
             if refusal["event"] == event_id:
-                result = failure(str(refusal["message"]), reason=str(refusal["reason"]))
+                result = failure(refusal["message"], reason=refusal["reason"])
                 return replace(result, data={**result.data, "event": event_id})
         return None
 

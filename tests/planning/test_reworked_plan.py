@@ -42,6 +42,11 @@ async def test_what_stays_keeps_its_id_and_what_was_changed_by_hand() -> None:
     assert again.todos[-1].created_at
 
 
+async def test_a_korean_ending_is_no_part_of_what_is_looked_for() -> None:
+    plan = await reviewed(FULL, ["보고서는 빼고 서초구 시세도 검색해줘"])
+    assert [t.arguments["query"] for t in plan if not isinstance(t, str) and t.id == "todo_004"] == ["서초구 시세"]
+
+
 async def test_feedback_says_how_steps_run() -> None:
     planner = agent()
     todos = planner.convert_with_strategy((await planner.create_execution_plan(FULL)).plan)
