@@ -96,6 +96,7 @@ class SqliteLedger:
         self._waiting = sqlite_requests.WaitingList()
         self._quiet: dict[str, int] = {}
         self._quiet_since: tuple[int, int] = (0, 0)
+        self._quiet_at = 0.0
 
     @classmethod
     @asynccontextmanager
@@ -277,9 +278,11 @@ class SqliteLedger:
                         break
 
     async def news(self, cursors: Mapping[str, int]) -> frozenset[str]:
-        written = self._written()
-        if written != self._quiet_since or abs(time.time() - written[0] / 1e9) < _COMMITTING:
+        written, clock = self._written(), time.monotonic()
+        fresh = abs(time.time() - written[0] / 1e9) < _COMMITTING or clock - self._quiet_at > _LONGEST
+        if written != self._quiet_since or fresh:
             self._quiet = {}  # what is being committed is there to be read a little later
+            self._quiet_at = clock
         unknown = [(session, cursor) for session, cursor in cursors.items() if self._quiet.get(session) != cursor]
         if not unknown:
             return frozenset()
