@@ -6,9 +6,10 @@ import asyncio
 import email.utils
 import json
 import os
+import random
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -232,6 +233,26 @@ async def test_late_feedback_is_set_aside_and_that_of_other_runtimes_stays(place
     assert sorted(place.names(PREFIX)) == [f"{PREFIX}notes/r1.json", f"{PREFIX}theirs.json"]
 
 
+async def test_ten_runtimes_share_a_bucket_and_mix_nothing_up(place: Place) -> None:
+    async with AsyncExitStack() as stack:
+        runtimes = []
+        for number in range(10):
+            store = await stack.enter_async_context(place.store())
+            runtimes.append(Decisions(store, *(f"r{number}-{job}" for job in range(20))))
+        pollers = [runtime.poller() for runtime in runtimes]
+        asked = [request_id for runtime in runtimes for request_id in sorted(runtime.waiting)]
+        random.Random(20).shuffle(asked)
+        for some in (asked[start : start + 40] for start in range(0, len(asked), 40)):
+            for request_id in some:
+                place.put(f"{PREFIX}{request_id}.json", Feedback(False, request_id, APPROVED.timestamp).to_bytes())
+            await asyncio.gather(*(poller.look() for poller in pollers))
+    assert place.names() == []
+    for runtime in runtimes:
+        assert len(runtime.taken) == runtime.calls == 20
+        assert {one.feedback for _, one in runtime.taken} == runtime.known
+        assert runtime.reports == []
+
+
 async def test_an_object_that_was_replaced_after_it_was_read_stays(place: Place) -> None:
     async with place.store() as store:
         place.put(f"{PREFIX}r1.json", b"{}")
@@ -376,7 +397,7 @@ async def test_a_service_that_never_answers_is_given_up(place: Place, monkeypatc
     monkeypatch.setattr("hitl_tui.channels.plan_feedback.s3_store._PATIENCE", 0.5)
 
     async def never(request: web.Request, forward: Pass) -> web.StreamResponse:
-        await asyncio.sleep(3)
+        await asyncio.sleep(60)
         return web.Response()
 
     async with place.store() as store:
@@ -384,7 +405,7 @@ async def test_a_service_that_never_answers_is_given_up(place: Place, monkeypatc
         begun = time.monotonic()
         with pytest.raises(StorageError, match="in time"):
             await store.poll({"r1"})
-        assert time.monotonic() - begun < 2.5
+        assert time.monotonic() - begun < 30
 
 
 async def test_renewed_credentials_are_found(place: Place) -> None:
