@@ -163,7 +163,8 @@ def _edit(
     if not kinds and not asking and (not subject or rules.revise.imperative.match(sentence)):
         kinds = {"ask"}
     operation = next((o for o in Operation if o in kinds and not (o is Operation.CHANGE and level)), None)
-    if {"only", "remove"} <= kinds or {"only", "skip"} <= kinds:
+    alone = {"only", "remove"} <= kinds or {"only", "skip"} <= kinds
+    if alone and not rules.revise.left.search(sentence):
         operation = Operation.REMOVE  # that alone, and nothing else, goes
     if operation is Operation.KEEP and all(
         commands.get(step.command, frozenset()) & _deed(sentence, part, rules) for step in steps
@@ -205,6 +206,7 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     kinds = [_Mark(m.span(), Named(need)) for need, e in revise.targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
+    there = there or bool(revise.sequence.search(sentence) or revise.reverse.search(sentence))
     for match in WORD.finditer(sentence) if there else ():
         meant = rules.lexicon.concepts(rules.lexicon.plain(match.group()))
         called = [name for name, words in commands.items() if words & meant]

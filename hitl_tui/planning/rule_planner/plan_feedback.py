@@ -221,11 +221,19 @@ def _place(order: StepOrder, scene: Scene, edits: Sequence[Edit], placed: Sequen
                     order.before(todo_id, anchor)
                 else:
                     order.after(todo_id, anchor, close=bool(scene.rules.revise.close.search(scene.text)))
+    if fresh and related:
+        searches = {todo.id for todo in replace(scene, todos=order.todos).of(Need.FIND)}
+        order.apart([todo_id for todo_id in placed if todo_id in searches and _waits_before(edits)])
     if level and not related:
         if fresh:
             order.release(placed)
         for todo_id in reversed(placed) if level == "first" else placed:
             (order.first if level == "first" else order.last)(todo_id)
+
+
+def _waits_before(edits: Sequence[Edit]) -> bool:
+    """Return whether all that is said of places is what something goes before: a search needs nothing for that."""
+    return all(edit.operation is Operation.BEFORE for edit in edits if edit.operation in RELATIONS)
 
 
 def _ordered(scene: Scene, change: Callable[[StepOrder], None]) -> Reworked:

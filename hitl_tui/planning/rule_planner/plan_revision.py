@@ -210,7 +210,10 @@ class _Revision:
         """Remove what never started, is not named, and is needed by nothing that is."""
         readers = self.scene.readers  # what a step only waits for isn't needed for it
         needs = [t if t.id in readers else replace(t, dependencies=()) for t in self.scene.todos]
-        if kept := ancestors([t.id for t in named], needs):
+        wanted = {t.id for t in named}
+        # What works from a step that is named besides needs no other.
+        needs = [replace(t, dependencies=tuple(own)) if (own := wanted & {*t.dependencies}) else t for t in needs]
+        if kept := ancestors(wanted, needs):
             idle = [t.id for t in self.scene.todos if t.status in IDLE and not t.attempt]
             self.removed += [todo_id for todo_id in idle if todo_id not in kept and todo_id not in self._gone]
 

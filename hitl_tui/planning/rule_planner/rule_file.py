@@ -146,6 +146,7 @@ class ReviseRules:
     reverse: Expression
     rest: Expression
     both: Expression
+    left: Expression
     actions: tuple[Action, ...]
 
 
