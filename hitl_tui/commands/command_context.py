@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from hitl_tui.commands.question_lookup import (
 )
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft, judge
-from hitl_tui.core.errors import AskedAnew, BadInput, Refused, StorageError, UnknownName
+from hitl_tui.core.errors import AskedAnew, BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.fold_decisions import carry_out
@@ -341,7 +342,37 @@ class CommandContext:
         await self.change(EventKind.BOUND, data, "edited", "", {})
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
-        """See `CommandHandler.edit`."""
+        """See `CommandHandler.edit`. Steps that go on from it with the same question get the new one, too."""
+        edited = await self._edit(todo, text, arguments)
+        asked, now = todo.arguments.get("query"), edited.data.get("arguments", {}).get("query")
+        if edited.failed or not asked or not now or asked == now:
+            return edited
+        along: list[str] = []
+        for other in self._asking_the_same(todo):
+            with suppress(HitlError):  # such as that it was decided meanwhile
+                done = await self._edit(other, other.description, {**other.arguments, "query": now})
+                along += [] if done.failed else [other.id]
+        if not along:
+            return edited
+        names = ", ".join(map(step_name, along))
+        message = Message(
+            "Edited {}, and {} with the same question; they ask for approval again.", step_name(todo.id), names
+        )
+        return replace(edited, message=message, data={**edited.data, "along": along})
+
+    def _asking_the_same(self, todo: SupervisorTodo) -> list[SupervisorTodo]:
+        """Return the steps that rest on one, near or far, weren't begun, and ask the same question."""
+        reached, found = {todo.id}, list[SupervisorTodo]()
+        for other in self.snapshot.todos:
+            if reached.isdisjoint(other.dependencies):
+                continue
+            reached.add(other.id)
+            idle = other.status in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
+            if idle and other.arguments.get("query") == todo.arguments["query"]:
+                found.append(other)
+        return found
+
+    async def _edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
         bound = await asyncio.to_thread(self._bound, todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
         data: EventData = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}

@@ -431,3 +431,17 @@ async def test_what_failed_is_retried_with_a_preview_of_what_it_would_do_now(tmp
         await c.read_on()
         await c.press("1")
         await c.until(lambda: (workspace / "one").is_dir(), "the second attempt")
+
+
+async def test_steps_that_go_on_with_the_same_question_get_the_edited_one(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        first, second = c.snapshot.todos[:2]
+        assert first.id in second.dependencies and first.arguments["query"] == second.arguments["query"]
+        await c.send('/todo edit 1 query="May the deposit rise from 300 million won to 310 million won?"')
+        await c.until(lambda: "001" in c.message and "002 with the same question" in c.message, "what was edited")
+        edited = [todo.arguments["query"] for todo in c.snapshot.todos[:2]]
+        assert len(set(edited)) == 1 and "310 million" in edited[0]
+        await c.send('/todo edit 2 query="What is the cap?"')
+        await c.until(lambda: c.message.startswith("Edited 002;"), "that 002 alone was")
+        assert "310 million" in c.snapshot.todos[0].arguments["query"]
