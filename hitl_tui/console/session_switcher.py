@@ -252,12 +252,10 @@ class SessionSwitcher:
         from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 
         app = self._app
-        views = await app.engine.requests()
-        if not isinstance(app.screen, PromptScreen):
-            return
-        self._listed = InboxDialog(views, self.opened)
+        listed = self._listed = InboxDialog(self.opened)
+        app.start(self._read_inbox(listed), "inbox")
         try:
-            chosen = await app.push_screen_wait(self._listed)
+            chosen = await app.push_screen_wait(listed)
         finally:
             self._listed = None
         if chosen is None:
@@ -272,6 +270,13 @@ class SessionSwitcher:
         else:
             await self._bring(app.session)
         app.session.go_to_question(request)
+
+    async def _read_inbox(self, listed: InboxDialog) -> None:
+        try:
+            listed.take(await self._app.engine.requests())
+        except HitlError:
+            listed.action_close()
+            raise
 
     async def _decide_step(self, waiting: WaitingStep) -> None:
         """Show a step of an agent's task, and say of it what the operator says; what was edited is shown anew."""

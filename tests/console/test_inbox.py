@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ async def test_each_line_has_session_question_risk_and_age(tmp_path: Path) -> No
         await c.asked(2)
         await c.press("f3")
         await c.until(
-            lambda: isinstance(c.app.screen, InboxDialog) and "The cap" in lines(c)[0][0], "the sessions' titles"
+            lambda: isinstance(c.app.screen, InboxDialog) and "The cap" in f"{lines(c)[:1]}", "the sessions' titles"
         )
         table = c.app.screen.query_one(DataTable)
         assert table.show_header
@@ -121,3 +122,23 @@ async def test_words_after_a_slash_leave_the_lines_that_have_them(tmp_path: Path
         await c.until(lambda: len(lines(c)) == 2, "all again")
         await c.press("slash", *"keep", "enter", "enter")
         await c.until(lambda: not isinstance(c.app.screen, InboxDialog), "the question")
+
+
+async def test_the_inbox_is_there_at_once_and_what_comes_late_opens_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        read, gate = c.app.engine.requests, asyncio.Event()
+
+        async def late() -> object:
+            await gate.wait()
+            return await read()
+
+        c.app.engine.requests = late  # type: ignore[method-assign,assignment]
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog), "the inbox, while it is read")
+        await c.press("escape", "x")
+        gate.set()
+        await c.pilot.pause(0.3)
+        assert c.app.screen is c.session and c.prompt.text.endswith("x")
+        await c.press("f3")
+        await c.until(lambda: "1 open" in str(c.app.screen.query(".dialog").first().border_title), "what waits")

@@ -69,16 +69,17 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     While it is open it goes on: what is asked comes, what was decided goes, times tick, the cursor stays on its line.
 
     Args:
-        views: the open requests, in the order they are shown.
         here: the session that is open.
     """
 
     CSS_PATH = CSS
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.INBOX)]
 
-    def __init__(self, views: Sequence[RequestView], here: str) -> None:
+    def __init__(self, here: str) -> None:
         super().__init__()
-        self._all = self._views = list(views)
+        self._all: list[RequestView] = []
+        self._views: list[RequestView] = []
+        self._reading = True
         self._here = here
         self._titles: dict[str, str] = {}
 
@@ -111,11 +112,11 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         Args:
             views: the open requests, in the order they are shown.
         """
+        strange = {v.request.session for v in views} - self._titles.keys()
+        changed = self._reading or [v.request.id for v in views] != [v.request.id for v in self._all]
+        self._all, self._reading = list(views), False
         if self.left or not self.query(InboxTable):
             return
-        strange = {v.request.session for v in views} - self._titles.keys()
-        changed = [v.request.id for v in views] != [v.request.id for v in self._all]
-        self._all = list(views)
         if changed:
             self._fill()
         if strange:
@@ -136,7 +137,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     def _say_state(self) -> None:
         """Say how many there are, and which keys apply."""
         finding = self.query_one(InboxTable).finding
-        title = Content(_("Inbox · {n} open").format(n=len(self._all)))
+        title = Content(_("Inbox") if self._reading else _("Inbox · {n} open").format(n=len(self._all)))
         if finding.active:
             count = _("{n:,} of {total:,}").format(n=len(self._views), total=len(self._all))
             title = Content.assemble(title, "  ", finding.shown(count if finding.text else ""))
@@ -145,6 +146,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         if not self._views:
             said = said if self._all else _("{inbox.close} Close")
             nothing = _("Nothing has these words.") if self._all else _("Nothing waits for you.")
+            nothing = _("Reading what waits…") if self._reading else nothing
             self.query_one("#inbox-one", Static).update(Content(nothing))
         table = self.query_one(InboxTable)
         table.display = bool(self._all)
