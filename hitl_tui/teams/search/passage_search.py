@@ -45,6 +45,7 @@ _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
 _NO_WORD = re.compile(r"[\W_]+")
 _SHORT, _AS_GOOD = 60, 0.5
 """Characters of a line that leads to what follows it, and how much an item says that is quoted before the best."""
+_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
 _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
 _LONG_QUESTION, _REPEATED = 30, 0.4
 """A passage that has a whole question, word for word, asks it, too."""
@@ -138,6 +139,12 @@ class _Asked:
             for term in self.terms
         )
 
+    def said_in(self, text: str) -> frozenset[str]:
+        """Return those of the words that say what is asked that stand in a text."""
+        tokens = f" {index_tokens(text)} "
+        telling = (term for term in self.terms if term.telling >= _SUBJECT)
+        return frozenset(t.surface for t in telling if any(f" {form.phrase} " in tokens for form in t.forms))
+
     def has_all(self, tokens: str) -> bool:
         """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
         telling = [term for term in self.terms if term.telling >= _SUBJECT]
@@ -209,8 +216,26 @@ def ask(
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
-    passages = [_quote(asked, window) for window in _different(ranked, limit)]
+    passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
+
+
+def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
+    """Return passages with one that a later day wrote before what it may have overtaken: it says all that one says."""
+    made: list[Passage] = []
+    for passage in passages:
+        day, said = _day(passage), asked.said_in(passage.text)
+        older = (at for at, one in enumerate(made) if "" < _day(one) < day and said and asked.said_in(one.text) <= said)
+        at = next(older, len(made))
+        score = max(passage.score, made[at].score) if at < len(made) else passage.score
+        made.insert(at, replace(passage, score=score))
+    return made
+
+
+def _day(passage: Passage) -> str:
+    """Return the day that a passage's file or heading is called after, ISO 8601; empty for none."""
+    found = _DAY.search(f"{passage.path} {passage.heading}")
+    return found[0] if found else ""
 
 
 def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool) -> SearchHits:
@@ -434,10 +459,12 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
     ]
     first = max(range(len(worth)), key=lambda at: (worth[at], -at))
     line, end, words = window.parts[first]
+    titled = asked.value(window.heading.rpartition(" > ")[2]) >= _AS_GOOD * said
     for at in reversed(range(first)):
         earlier_line, earlier_end, text = window.parts[at]
-        item = _ITEM.match(text) and _ITEM.match(words) and worth[at] >= _AS_GOOD * worth[first]
-        # Items before it that say as much; `Default: 180`, or what announces a list.
+        item = _ITEM.match(text) and _ITEM.match(words) and (titled or worth[at] >= _AS_GOOD * worth[first])
+        # Items before it that say as much, or all under a heading that asks for them; `Default: 180`, or what announces
+        # a list.
         if not (item or text.rstrip().endswith((":", "：")) or (len(text) < _SHORT and ":" in text)):
             break
         line, words = earlier_line, text + _gap(earlier_end, line) + words
