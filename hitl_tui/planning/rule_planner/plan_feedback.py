@@ -200,6 +200,7 @@ def _place(order: StepOrder, scene: Scene, edits: Sequence[Edit], placed: Sequen
         fresh: they are added.
     """
     level, related = _level(scene), False
+    scene = replace(scene, todos=[todo for todo in scene.todos if todo.id in order])  # others were taken out
     for index, edit in enumerate(edits):
         if edit.operation not in RELATIONS:
             continue

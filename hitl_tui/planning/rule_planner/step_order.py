@@ -28,6 +28,9 @@ class StepOrder:
         self._order = [todo.id for todo in todos]
         self._readers = readers
 
+    def __contains__(self, todo_id: object) -> bool:
+        return todo_id in self._after
+
     @property
     def todos(self) -> list[SupervisorTodo]:
         """The plan as it is now."""
