@@ -237,6 +237,10 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
                     return [
                         ValueLink(n, n, column, (f"{stem}*",), False, columns[column]) for column in sorted(columns)
                     ]
+    for form in token.forms:  # a compound of a value and one syllable: what 회식 costs is 회식비
+        columns = index.words.get(form[:-1], {}) if "가" <= form[0] <= "힣" and len(form) > 2 else {}
+        if columns:
+            return [ValueLink(n, n, column, (form[:-1],), False, columns[column]) for column in sorted(columns)]
     return []
 
 

@@ -62,7 +62,7 @@ def test_a_question_stays_one(words: str) -> None:
     assert (found.command, found.text) == (CONSOLE, words)
 
 
-@pytest.mark.parametrize("words", [["daemon"], ["serve"], ["self-update"], ["daemon", "--help"], ["daemon", "--json"]])
+@pytest.mark.parametrize("words", [["daemon"], ["deploy"], ["self-update"], ["daemon", "--help"], ["daemon", "--json"]])
 def test_a_word_that_looks_like_a_subcommand_opens_nothing(words: list[str]) -> None:
     with pytest.raises(BadInput, match=f'Unknown command "{words[0]}". .*hitl-tui --help lists all') as caught:
         parse([word for word in words if word != "--json"])

@@ -330,3 +330,22 @@ def test_what_has_not_happened_is_no_question_for_a_table(fund: Path) -> None:
 def test_a_word_that_no_table_has_leaves_a_question_to_the_documents(fund: Path) -> None:
     assert about("how much did Tom pay this year?", fund) is not About.TEXT
     assert about("how much kerosene did Tom pay this year?", fund) is About.TEXT
+
+
+SPENT = """날짜,분류,거래처,금액
+2026-02-11,교통,코레일,119600
+2026-03-04,회식,삼겹살집,196000
+2026-03-09,교통,SRT,104800
+2026-03-20,서버,AWS,1402100
+"""
+
+
+def test_what_a_word_for_costs_names_is_looked_up_and_what_is_not_there_is_not_summed_up(tmp_path: Path) -> None:
+    (tmp_path / "지출.csv").write_text(SPENT, encoding="utf-8")
+    files = table_files(tmp_path)
+    dinners = ask("회식비는 3월에 얼마 썼어?", files)
+    assert dinners.result is not None and dinners.result.rows == ((196000.0, 1),)
+    taxis = ask("택시비는 3월에 얼마 썼어?", files)
+    assert taxis.result is None and about("택시비는 3월에 얼마 썼어?", tmp_path) is About.TEXT
+    everything = ask("3월에 얼마 썼어?", files)
+    assert everything.result is not None and everything.result.rows == ((1702900.0, 3),)
