@@ -33,6 +33,7 @@ from hitl_tui.wording.text_lines import Whole, is_terminal, layout, shown, termi
 
 SENT, WAITS = 0, 3
 RUNTIME_TOKEN = "HITL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
+_NOT_TAKEN = "not_allowed"
 _LOOK = 0.5
 """Seconds between looks for what became of an answer."""
 _AGAIN = 5.0
@@ -285,8 +286,8 @@ class _Reviewer:
                 self._say(message)
             except (Refused, StorageError) as error:
                 self._say(error.message)
-                if isinstance(error, StorageError):
-                    continue
+                if isinstance(error, StorageError) or error.reason == _NOT_TAKEN:
+                    continue  # it still waits
             self._reviews.end(request.request_id)
             return "answered"
 
@@ -337,7 +338,7 @@ class _Reviewer:
             except StorageError:  # who may only put doesn't see it
                 fate = "waiting"
             if isinstance(fate, Problem):
-                raise Refused(Message("The runtime didn't take it: {}", fate.reason), reason="not_allowed")
+                raise Refused(Message("The runtime didn't take it: {}", fate.reason), reason=_NOT_TAKEN)
             if fate == "taken":
                 if request.quorum > 1:
                     return store, Message("Your vote is on record; {} have to approve.", request.quorum)

@@ -142,7 +142,7 @@ def identify(approvers: Approvers, claimed: str = "", account: str = "") -> Iden
     verified, proof, level = (found.name, Proof.ACCOUNT.value, found.level) if found else ("", "", 0)
     if not claimed or person(claimed) in (person(own), person(account)):
         return Identity(own, verified, proof, level, account)
-    _check_claim(approvers, claimed)
+    _check_claim(approvers.people, claimed)
     return Identity(claimed_name(claimed, account), verified, proof, level, account, claimed)
 
 
@@ -150,17 +150,16 @@ def claimed_identity(approvers: Approvers, name: str) -> Identity:
     """Return somebody of whom nothing but a name is known.
 
     Raises:
-        BadInput: the name can't be a person's, or is, or looks like, an approver's.
+        BadInput: the name can't be a person's, or is, or looks like, that of somebody who was added as an approver.
     """
     name = checked_name(name, Message("The name"))
-    _check_claim(approvers, name)
+    # The owner of the data folder may sit at another machine, where nothing proves it; the record calls it a claim.
+    _check_claim(approvers.listed, name)
     return Identity(claimed_name(name, ""), claimed=name)
 
 
-def _check_claim(approvers: Approvers, claimed: str) -> None:
-    other = next(
-        (a for a in approvers.people if alike(a.name, claimed) or (a.account and alike(a.account, claimed))), None
-    )
+def _check_claim(people: Sequence[Approver], claimed: str) -> None:
+    other = next((a for a in people if alike(a.name, claimed) or (a.account and alike(a.account, claimed))), None)
     if other is not None:
         shown = one_line(clip(claimed), 80)
         if person(other.name) == person(claimed):

@@ -300,6 +300,25 @@ def test_a_plan_told_as_text_alone_is_shown_quoted(shell: Shell) -> None:
 
 
 @pytest.mark.long
+def test_what_the_runtime_did_not_take_is_asked_again(shell: Shell, folder: Path) -> None:
+    publish(folder, plan("r1", SEARCH))
+    screen = shell.terminal("review", "--from", str(folder))
+    prompt = r"\x1b\[\?25h"
+    for refused, said in (("Two approvers are needed.", "didn't take it: Two approvers"), ("", "Approved")):
+        with runtime(folder, "r1", refuse=refused):
+            screen.expect(prompt)
+            screen.send("a")
+            time.sleep(0.5)  # a person's Enter doesn't come with the text, as that of a paste does
+            screen.send("\r")
+            screen.expect(said)
+            if refused:
+                screen.expect("a approve")
+    screen.sendintr()
+    screen.expect(pexpect.EOF)
+    screen.close()
+
+
+@pytest.mark.long
 def test_at_a_terminal_requests_are_asked_as_they_come(shell: Shell, folder: Path) -> None:
     publish(folder, plan("r1", SEARCH, ANALYSE))
     with runtime(folder, "r1", "r2", "r3") as taken:

@@ -14,6 +14,7 @@ from hitl_tui.policy.approvers import (
     Approver,
     ApproverFile,
     Approvers,
+    claimed_identity,
     identify,
     identify_by_token,
     new_token,
@@ -52,6 +53,13 @@ def test_a_name_of_another_approver_can_not_be_claimed() -> None:
         identify(known, "b0b", account="ops")
     with pytest.raises(BadInput, match="ops is an approver"):
         identify(known, "ops", account="eve")
+
+
+def test_from_elsewhere_the_owner_s_name_is_a_claim_and_an_approver_s_is_refused() -> None:
+    found = claimed_identity(Approvers("ops"), "ops")
+    assert (found.name, found.person, found.claimed) == ("ops (claimed)", "", "ops")
+    with pytest.raises(BadInput, match="bob is an approver"):
+        claimed_identity(Approvers("ops", (BOB,)), "bob")
 
 
 def test_a_token_proves_its_own_approver_only() -> None:
