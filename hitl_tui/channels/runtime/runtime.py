@@ -116,7 +116,7 @@ class _Asked:
 
 
 @dataclass(slots=True)
-class _Care:
+class _OpenJob:
     """A job that isn't finished, and what was told of it.
 
     Args:
@@ -139,9 +139,9 @@ class _Care:
     tries: int = 0
     again: bool = False
 
-    def afresh(self) -> _Care:
+    def afresh(self) -> _OpenJob:
         """Return it as one of which nothing was told yet."""
-        return _Care(self.job, resumed=True)
+        return _OpenJob(self.job, resumed=True)
 
 
 class Runtime:
@@ -184,9 +184,9 @@ class Runtime:
         self._environ = environ
         self._hide = hide
         self._board = board or NoBoard()
-        self._ready: asyncio.Queue[_Care] = asyncio.Queue()
-        self._open: dict[str, _Care] = {}
-        self._waiting: dict[str, _Care] = {}
+        self._ready: asyncio.Queue[_OpenJob] = asyncio.Queue()
+        self._open: dict[str, _OpenJob] = {}
+        self._waiting: dict[str, _OpenJob] = {}
         self._elsewhere: set[asyncio.Task[None]] = set()
         self._rules = 0
         self._emptied = asyncio.Event()
@@ -201,15 +201,15 @@ class Runtime:
     @property
     def asked(self) -> list[str]:
         """The ids of the requests that wait."""
-        return [request_id for care in self._open.values() for request_id in care.asked]
+        return [request_id for kept in self._open.values() for request_id in kept.asked]
 
     async def waiting_requests(self) -> list[dict[str, Any]]:
         """Return the requests of its jobs that wait, as they were told; they count as shown."""
         found: list[dict[str, Any]] = []
         for view in await self.registry.ledger.requests(self.registry.now(), limit=_MOST):
-            care = self._open.get(view.request.session)
-            if care is not None and view.request.id in care.asked:
-                found.append(question_event(care.job, Question(view), self._board.path).to_dict())
+            kept = self._open.get(view.request.session)
+            if kept is not None and view.request.id in kept.asked:
+                found.append(question_event(kept.job, Question(view), self._board.path).to_dict())
         shown = [one["request_id"] for one in found]
         await self.registry.ledger.mark_shown(shown, self._by, CHANNEL, self.registry.now())
         return found
@@ -264,12 +264,12 @@ class Runtime:
             raise BadInput(Message("Another job has the id {}; choose another.", one_line(job.id, 80)))
         if taken.new:
             await self._accept(taken.job)
-        elif care := self._open.get(job.session_id):
-            care.again = care.started
+        elif kept := self._open.get(job.session_id):
+            kept.again = kept.started
             if self._waiting.pop(job.session_id, None) is not None:
-                self._rest(care)
+                self._rest(kept)
         elif taken.ended:
-            self._begin(_Care(taken.job, resumed=True))
+            self._begin(_OpenJob(taken.job, resumed=True))
         return taken
 
     async def find(self, job_id: str) -> Taken | None:
@@ -283,11 +283,11 @@ class Runtime:
     async def _accept(self, job: Job) -> None:
         told = events.Accepted(job_id=job.id, session_id=job.session_id, query=job.query, workspace=job.workspace)
         await self.stream.tell(told)
-        self._begin(_Care(job, resumed=False))
+        self._begin(_OpenJob(job, resumed=False))
 
-    def _begin(self, care: _Care) -> None:
-        self._open[care.job.session_id] = care
-        self._ready.put_nowait(care)
+    def _begin(self, kept: _OpenJob) -> None:
+        self._open[kept.job.session_id] = kept
+        self._ready.put_nowait(kept)
 
     async def _take_from(self, source: Source) -> None:
         async for found in source.jobs():
@@ -309,61 +309,61 @@ class Runtime:
             log.warning("%s", problem)
         for job in jobs:
             if job.session_id not in self._open:
-                self._begin(_Care(job, resumed=True))
+                self._begin(_OpenJob(job, resumed=True))
 
     # One job ---------------------------------------------------------------------------------------------------
 
     async def _work(self) -> None:
         while True:
-            care = await self._ready.get()
-            await self._carry(care, self._advance(care))
+            kept = await self._ready.get()
+            await self._carry(kept, self._advance(kept))
 
-    async def _carry(self, care: _Care, work: Coroutine[Any, Any, None]) -> None:
+    async def _carry(self, kept: _OpenJob, work: Coroutine[Any, Any, None]) -> None:
         """Do something for a job; what stops it stops no other one."""
         try:
             await work
         except HitlError as error:
-            log.info("%s can't go on: %s", care.job.id, error.message, exc_info=error)
-            await self._put_off(care, error.message)
+            log.info("%s can't go on: %s", kept.job.id, error.message, exc_info=error)
+            await self._put_off(kept, error.message)
         except Exception as error:
-            log.exception("%s can't go on", care.job.id)
-            await self._put_off(care, Message("Unexpected error ({}).", one_line(repr(error), 200)))
+            log.exception("%s can't go on", kept.job.id)
+            await self._put_off(kept, Message("Unexpected error ({}).", one_line(repr(error), 200)))
 
-    async def _advance(self, care: _Care) -> None:
+    async def _advance(self, kept: _OpenJob) -> None:
         """Open a job's session and let it go as far as it goes by itself."""
-        job, store = care.job, self.registry.store
+        job, store = kept.job, self.registry.store
         if (self.registry.data.sessions / job.session_id).exists():
             setup = await self.registry.setup(job.session_id)
         else:
             try:
                 setup = await self._create(job)
             except (BadInput, Refused) as error:
-                await self._end(care, stopped_event(job, error.message, final=True, begun=False))
+                await self._end(kept, stopped_event(job, error.message, final=True, begun=False))
                 return
         self._hide(dict(setup.secrets))
         async with open_session(store, setup, job.query) as session:
             if session.setup.broken:
                 raise StorageError(session.setup.broken)
             owned = session.owned
-            snapshot = await self._follow(care, session) if owned else session.snapshot
+            snapshot = await self._follow(kept, session) if owned else session.snapshot
         if not owned:
-            following = asyncio.create_task(self._carry(care, self._follow_elsewhere(care, setup)))
+            following = asyncio.create_task(self._carry(kept, self._follow_elsewhere(kept, setup)))
             self._elsewhere.add(following)
             following.add_done_callback(self._elsewhere.discard)
         elif snapshot.concluded and not snapshot.questions:
-            await self._end(care, ended_event(job, snapshot))
+            await self._end(kept, ended_event(job, snapshot))
         elif snapshot.questions:
-            care.tries, care.cursor = 0, snapshot.cursor
-            self._rest(care)
+            kept.tries, kept.cursor = 0, snapshot.cursor
+            self._rest(kept)
         else:
-            await self._put_off(care, snapshot.problem)
+            await self._put_off(kept, snapshot.problem)
 
-    def _rest(self, care: _Care) -> None:
+    def _rest(self, kept: _OpenJob) -> None:
         """Let a job wait for people, unless how it stands is to be told again."""
-        if care.again:
-            self._begin(care.afresh())
+        if kept.again:
+            self._begin(kept.afresh())
         else:
-            self._waiting[care.job.session_id] = care
+            self._waiting[kept.job.session_id] = kept
 
     async def _create(self, job: Job) -> SessionSetup:
         """Begin a job's session."""
@@ -373,12 +373,12 @@ class Runtime:
             job.query, workspace, session_id=job.session_id, mode=mode, review=settings.review
         )
 
-    async def _follow(self, care: _Care, session: OpenSession) -> Snapshot:
+    async def _follow(self, kept: _OpenJob, session: OpenSession) -> Snapshot:
         """Tell what happens until nothing goes on by itself; return how it stands then."""
-        care.cursor = None
+        kept.cursor = None
         seen = session.snapshot
         while True:
-            await self._tell(care, session.setup, seen)
+            await self._tell(kept, session.setup, seen)
             if not seen.at_rest:
                 seen = await session.changed(seen)
                 continue
@@ -389,89 +389,89 @@ class Runtime:
             except TimeoutError:
                 return seen
 
-    async def _follow_elsewhere(self, care: _Care, setup: SessionSetup) -> None:
+    async def _follow_elsewhere(self, kept: _OpenJob, setup: SessionSetup) -> None:
         """Tell what happens in a session that another process has open, such as a console; then go on with it here."""
-        care.cursor = None
+        kept.cursor = None
         try:
             async with SessionFollower.open(setup) as session:
                 seen = session.snapshot
                 while True:
-                    await self._tell(care, setup, seen)
+                    await self._tell(kept, setup, seen)
                     if seen.concluded and not seen.questions:
-                        await self._end(care, ended_event(care.job, seen))
+                        await self._end(kept, ended_event(kept.job, seen))
                         return
                     seen = await session.changed(seen)
         except OwnerGone:
-            self._ready.put_nowait(care)
+            self._ready.put_nowait(kept)
 
-    async def _tell(self, care: _Care, setup: SessionSetup, snapshot: Snapshot) -> None:
-        job = care.job
-        if not care.started:
-            care.started = True
+    async def _tell(self, kept: _OpenJob, setup: SessionSetup, snapshot: Snapshot) -> None:
+        job = kept.job
+        if not kept.started:
+            kept.started = True
             told = events.Started(
                 job_id=job.id,
                 session_id=job.session_id,
                 query=job.query,
                 workspace=job.workspace,
-                resumed=care.resumed,
+                resumed=kept.resumed,
             )
             await self.stream.tell(told)
-            if care.resumed:  # what the process before had put up
+            if kept.resumed:  # what the process before had put up
                 for view in await self.registry.ledger.requests(
                     self.registry.now(), session=job.session_id, pending=False
                 ):
                     if view.resolution.outcome is not Outcome.PENDING:
                         await self._board.withdraw(view.request.id)
-        await self._tell_settled(care, snapshot)
+        await self._tell_settled(kept, snapshot)
         if not any(question.kind is Kind.PLAN for question in snapshot.questions):
             for todo_id, raw in snapshot.raw.items():
-                if care.told.get(todo_id) != raw["status"]:
-                    care.told[todo_id] = str(raw["status"])
+                if kept.told.get(todo_id) != raw["status"]:
+                    kept.told[todo_id] = str(raw["status"])
                     await self.stream.tell(todo_event(job, SupervisorTodo.from_state(raw)))
         if snapshot.busy:  # a preview is being made; the question comes with it
             return
         for question in snapshot.questions:
-            if question.id not in care.asked:
+            if question.id not in kept.asked:
                 asks = question_event(job, question, self._board.path)
                 put_up = await self._board.publish(question.id, asks)
                 published = await self.stream.tell(asks) or put_up
                 request, now = question.view.request, self.registry.now()
                 if published:
                     await setup.mark_shown([question.id], self._by, CHANNEL)
-                care.asked[question.id] = _Asked(
+                kept.asked[question.id] = _Asked(
                     question.kind is Kind.PLAN, request.first_shown or now, request.terms.deadline or None
                 )
 
-    async def _tell_settled(self, care: _Care, snapshot: Snapshot) -> None:
+    async def _tell_settled(self, kept: _OpenJob, snapshot: Snapshot) -> None:
         """Tell what became of requests that don't wait any more."""
-        for request_id in care.asked.keys() - {question.id for question in snapshot.questions}:
+        for request_id in kept.asked.keys() - {question.id for question in snapshot.questions}:
             view = await self.registry.ledger.request(request_id, self.registry.now())
-            del care.asked[request_id]
+            del kept.asked[request_id]
             await self._board.withdraw(request_id)
             if view is not None:
-                await self.stream.tell(decided_event(care.job, view))
+                await self.stream.tell(decided_event(kept.job, view))
 
-    async def _end(self, care: _Care, event: events.Event) -> None:
+    async def _end(self, kept: _OpenJob, event: events.Event) -> None:
         await self.stream.tell(event)
         self.failed += isinstance(event, events.Failed)
-        await asyncio.to_thread(self._journal.end, care.job)
-        del self._open[care.job.session_id]
-        if care.again:
-            self._begin(care.afresh())
+        await asyncio.to_thread(self._journal.end, kept.job)
+        del self._open[kept.job.session_id]
+        if kept.again:
+            self._begin(kept.afresh())
         if not self._open:
             self._emptied.set()
 
-    async def _put_off(self, care: _Care, why: str) -> None:
+    async def _put_off(self, kept: _OpenJob, why: str) -> None:
         """Try a job again later: what stopped it may pass, such as a full disk."""
-        await self.stream.tell(stopped_event(care.job, why, final=False))
-        care.tries += 1
-        delay = min(_PATIENCE, 2.0 ** min(care.tries, 10) / 2)
-        asyncio.get_running_loop().call_later(delay, self._ready.put_nowait, care)
+        await self.stream.tell(stopped_event(kept.job, why, final=False))
+        kept.tries += 1
+        delay = min(_PATIENCE, 2.0 ** min(kept.tries, 10) / 2)
+        asyncio.get_running_loop().call_later(delay, self._ready.put_nowait, kept)
 
     def look_at(self, session: str) -> None:
         """Open a session that waits: what it would ask now may be something else."""
-        if (care := self._waiting.pop(session, None)) is not None:
-            self._ready.put_nowait(care)
+        if (kept := self._waiting.pop(session, None)) is not None:
+            self._ready.put_nowait(kept)
 
     # All that wait ---------------------------------------------------------------------------------------------
 
@@ -496,7 +496,7 @@ class Runtime:
 
     async def _wake(self) -> None:
         """Open those again that something was said to."""
-        cursors = {session: care.cursor for session, care in self._waiting.items() if care.cursor is not None}
+        cursors = {session: kept.cursor for session, kept in self._waiting.items() if kept.cursor is not None}
         if cursors:
             for session in await self.registry.ledger.news(cursors):
                 self.look_at(session)
@@ -515,16 +515,16 @@ class Runtime:
     async def _remind(self) -> None:
         """Tell of plans that still wait."""
         now = self.registry.now()
-        for care in list(self._open.values()):
-            for request_id, asked in list(care.asked.items()):
+        for kept in list(self._open.values()):
+            for request_id, asked in list(kept.asked.items()):
                 elapsed = int(seconds_between(asked.since, now) or 0)
                 if not asked.plan or elapsed < KEEPALIVE * (asked.reminded + 1):
                     continue
                 asked.reminded = int(elapsed // KEEPALIVE)
                 elapsed = int(asked.reminded * KEEPALIVE)
                 told = events.PlanReviewKeepalive(
-                    job_id=care.job.id,
-                    session_id=care.job.session_id,
+                    job_id=kept.job.id,
+                    session_id=kept.job.session_id,
                     message=f"Waiting for plan feedback... ({elapsed}s elapsed)",
                     elapsed_seconds=elapsed,
                     timeout_seconds=asked.timeout,
