@@ -89,6 +89,10 @@ _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _NO_RESULTS = mark("This step works from no earlier result.")
 _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
 _NEXT = mark("The next question comes here. {question.leave} goes to the prompt.")
+_ON_QUESTIONS = frozenset(
+    {"question.mark", "question.review", "question.next", "question.page_down", "question.results"}
+)
+"""Ids of keys that do nothing where there is no question."""
 _WHY = {
     HoldReason.TOO_SOON: mark(
         "Too soon after the last key: wait half a second, then press it again; nothing was decided."
@@ -236,6 +240,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
                 self.query_one(QuestionBody).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
                 self.entitle(Content(_("No question now")))
                 self.border_subtitle = ""
+            self._set_idle(_ON_QUESTIONS)
             return
         keymap = keymap_of(self.app)
         draft, read = self._reading.draft(question.id), keymap.shown("question.results")
@@ -337,6 +342,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
             "question.results": has_results(question),
         }
         idle = frozenset(name for name, does in acts.items() if not does)
+        self._set_idle(idle)
+
+    def _set_idle(self, idle: frozenset[str]) -> None:
+        """Take note of the keys that would do nothing now."""
         if idle != self.idle_keys:
             self.idle_keys = idle
             self.post_message(self.KeysChanged())
