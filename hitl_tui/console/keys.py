@@ -364,9 +364,9 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec(
         "form.approve", FORM, "f9", "approve", "decide", "Approve the edited step, or send the answer, as shown", "F9"
     ),
+    KeySpec("form.next", FORM, "tab", "app.focus_next", "next", "Next field", "Tab", True),
     KeySpec("form.editor", FORM, "ctrl+e", "editor", "editor", "Open in your editor", "Ctrl+E"),
     KeySpec("form.cancel", FORM, "escape", "cancel", "back", "Cancel", "Esc"),
-    KeySpec("form.next", FORM, "tab", "app.focus_next", "next", "Next field", "Tab", True),
     KeySpec("form.down", FORM, "down,enter", "field(1)", "next", "Next field, from one of a single line", "↓", True),
     KeySpec("form.previous", FORM, "shift+tab", "app.focus_previous", "previous", "Previous field", "Shift+Tab", True),
     KeySpec("form.up", FORM, "up", "field(-1)", "previous", "Previous field, from one of a single line", "↑", True),

@@ -86,6 +86,7 @@ _WORDS = {
         "was_failed": "{} failed",
         "by_hand": "done by hand",
         "edited": "{} ran with an input that was edited",
+        "planned": "{} {}, not {}",
         "unsaid": DEFAULT_SKIP_REASON,
     },
     "ko": {
@@ -110,6 +111,7 @@ _WORDS = {
         "was_failed": "{} 실패",
         "by_hand": "직접 처리함",
         "edited": "{} 단계는 고친 입력으로 실행했습니다",
+        "planned": "{} {} (원래 {})",
         "unsaid": "사용자가 건너뜀",
     },
 }
@@ -239,9 +241,13 @@ def compose(
 def _edited(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
     """Return that a step ran with another input than was planned: what was edited, and the words it was asked now."""
     planned = todo.metadata.get("planned", {})
-    changes = [f"{name} {was} → {todo.arguments.get(name)}" for name, was in planned.items() if name != "query"]
+    changes = [
+        words["planned"].format(name, clip(str(todo.arguments.get(name))), clip(str(was)))
+        for name, was in planned.items()
+        if name != "query"
+    ]
     asked = " ".join(str(todo.arguments.get("query", "")).split()) if "query" in planned or not changes else ""
-    said = ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, map(clip, changes))])
+    said = ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, changes)])
     head = words["edited"].format(step_name(todo.id))
     return f"{head}: {said}" if said else f"{head}."
 

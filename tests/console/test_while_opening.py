@@ -122,10 +122,9 @@ async def test_keys_of_a_question_that_is_not_there_are_not_offered(tmp_path: Pa
     async with console(tmp_path) as c:
         await c.app.engine._opening.acquire()
         begin(c)
-        await c.until(lambda: c.app.screen is c.session, "the opening")
+        await c.until(lambda: c.app.session_shown and c.app.screen is c.session, "the opening")
         await c.press("ctrl+g")
         await c.until(lambda: "question.leave" in labels(c), "the keys of a question that isn't there")
         assert {name for name in labels(c) if name.startswith("question.")} == {"question.leave"}
-        await come(c)
         await come(c)
         assert {"console.mode", "session.replay"} <= set(labels(c))

@@ -349,7 +349,12 @@ def test_an_edited_step_says_what_was_edited() -> None:
     asked = {"query": "What is the cap?", "limit": 5}
     edited = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"limit": 8}})
     text = compose("What is the cap?", "en", [edited], {"todo_001": {"text": "It is 5 percent."}}).text
-    assert "001 ran with an input that was edited: limit 8 → 5\n" in text
+    assert "001 ran with an input that was edited: limit 5, not 8\n" in text
+    moved = {"path": "reports/lease.md"}
+    planned = {"path": f"reports/{'the-landlord-wants-' * 6}.md"}
+    edited = todo(1, arguments=moved, metadata={"edited_by": "ann", "planned": planned})
+    text = compose("Write a report", "en", [edited], {"todo_001": {"text": "It is written."}}).text
+    assert "edited: path reports/lease.md, not reports/the-landlord-" in text
     other = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"query": "What is the floor?"}})
     text = compose("What is the floor?", "en", [other], {"todo_001": {"text": "It is 5 percent."}}).text
     assert "001 ran with an input that was edited: What is the cap?\n" in text
