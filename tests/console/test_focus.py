@@ -409,3 +409,22 @@ async def test_a_decision_on_its_way_keeps_the_console_open(tmp_path: Path) -> N
         assert c.status("todo_001") == Status.WAITING_APPROVAL
         await c.press("ctrl+q")
         assert c.app.parting
+
+
+async def test_the_key_for_the_question_leads_away_only_who_came_by_it(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+g")
+        assert c.panel.has_focus
+        await c.press("ctrl+g")
+        assert c.prompt.has_focus, "there and back"
+        await c.press("ctrl+g")
+        c.clock.rest()
+        await c.press("6")
+        await c.until(lambda: c.app.screen is not c.session, "the details")
+        await c.press("escape")
+        await c.until(lambda: c.app.screen is c.session and c.panel.has_focus, "the question again")
+        await c.press("ctrl+g")
+        assert c.panel.has_focus and "has the keys already" in c.message
+        await c.press("ctrl+g")
+        assert c.prompt.has_focus, "who presses it again means it"

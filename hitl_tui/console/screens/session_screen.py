@@ -111,6 +111,8 @@ class SessionScreen(PromptScreen):
         self._text = ""
         """What was typed for the session that opens, before there was a prompt of its own."""
         self._back: Widget | None = None
+        self._went = False
+        """The key for the question was pressed to get there, so that it leads back, too."""
         self._going = False
         """The question was gone to before there was one: it gets the focus when it comes, unless a key comes first."""
         self._places: dict[str, tuple[str, str]] = {}
@@ -139,6 +141,7 @@ class SessionScreen(PromptScreen):
 
     def on_screen_resume(self) -> None:
         """What lay over the question is gone: it is seen anew."""
+        self._went = False
         self.query_one(QuestionPanel).uncovered()
 
     # Sessions --------------------------------------------------------------------------------------------------
@@ -461,10 +464,15 @@ class SessionScreen(PromptScreen):
         if self.focused is panel and panel.question is not None and self._decided not in ("", panel.question.id):
             self._decided = ""  # whoever decides one after the other may go to each
             self.say(_("The next question has the keys already."), passing=True)
+        elif self.focused is panel and panel.question is not None and not self._went:
+            self._went = True
+            said = _("The question has the keys already; {question.leave} goes to the prompt.")
+            self.say(self.hitl.keymap.named(said), passing=True)
         elif self.focused is panel:
             self.set_focus(self._back if self._back is not None and self._back.display else self.query_one(Prompt))
         elif panel.display:
             self.to_question()
+            self._went = True
         else:
             self._going = self.snapshot is None or self._goes_on(self.snapshot)
             if self._going and not self.query_one(Prompt).text:  # a key that answers is no text there, either
@@ -485,6 +493,7 @@ class SessionScreen(PromptScreen):
         panel = self.query_one(QuestionPanel)
         if self.focused is not panel:
             self._back = self.focused
+            self._went = False
         self.set_focus(panel)
 
     def to_next_question(self) -> None:
