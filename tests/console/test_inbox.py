@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
+from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.wording.question_rows import body
@@ -142,3 +144,21 @@ async def test_the_inbox_is_there_at_once_and_what_comes_late_opens_nothing(tmp_
         assert c.app.screen is c.session and c.prompt.text.endswith("x")
         await c.press("f3")
         await c.until(lambda: "1 open" in str(c.app.screen.query(".dialog").first().border_title), "what waits")
+
+
+class _Read(InboxDialog):
+    CSS_PATH = None
+    views: Sequence[RequestView] = ()
+
+    def on_mount(self) -> None:  # before that of the dialog, as when reading is quick
+        self.take(self.views)
+
+
+async def test_what_is_read_before_it_is_laid_out_is_shown(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        inbox = _Read(c.snapshot.session_id)
+        inbox.views = await c.app.engine.requests()
+        c.app.push_screen(inbox)
+        await c.until(lambda: inbox.query(DataTable) and len(lines(c)) == 1, "what waits")
+        assert "1 open" in str(inbox.query(".dialog").first().border_title)

@@ -80,6 +80,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self._all: list[RequestView] = []
         self._views: list[RequestView] = []
         self._reading = True
+        self._laid_out = False
         self._here = here
         self._titles: dict[str, str] = {}
 
@@ -95,6 +96,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         table.show_header = True
         for column, size in zip(_HEADS, (10, 10, _RISK, _WHEN), strict=True):
             table.add_column(Text(_(_HEADS[column])), key=column, width=size)
+        self._laid_out = True
         self._fill()
         table.focus()
         self.run_worker(self._name_sessions(), group="names", exclusive=True)
@@ -115,7 +117,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         strange = {v.request.session for v in views} - self._titles.keys()
         changed = self._reading or [v.request.id for v in views] != [v.request.id for v in self._all]
         self._all, self._reading = list(views), False
-        if self.left or not self.query(InboxTable):
+        if self.left or not self._laid_out:
             return
         if changed:
             self._fill()
