@@ -123,8 +123,9 @@ class HitlApp(ConsoleApp):
         if self.options.attached:
             return ""
         known, here = self.memory.known, str(self.workspace.resolve())
-        places = (known.workspace, known.folder)
-        other = here not in places and (bool(known.folder) or self.options.workspace is not None)
+        other = here != known.workspace
+        if self.options.workspace is None:  # it may work elsewhere, such as in a starter's folder
+            other = other and known.folder not in ("", here)
         left = "" if known.finished or self.options.query or other else known.session
         return self.options.session or left
 

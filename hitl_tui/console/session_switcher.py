@@ -357,7 +357,7 @@ class SessionSwitcher:
             self._app.session.inbox(len(waiting))
 
     def _remember(self, session_id: str, workspace: str = "", *, finished: bool = False) -> None:
-        memory, folder = self._app.memory, str(self._app.workspace.resolve())
+        memory, folder = self._app.memory, str(Path.cwd())
         seen = memory.known._replace(session=session_id, finished=finished, workspace=workspace, folder=folder)
         memory.keep(seen)
 

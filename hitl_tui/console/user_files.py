@@ -34,7 +34,7 @@ class Remembered(NamedTuple):
         theme: name of the chosen theme.
         notices: how a person is called (`notifications.NotificationMeans`); empty for what is usual.
         workspace: where that session works.
-        folder: where the console was that showed it; empty where an older version wrote this.
+        folder: where the console was started that showed it; empty where an older version wrote this.
     """
 
     session: str = ""

@@ -261,7 +261,7 @@ def test_a_session_is_opened_again_where_it_was_left(tmp_path: Path, monkeypatch
     for folder, wanted in ((here, "s1"), (there, "")):
         monkeypatch.chdir(folder)
         assert HitlApp(OpenOptions(data, None, "", "", "ops", ""))._wanted == wanted
-        assert HitlApp(OpenOptions(data, folder, "", "", "ops", ""))._wanted == wanted
+        assert HitlApp(OpenOptions(data, folder, "", "", "ops", ""))._wanted == ""
     remember(data, Remembered("s1", workspace=str(there), folder=str(here)))
     assert HitlApp(OpenOptions(data, None, "", "", "ops", ""))._wanted == "s1", "it works in this folder"
 

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.tables.words import ends_as_predicate
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
@@ -217,7 +218,9 @@ def ask(
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
-    return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names))
+    # What a question of the documents' own language is about has to stand in them.
+    lacking = same and any(t.telling >= _NAMED and not ends_as_predicate(t.surface) for t in absent if t.korean)
+    return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names) or lacking)
 
 
 def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
