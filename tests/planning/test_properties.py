@@ -6,7 +6,7 @@ import asyncio
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from planning_support import COMMANDS, agents
 
@@ -75,6 +75,7 @@ def test_a_query_is_planned_or_refused(query: str) -> None:
 
 
 @given(TALK, TEXTS)
+@example("검색", "검색 끝나면 delete 검색")
 @settings(max_examples=200)
 def test_feedback_is_worked_in_or_refused(query: str, feedback: str) -> None:
     try:
@@ -91,6 +92,7 @@ def test_feedback_is_worked_in_or_refused(query: str, feedback: str) -> None:
 
 @pytest.mark.long
 @given(TEXTS)
+@example("분석 after 검색 전부 빼줘")
 @settings(max_examples=300)
 def test_text_is_a_proposal_or_refused(text: str) -> None:
     query = "강남구와 서초구 시세를 비교해서 보고서 작성해줘"

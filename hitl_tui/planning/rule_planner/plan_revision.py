@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from typing import Concatenate, ParamSpec
@@ -96,6 +96,16 @@ def revise_text(scene: Scene, *, further: bool = True) -> Proposed:
     if further and (more := continued(scene, asked)) is not None:
         return more
     raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
+
+
+def _without_steps(added: AddStep, gone: Collection[str]) -> AddStep:
+    """Return an addition that waits for no step that the same words take out."""
+    dependencies = tuple(d for d in added.step.dependencies if d not in gone)
+    return replace(
+        added,
+        step=replace(added.step, dependencies=dependencies),
+        feeds=tuple(f for f in added.feeds if f not in gone),
+    )
 
 
 def _without(text: str, calls: Sequence[Call], scene: Scene) -> str:
@@ -326,7 +336,7 @@ class _Revision:
         changes: list[PlanChange] = [SkipTodo(t.id, reason=why) for t in self.scene.todos if t.id in left]
         changes += [RemoveTodo(todo_id) for todo_id in users.static_order() if todo_id not in kept]
         changes += [SetPriority(t, p) for t, p in self.priorities.items() if t not in removed | left]
-        return [*changes, *self.inputs, *(added for _, added in self.added)]
+        return [*changes, *self.inputs, *(_without_steps(added, removed - kept) for _, added in self.added)]
 
     def _kept(self) -> set[str]:
         """Return what was to be removed and something that stays depends on, itself or through others."""
