@@ -32,7 +32,7 @@ ASSUMED = 0.3
 POSSIBLE = 0.2
 """Score from which an unnamed table is asked beside the documents."""
 STRANGE, NARROWS = 0.7, 0.3
-"""How much a word may say at most that is nothing of an unnamed table; and of one whose rows nothing else narrows."""
+"""How much a word may say at most that is nothing of an unnamed table; and it, or what nobody said, of all its rows."""
 _GOES_ON = re.compile(r"\s*(?:and|but|so|then|also|그럼|그러면|그리고|그런데|근데|그중)\b", re.IGNORECASE)
 _TIMES = ("year", "years", "month", "months", "dates", "date_lt", "date_le", "date_gt", "date_ge")
 _SAYS_ALL = 2.0
@@ -104,8 +104,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
         # Rows of a time alone are rows of anything.
         narrowed = best.query.group or any(one.op not in _TIMES for one in best.query.filters)
-        # A figure of all rows isn't one of what a word that stands for nothing here would narrow it to.
-        own = narrowed or (best.query.measure and best.strange < NARROWS)
+        # A figure of all rows that nobody named isn't one of what a word that stands for nothing would narrow it to.
+        own = narrowed or (best.query.measure and (best.strange < NARROWS or best.assumes < NARROWS))
         likely = whole and bool(own) and not rivals and best.score >= POSSIBLE
         return Answer(best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely)
     return Answer(best, unread=known.unread)
