@@ -347,18 +347,18 @@ class CommandContext:
         asked, now = todo.arguments.get("query"), edited.data.get("arguments", {}).get("query")
         if edited.failed or not asked or not now or asked == now:
             return edited
-        along: list[str] = []
+        also: list[str] = []
         for other in self._asking_the_same(todo):
             with suppress(HitlError):  # such as that it was decided meanwhile
                 done = await self._edit(other, other.description, {**other.arguments, "query": now})
-                along += [] if done.failed else [other.id]
-        if not along:
+                also += [] if done.failed else [other.id]
+        if not also:
             return edited
-        names = ", ".join(map(step_name, along))
+        names = ", ".join(map(step_name, also))
         message = Message(
             "Edited {}, and {} with the same question; they ask for approval again.", step_name(todo.id), names
         )
-        return replace(edited, message=message, data={**edited.data, "along": along})
+        return replace(edited, message=message, data={**edited.data, "also_edited": also})
 
     def _asking_the_same(self, todo: SupervisorTodo) -> list[SupervisorTodo]:
         """Return the steps that rest on one, near or far, weren't begun, and ask the same question."""

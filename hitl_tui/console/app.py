@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
@@ -53,6 +54,10 @@ class HitlApp(ConsoleApp):
         self.preparation = FolderPreparation(self)
         self.engine = Engine(options, self.sessions.elsewhere)
         self.workspace = (options.workspace or Path.cwd()).expanduser()
+        self.started_in = ""
+        """The folder that it was started in; empty where that is gone."""
+        with suppress(OSError):
+            self.started_in = str(Path.cwd())
         self.starters: list[Starter] = [] if options.attached else _starters()
         self.mode = options.mode
         self.home = HomeScreen()
@@ -125,7 +130,7 @@ class HitlApp(ConsoleApp):
         known, here = self.memory.known, str(self.workspace.resolve())
         other = here != known.workspace
         if self.options.workspace is None:  # it may work elsewhere, such as in a starter's folder
-            other = other and known.folder not in ("", here)
+            other = other and known.folder not in ("", self.started_in)
         left = "" if known.finished or self.options.query or other else known.session
         return self.options.session or left
 

@@ -41,6 +41,7 @@ class SwitchedConsole(SessionConsole, Protocol):
     """The app, with the two screens that last."""
 
     home: HomeScreen
+    started_in: str
 
     @property
     def session(self) -> SessionScreen: ...
@@ -357,7 +358,7 @@ class SessionSwitcher:
             self._app.session.inbox(len(waiting))
 
     def _remember(self, session_id: str, workspace: str = "", *, finished: bool = False) -> None:
-        memory, folder = self._app.memory, str(Path.cwd())
+        memory, folder = self._app.memory, self._app.started_in
         seen = memory.known._replace(session=session_id, finished=finished, workspace=workspace, folder=folder)
         memory.keep(seen)
 

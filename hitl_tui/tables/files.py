@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -74,10 +75,19 @@ def _forms(workspace: Path, folder: Path, files: list[str]) -> Iterator[TableFil
     for suffix in sorted(forms.SUFFIXES & {PurePosixPath(name).suffix for name in files}):
         pattern = folder / f"*{suffix}"
         texts = [folder / name for name in sorted(files) if name.endswith(suffix) and _is_form(folder / name)]
-        if forms.are_forms(texts):
+        if not forms.are_forms(texts):
+            continue
+        with suppress(OSError, ValueError):  # one of them went meanwhile, or the folder's name is no text
             states = [path.stat() for path in texts]
             size, newest = sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
-            yield TableFile(pattern.relative_to(workspace).as_posix(), pattern, "forms", size, newest)
+            yield TableFile(_relative(workspace, pattern), pattern, "forms", size, newest)
+
+
+def _relative(workspace: Path, path: Path) -> str:
+    """Return a path as it is shown and kept. Raises ValueError for one that is no text."""
+    relative = unicodedata.normalize("NFC", path.relative_to(workspace).as_posix())
+    relative.encode()
+    return relative
 
 
 def _is_form(path: Path) -> bool:
@@ -92,8 +102,7 @@ def _file(workspace: Path, path: Path, kind: str) -> TableFile | None:
         if path.is_symlink() and not path.resolve().is_relative_to(workspace.resolve()):
             return None
         state = path.stat()
-        relative = unicodedata.normalize("NFC", path.relative_to(workspace).as_posix())
-        relative.encode()
+        relative = _relative(workspace, path)
     except (OSError, ValueError):
         return None
     if not 0 < state.st_size <= MAX_BYTES or not path.is_file():
