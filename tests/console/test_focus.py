@@ -384,7 +384,8 @@ async def test_the_key_that_opened_the_details_closes_them(tmp_path: Path) -> No
 async def test_who_goes_to_the_question_before_there_is_one_is_there_when_it_comes(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.press("ctrl+g")
-        assert c.panel.questions or c.message == "You get to the question as soon as there is one."
+        coming = "You get to the question as soon as there is one."
+        await c.until(lambda: c.panel.questions or c.message == coming, "the key's message, or the question")
         await c.asked()
         await c.until(lambda: c.panel.has_focus, "the question")
 
