@@ -18,7 +18,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.ledger import sqlite_database, sqlite_effects
+from hitl_tui.ledger import effect_tables, sqlite_database
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver
@@ -95,7 +95,7 @@ def install(faults: Faults) -> None:
 
 
 def _wrap_ledger(faults: Faults) -> None:
-    once, begin_effect, end_effect = sqlite_database._once, sqlite_effects.begin, sqlite_effects.end
+    once, begin_effect, end_effect = sqlite_database._once, effect_tables.begin, effect_tables.end
     ending: list[str] = []
     claimed: list[str] = []
 
@@ -131,8 +131,8 @@ def _wrap_ledger(faults: Faults) -> None:
         ending.append(args[1])
 
     sqlite_database._once = spied_once  # type: ignore[assignment]
-    sqlite_effects.begin = spied_begin
-    sqlite_effects.end = spied_end
+    effect_tables.begin = spied_begin
+    effect_tables.end = spied_end
 
 
 def _wrap_saver(faults: Faults) -> None:

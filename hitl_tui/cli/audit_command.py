@@ -40,9 +40,9 @@ from hitl_tui.ledger.audit import (
 from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Requests, Streams
 from hitl_tui.ledger.records import Problem, RequestView
+from hitl_tui.ledger.signature_table import SignedStream
 from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.ledger.sqlite_signatures import SignedStream
 from hitl_tui.ledger.stream_ledger import StreamLedger
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.task_checkpoints.folders import registered, server_of, store_of, uses_neo4j

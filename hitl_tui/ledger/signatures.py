@@ -25,6 +25,9 @@ STATE_FILE = "audit-state.json"
 _DOMAIN = "hitl-tui audit head 1"
 _BYTES = 32
 
+Place = Path | str
+"""What a ledger is known by: its file, or the address of its database."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownSignatures:
@@ -40,17 +43,19 @@ class KnownSignatures:
     ledgers: Mapping[str, str] = field(default_factory=dict)
     heads: Mapping[str, Mapping[str, Head]] = field(default_factory=dict)
 
-    def since(self, ledger: Path) -> str:
+    def since(self, ledger: Place) -> str:
         """Return since when a ledger is signed; empty where that isn't known."""
         return next((self.ledgers[name] for name in _names(ledger) if name in self.ledgers), "")
 
-    def heads_of(self, ledger: Path) -> Mapping[str, Head]:
+    def heads_of(self, ledger: Place) -> Mapping[str, Head]:
         """Return the heads that a ledger had when this account last wrote to those streams."""
         return next((self.heads[name] for name in _names(ledger) if name in self.heads), {})
 
 
-def _names(ledger: Path) -> tuple[str, ...]:
-    """Return what a ledger is known by: its path as it is named, and with all links followed."""
+def _names(ledger: Place) -> tuple[str, ...]:
+    """Return what a ledger is known by: its path as it is named, and with all links followed; or its address."""
+    if isinstance(ledger, str):
+        return (ledger,)
     return tuple(dict.fromkeys((str(ledger.absolute()), str(ledger.resolve()))))
 
 
@@ -78,7 +83,7 @@ def config_folder() -> Path:
     return Path(user_config_dir("hitl-tui", appauthor=False))
 
 
-def remembered_head(ledger: Path, stream: str) -> Head | None:
+def remembered_head(ledger: Place, stream: str) -> Head | None:
     """Return the head that a stream had when this account last wrote to it; None where that isn't kept."""
     return _state(config_folder()).heads_of(ledger).get(stream)
 
@@ -128,7 +133,7 @@ class Signer:
             keys.add(self.public)
         return KnownSignatures(frozenset(keys), state.ledgers, state.heads)
 
-    def remember(self, ledger: Path, now: str, heads: Iterable[Head] = ()) -> None:
+    def remember(self, ledger: Place, now: str, heads: Iterable[Head] = ()) -> None:
         """Keep in mind, outside the data folder, that a ledger is signed with this key from now on, and some heads.
 
         With a key from the environment there may be no place to keep anything: then nothing is kept.

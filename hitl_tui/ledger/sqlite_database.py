@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import secrets
@@ -10,25 +9,28 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
+from hitl_tui.ledger.sealing import Sealing
+from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work
 from hitl_tui.ledger.sqlite_readonly import ReadOnlyCopy, in_memory, read_connection
-from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, OLDEST, VERSION, create_all
-from hitl_tui.ledger.sqlite_sealing import Sealing
-from hitl_tui.ledger.sqlite_views import rebuild
+from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, FORM, OLDEST, VERSION, create_all
+from hitl_tui.ledger.view_tables import rebuild
+from hitl_tui.ledger.work_thread import WorkThread
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
 
 BUSY_TIMEOUT = 10.0
 """Seconds SQLite waits for another writer before a transaction is tried anew."""
 PATIENCE = 30.0
 """Seconds after which a transaction that finds the file locked isn't tried again."""
+_COMMITTING = 2.0
+"""Seconds after a write to the log in which what was written may still become visible."""
+_LONGEST = 5.0
+"""Seconds after which the inbox is read though nothing was written."""
 
 
 class Database:
@@ -47,8 +49,37 @@ class Database:
         self.path = path
         self.read_only = read_only
         self._sealing = sealing
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
+        self._thread = WorkThread("ledger")
         self._db: sqlite3.Connection | None = None
+
+    @property
+    def form(self) -> TableForm:
+        return FORM
+
+    @property
+    def place(self) -> Path:
+        return self.path
+
+    def version(self, db: Transaction) -> object:
+        db.execute("SELECT 1 FROM requests WHERE entry = 0").fetchone()  # the version is that of what is read
+        assert isinstance(db, sqlite3.Connection)
+        return db, int(db.execute("PRAGMA data_version").fetchone()[0]), db.total_changes
+
+    def written(self) -> tuple[int, int]:
+        """Return when the database's log was last written, and how long it is; the file isn't opened for that."""
+        try:
+            found = Path(f"{self.path}-wal").stat()
+        except OSError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
+    def patience(self, written: object, poll: float) -> float:
+        # A commit is written to the log, brought to the disk, and only then there to be read.
+        assert isinstance(written, tuple)
+        return poll if abs(time.time() - written[0] / 1e9) < _COMMITTING else _LONGEST
+
+    def announce(self, session: str) -> None:
+        """Do nothing: others see that the log was written."""
 
     async def open(self) -> None:
         """Open the file; make it when it isn't there and may be written.
@@ -57,9 +88,9 @@ class Database:
             StorageError: it isn't a ledger this version can use; the file is left as it was.
         """
         try:
-            self._db = await self._on_thread(lambda: connect(self.path, self.read_only))
+            self._db = await self._thread.run(lambda: connect(self.path, self.read_only))
         except BaseException:
-            self._thread.shutdown(wait=False)
+            self._thread.end()
             raise
 
     async def close(self) -> None:
@@ -68,10 +99,10 @@ class Database:
         if db is not None:
             try:
                 if self._sealing is not None:
-                    await self._on_thread(self._sealing.close)
-                await self._on_thread(db.close)
+                    await self._thread.run(self._sealing.close)
+                await self._thread.run(db.close)
             finally:
-                self._thread.shutdown(wait=False)
+                self._thread.end()
 
     async def write(self, work: Work[T], then: Callable[[T], None] | None = None) -> T:
         """Run `work` in a transaction that excludes other writers.
@@ -95,7 +126,7 @@ class Database:
             if then is not None:
                 then(result)
 
-        return await self._run("BEGIN IMMEDIATE", lambda db: sealing.around(db, work), sealed)
+        return await self._run("BEGIN IMMEDIATE", lambda db: sealing.around(db, FORM, work), sealed)
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` on one consistent state of the file."""
@@ -116,7 +147,7 @@ class Database:
                 then(result)
             return result
 
-        return await self._on_thread(job)
+        return await self._thread.run(job)
 
     def _current(self, db: sqlite3.Connection) -> sqlite3.Connection:
         """Return the connection, or a new one in the place of a copy that others have written past."""
@@ -125,33 +156,6 @@ class Database:
         self._db = connect(self.path, self.read_only)
         db.close()
         return self._db
-
-    async def _on_thread(self, job: Callable[[], T]) -> T:
-        # A future of our own, which the job answers: cancelling it doesn't withdraw a transaction that is in line, as
-        # it would with the executor's, and the way back is shorter.
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[T] = loop.create_future()
-
-        def answer(result: T | None, error: BaseException | None) -> None:
-            if waiter.done():
-                return
-            if error is not None:
-                waiter.set_exception(error)
-            else:
-                waiter.set_result(cast("T", result))
-
-        def run() -> None:
-            result: T | None = None
-            failure: BaseException | None = None
-            try:
-                result = job()
-            except BaseException as error:  # noqa: BLE001 - handed to whoever waits
-                failure = error
-            with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits
-                loop.call_soon_threadsafe(answer, result, failure)
-
-        self._thread.submit(run)
-        return await waiter
 
 
 def transact(db: sqlite3.Connection, path: Path, begin: str, work: Work[T]) -> T:
@@ -222,7 +226,7 @@ def _upgraded(db: sqlite3.Connection) -> sqlite3.Connection:
         if _version(db) != VERSION:
             db.execute("BEGIN IMMEDIATE")
             if _version(db) != VERSION:  # nobody was faster
-                rebuild(db)
+                rebuild(db, FORM)
                 db.execute(f"PRAGMA user_version = {VERSION}")
             db.execute("COMMIT")
     except BaseException:

@@ -1,6 +1,6 @@
 """Streams and requests over anything that keeps numbered entries: files, a graph database.
 
-`SqliteLedger` keeps tables of requests; here they are folded from a stream's entries when it is read. An entry is
+`TableLedger` keeps tables of requests; here they are folded from a stream's entries when it is read. An entry is
 written by its number alone: of two writers of one number one succeeds, and the other reads again and checks anew.
 """
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.ledger.anchors import anchor_file
+from hitl_tui.ledger.sealing import Sealing
 from hitl_tui.ledger.signatures import KnownSignatures, Signer
-from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.supervisor.storage import DataFolder
 
 

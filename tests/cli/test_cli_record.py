@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from cli_support import Shell
 
-from hitl_tui.ledger import sqlite_views
+from hitl_tui.ledger import view_tables
 from hitl_tui.ledger.records import Head, seal
-from hitl_tui.ledger.sqlite_views import data_of
+from hitl_tui.ledger.sqlite_schema import FORM
+from hitl_tui.ledger.view_tables import data_of
 
 QUESTION = "deposit rules"
 Change = Callable[[str, dict[str, Any]], None]
@@ -53,7 +54,7 @@ def rewrite(ledger: Path, change: Change, *statements: str) -> None:
                 "UPDATE entries SET data = ?, prev = ?, hash = ? WHERE stream = 's1' AND n = ?",
                 (written, entry.prev, entry.hash, n),
             )
-        sqlite_views.rebuild(db)
+        view_tables.rebuild(db, FORM)
 
 
 def turned(before: str, after: str) -> Change:

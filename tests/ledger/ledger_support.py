@@ -14,7 +14,7 @@ from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
 from hitl_tui.ledger.protocols import Inbox, Ledger, Streams
 from hitl_tui.ledger.records import Effect
-from hitl_tui.ledger.sqlite_schema import VIEWS
+from hitl_tui.ledger.view_schema import VIEWS
 
 Store = Callable[[], AbstractAsyncContextManager[Ledger]]
 """Opens the same ledger, each time over a connection of its own."""

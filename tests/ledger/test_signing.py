@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
-from hitl_tui.ledger import sqlite_views
+from hitl_tui.ledger import view_tables
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.records import Head, Problem, seal
+from hitl_tui.ledger.sealing import Sealing
+from hitl_tui.ledger.signature_table import KEYS, SignedStream
 from hitl_tui.ledger.signatures import KEY_FILE, KnownSignatures, Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.ledger.sqlite_sealing import Sealing
-from hitl_tui.ledger.sqlite_signatures import KEYS, SignedStream
-from hitl_tui.ledger.sqlite_views import data_of
+from hitl_tui.ledger.sqlite_schema import FORM
+from hitl_tui.ledger.view_tables import data_of
 
 AT = "2026-01-01T00:00:00+00:00"
 
@@ -68,7 +69,7 @@ class Room:
                     )
             for _, sql in triggers:
                 db.execute(sql)
-            sqlite_views.rebuild(db)
+            view_tables.rebuild(db, FORM)
 
 
 @pytest.fixture

@@ -20,11 +20,11 @@ from hitl_tui.core.errors import HitlError, Refused, StorageError
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause, Supersession
-from hitl_tui.ledger import audit, sqlite_database, sqlite_streams
+from hitl_tui.ledger import audit, sqlite_database, stream_tables
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Closing
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.ledger.sqlite_schema import VIEWS
+from hitl_tui.ledger.view_schema import VIEWS
 
 POST = {"kind": "note"}
 
@@ -397,7 +397,7 @@ async def test_what_an_older_program_let_expire_stays_as_it_was(path: Path) -> N
         await ledger.open_requests([old])
         event = {"kind": "decided", "request_id": old.id, "verdict": "approve", "outcome": "expired"}
         await ledger._database.write(
-            lambda db: sqlite_streams.write_event(db, "s1", 0, f"decided:{old.id}", event, at(10), settles=old.id)
+            lambda db: stream_tables.write_event(db, "s1", 0, f"decided:{old.id}", event, at(10), settles=old.id)
         )
     make_older(path)
     async with SqliteLedger.open(path) as ledger:
@@ -459,9 +459,7 @@ async def test_what_an_older_program_wrote_of_why_is_read(path: Path, why: str, 
     async with SqliteLedger.open(path) as ledger:
         await ledger.open_requests([ask(opened=-10)])
         data = {"request_id": ask().id, "why": why}
-        await ledger._database.write(
-            lambda db: sqlite_streams.write_entry(db, "s1", "request_superseded", data, at(-9))
-        )
+        await ledger._database.write(lambda db: stream_tables.write_entry(db, "s1", "request_superseded", data, at(-9)))
         before = await ledger.request(ask().id, at())
         await ledger.rebuild()
         view = await ledger.request(ask().id, at())

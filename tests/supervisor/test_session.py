@@ -14,7 +14,7 @@ from hitl_tui.core.errors import HitlError, Refused, StorageError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Kind, Verdict
-from hitl_tui.ledger import sqlite_streams
+from hitl_tui.ledger import stream_tables
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.contract import TeamContext, TeamFailure
@@ -343,7 +343,7 @@ async def test_an_older_programs_approval_by_deadline_lets_nothing_of_high_risk_
             "value": None,
         }
         await ledger._database.write(
-            lambda db: sqlite_streams.write_event(
+            lambda db: stream_tables.write_event(
                 db, "s1", 0, f"decided:{request.id}", event, place.clock(), settles=request.id
             )
         )

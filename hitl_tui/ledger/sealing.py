@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TypeVar
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.anchors import AnchorFile
 from hitl_tui.ledger.records import Head
-from hitl_tui.ledger.signatures import Signer
-from hitl_tui.ledger.sqlite_signatures import newest, prepare, sign, written_since
+from hitl_tui.ledger.signature_table import newest, prepare, sign, written_since
+from hitl_tui.ledger.signatures import Place, Signer
+from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work
 
 T = TypeVar("T")
 
@@ -31,14 +30,18 @@ class Sealing:
     it.
 
     Args:
-        ledger: the ledger's file.
+        ledger: what the ledger is known by: its file, the address of its database.
         signer: signs; None where nothing is signed.
         anchors: where heads are kept besides, with each decision and at the end; None for nowhere.
         tell: is told in a sentence, once, that signing or anchoring fails.
     """
 
     def __init__(
-        self, ledger: Path, signer: Signer | None, anchors: AnchorFile | None, tell: Callable[[str], None] = log.warning
+        self,
+        ledger: Place,
+        signer: Signer | None,
+        anchors: AnchorFile | None,
+        tell: Callable[[str], None] = log.warning,
     ) -> None:
         self._ledger = ledger
         self._signer = signer
@@ -48,16 +51,16 @@ class Sealing:
         self._written: list[tuple[Head, int, bool]] = []
         self._open: dict[str, Head] = {}
 
-    def around(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    def around(self, db: Transaction, form: TableForm, work: Work[T]) -> T:
         """Do what is to be done in a transaction, and sign the heads that it leaves."""
         before = newest(db)
         result = work(db)
         self._written = written_since(db, before)
         if self._written and self._signer is not None:
-            self._sign(db, self._signer, before)
+            self._sign(db, form, self._signer, before)
         return result
 
-    def _sign(self, db: sqlite3.Connection, signer: Signer, before: int) -> None:
+    def _sign(self, db: Transaction, form: TableForm, signer: Signer, before: int) -> None:
         try:
             signer.public  # noqa: B018 - makes or reads the key, which may fail
         except StorageError as error:
@@ -65,7 +68,7 @@ class Sealing:
             self._tell(Message("What is recorded isn't signed: {}", error.message))
             return
         if not self._prepared:
-            prepare(db, signer, _now())
+            prepare(db, form, signer, _now())
             self._written = written_since(db, before)
         sign(db, signer, self._written)
 

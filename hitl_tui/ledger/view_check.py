@@ -12,8 +12,9 @@ from hitl_tui.core.json_text import canonical
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.sqlite_database import connect, explain
-from hitl_tui.ledger.sqlite_schema import VIEWS, create_all, create_views
-from hitl_tui.ledger.sqlite_views import data_of, project_all
+from hitl_tui.ledger.sqlite_schema import FORM, create_all
+from hitl_tui.ledger.view_schema import VIEWS, create_views
+from hitl_tui.ledger.view_tables import data_of, project_all
 
 MOST_PER_VIEW = 20
 """Rows of one view that are named when they differ."""
@@ -59,7 +60,7 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
     db = connect(path, read_only=True)
     try:
         db.execute("BEGIN")
-        create_views(db, "temp")
+        create_views(db, FORM, "temp")
         sound = str(db.execute("PRAGMA main.integrity_check(1)").fetchone()[0])
         problems = [] if sound == "ok" else [Problem("", 0, Message("The file is damaged: {}.", sound[:200]))]
         problems += [Problem(stream or "", 0, error.message) for error in project_all(db, stream)]

@@ -1,8 +1,7 @@
-"""Effects in SQLite: functions that run inside one transaction."""
+"""Effects in tables: functions that run inside one transaction."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -11,17 +10,19 @@ from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Effect, EffectClaim, normalised_json
-from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write_entry
-from hitl_tui.ledger.sqlite_views import Row, data_of
+from hitl_tui.ledger.sql_transaction import Row, Transaction
+from hitl_tui.ledger.stream_tables import is_stopped, restoring, write_entry
+from hitl_tui.ledger.view_tables import data_of
 
 USE_AS_DONE, DO_AGAIN, REPEATABLE = "use_as_done", "do_again", "repeatable"
 
-_SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, max(f.started, ifnull(f.ended, 0)),
+_SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status,
+        CASE WHEN f.ended > f.started THEN f.ended ELSE f.started END,
         s.stream, s.n, s.data, e.stream, e.n, e.data, f.first
     FROM effects f JOIN entries s ON s.id = f.started LEFT JOIN entries e ON e.id = f.ended"""
 
 
-def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, answer_to: str) -> EffectClaim:
+def begin(db: Transaction, wanted: Effect, now: str, resolution: str, answer_to: str) -> EffectClaim:
     """Claim an effect; see `Effects.begin_effect`."""
     if resolution not in ("", USE_AS_DONE, DO_AGAIN, REPEATABLE):
         raise BadInput(Message('"{}" says nothing about an effect; say {} or {}.', resolution, USE_AS_DONE, DO_AGAIN))
@@ -47,7 +48,7 @@ def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, ans
     return EffectClaim("doubt", _as_done_there(db, there))
 
 
-def _was_said(db: sqlite3.Connection, wanted: Effect, verdict: str, request_id: str, last: int) -> bool:
+def _was_said(db: Transaction, wanted: Effect, verdict: str, request_id: str, last: int) -> bool:
     """Return whether people said this of an effect as it stands: asked and answered after entry `last`, its newest.
 
     So an answer is good for one start, whatever became of it: the start itself is newer than the answer.
@@ -65,7 +66,7 @@ def _was_said(db: sqlite3.Connection, wanted: Effect, verdict: str, request_id: 
     return asked is not None and asked["key"] == wanted.key and event["verdict"] == verdict
 
 
-def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: JsonObject, now: str) -> None:
+def end(db: Transaction, key: str, run_id: str, status: str, outcome: JsonObject, now: str) -> None:
     """Write how an effect ended; see `Effects.end_effect`."""
     if status not in ("done", "failed"):
         raise BadInput(Message('An effect can\'t end as "{}"; it ends as done or failed.', status))
@@ -81,22 +82,23 @@ def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Jso
         raise Refused(Message("The effect {} ended already, as {}.", there.name, there.status), reason="late")
 
 
-def list_effects(db: sqlite3.Connection, sessions: Sequence[str], status: str) -> list[Effect]:
+def list_effects(db: Transaction, sessions: Sequence[str], status: str) -> list[Effect]:
     """Return the effects of sessions in the order they were first started."""
     found: list[Row] = []
     for session in sessions:
         found += db.execute(
-            f"{_SELECT} WHERE f.session = ?1 AND (?2 = '' OR f.status = ?2) ORDER BY f.first", (session, status)
+            f"{_SELECT} WHERE f.session = ?1 AND (CAST(?2 AS TEXT) = '' OR f.status = ?2) ORDER BY f.first",
+            (session, status),
         ).fetchall()
     return [_effect(row[:-1]) for row in sorted(found, key=itemgetter(-1))]
 
 
-def _find(db: sqlite3.Connection, key: str) -> tuple[Effect, int] | None:
+def _find(db: Transaction, key: str) -> tuple[Effect, int] | None:
     row = db.execute(f"{_SELECT} WHERE f.key = ?", (key,)).fetchone()
     return (_effect(row[:-1]), row[6]) if row else None
 
 
-def _as_done_there(db: sqlite3.Connection, effect: Effect) -> Effect:
+def _as_done_there(db: Transaction, effect: Effect) -> Effect:
     """Return an effect that a copy only knows of as the session did it that the copy comes from."""
     row = db.execute(
         "SELECT e.data, e.stream, e.n FROM effects f JOIN entries e ON e.id = f.started"
@@ -117,7 +119,7 @@ def _effect(row: Row) -> Effect:
     return Effect(key, session, todo_id, branch, run_id, started["name"], started["subject"], status, outcome)
 
 
-def _start(db: sqlite3.Connection, effect: Effect, now: str, answer_to: str) -> Effect:
+def _start(db: Transaction, effect: Effect, now: str, answer_to: str) -> Effect:
     data = {
         "key": effect.key,
         "todo_id": effect.todo_id,
@@ -131,7 +133,7 @@ def _start(db: sqlite3.Connection, effect: Effect, now: str, answer_to: str) -> 
     return replace(effect, subject=written.data["subject"], status="started", outcome={})
 
 
-def _end(db: sqlite3.Connection, effect: Effect, status: str, outcome: JsonObject, now: str) -> Effect:
+def _end(db: Transaction, effect: Effect, status: str, outcome: JsonObject, now: str) -> Effect:
     data = {
         "key": effect.key,
         "todo_id": effect.todo_id,

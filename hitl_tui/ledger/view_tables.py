@@ -20,15 +20,16 @@ from hitl_tui.core.messages import Message, messages_restored
 from hitl_tui.core.requests import Request
 from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Entry
-from hitl_tui.ledger.sqlite_schema import create_views, drop_views
+from hitl_tui.ledger.sql_transaction import Row, TableForm, Transaction
+from hitl_tui.ledger.view_schema import create_views, drop_views
 
-_Projector = Callable[[sqlite3.Connection, int, Entry], None]
+_Projector = Callable[[Transaction, int, Entry], None]
 
 _EARLIER = re.compile(r"(.+) by (.+) at (\d{4}-\d\d-\d\dT\S+)", re.DOTALL)
 """What earlier versions wrote instead of a cause where somebody ended a TODO: `skipped by ann at 2025-…`."""
 
-Row = tuple[Any, ...]
-"""What SQLite returns: numbers, texts, bytes and None."""
+_MISFITS = sqlite3.IntegrityError, sqlite3.InterfaceError
+"""What SQLite raises for a row that a table can't have; other databases raise ValueError for it."""
 
 COLUMNS = "id, stream, n, at, kind, data, prev, hash"
 
@@ -60,7 +61,7 @@ def data_of(raw: bytes, stream: str, n: int) -> dict[str, Any]:
     return messages_restored(data)
 
 
-def project(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def project(db: Transaction, row_id: int, entry: Entry) -> None:
     """Bring the views up to an entry that was just written as row `row_id`.
 
     Raises:
@@ -75,7 +76,7 @@ def project(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
         return
     try:
         projector(db, row_id, entry)
-    except (KeyError, TypeError, ValueError, sqlite3.IntegrityError, sqlite3.InterfaceError) as error:
+    except (KeyError, TypeError, ValueError, *_MISFITS) as error:
         raise StorageError(
             Message(
                 'Entry {} of "{}" isn\'t a proper {} ({}); look at the ledger with "audit verify".',
@@ -87,7 +88,7 @@ def project(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
         ) from error
 
 
-def project_all(db: sqlite3.Connection, stream: str | None = None) -> Generator[StorageError, None, None]:
+def project_all(db: Transaction, stream: str | None = None) -> Generator[StorageError, None, None]:
     """Build empty views from all entries, or those of one stream, in the order they were written.
 
     Yields:
@@ -96,41 +97,40 @@ def project_all(db: sqlite3.Connection, stream: str | None = None) -> Generator[
     where = "" if stream is None else " WHERE stream = ?"
     values = () if stream is None else (stream,)
     order = "id" if stream is None else "n"
-    with closing(db.cursor()) as rows:
-        rows.execute(f"SELECT {COLUMNS} FROM entries{where} ORDER BY {order}", values)  # noqa: S608 - constants
-        for row in rows:
-            try:
-                project(db, row[0], entry_of(row))
-            except StorageError as error:
-                yield error
+    for row in db.execute(f"SELECT {COLUMNS} FROM entries{where} ORDER BY {order}", values):  # noqa: S608 - constants
+        try:
+            project(db, row[0], entry_of(row))
+        except StorageError as error:
+            yield error
 
 
-def rebuild(db: sqlite3.Connection) -> None:
+def rebuild(db: Transaction, form: TableForm) -> None:
     """Replace the views by what the entries say, inside the caller's transaction.
 
     Raises:
         StorageError: an entry isn't what its kind promises.
     """
     drop_views(db)
-    create_views(db)
+    create_views(db, form)
     with closing(project_all(db)) as errors:
         for error in errors:
             raise error
 
 
-def _request_opened(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _request_opened(db: Transaction, row_id: int, entry: Entry) -> None:
     request = entry.data["request"]
     superseded = _stored_supersession(request["superseded"])
+    ended = supersession_of(superseded)
     state = "superseded" if superseded else "open"
     # Nobody was shown it yet, whatever it says itself.
     deadline = replace(Request.from_dict(request), first_shown="").expires_at
     db.execute(
-        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, '', ?, NULL, '', '', '')",
-        (row_id, request["id"], entry.stream, deadline, state, superseded),
+        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, NULL, '', '', '')",
+        (row_id, request["id"], entry.stream, request["todo_id"], deadline, state, superseded, _when(ended)),
     )
 
 
-def _request_shown(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+def _request_shown(db: Transaction, _row_id: int, entry: Entry) -> None:
     data = entry.data
     db.execute(
         "UPDATE requests SET first_shown = ?1, deadline = CASE ?2 WHEN '' THEN deadline ELSE ?2 END"
@@ -139,11 +139,11 @@ def _request_shown(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
     )
 
 
-def _decision(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _decision(db: Transaction, row_id: int, entry: Entry) -> None:
     db.execute("INSERT INTO decisions VALUES (?, ?)", (row_id, entry.data["decision"]["request_id"]))
 
 
-def _event(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _event(db: Transaction, row_id: int, entry: Entry) -> None:
     data = entry.data
     seq = data["seq"]
     db.execute(
@@ -152,7 +152,8 @@ def _event(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     )
     db.execute(
         "INSERT INTO sessions VALUES (?1, ?2, ?2, 0, 0) ON CONFLICT (session) DO UPDATE"
-        " SET taken = max(taken, excluded.taken), last_seq = max(last_seq, excluded.last_seq)",
+        " SET taken = CASE WHEN excluded.taken > sessions.taken THEN excluded.taken ELSE sessions.taken END,"
+        " last_seq = CASE WHEN excluded.last_seq > sessions.last_seq THEN excluded.last_seq ELSE sessions.last_seq END",
         (entry.stream, seq),
     )
     if "settles" in data:
@@ -163,12 +164,17 @@ def _event(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
         )
 
 
-def _request_superseded(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+def _request_superseded(db: Transaction, _row_id: int, entry: Entry) -> None:
     data = entry.data
+    superseded = _stored_supersession(data["reason"] if "reason" in data else data["why"])
     db.execute(
-        "UPDATE requests SET state = 'superseded', superseded = ? WHERE id = ? AND state = 'open'",
-        (_stored_supersession(data["reason"] if "reason" in data else data["why"]), data["request_id"]),
+        "UPDATE requests SET state = 'superseded', superseded = ?, ended_at = ? WHERE id = ? AND state = 'open'",
+        (superseded, _when(supersession_of(superseded)), data["request_id"]),
     )
+
+
+def _when(ended: Supersession | None) -> str:
+    return ended.at if ended is not None else ""
 
 
 def _stored_supersession(given: str | JsonObject) -> str:
@@ -196,27 +202,28 @@ def supersession_of(stored: str) -> Supersession | None:
     )
 
 
-def _evidence(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _evidence(db: Transaction, row_id: int, entry: Entry) -> None:
     db.execute("UPDATE requests SET evidence = ? WHERE id = ?", (row_id, entry.data["request_id"]))
 
 
-def _restore_intended(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _restore_intended(db: Transaction, row_id: int, entry: Entry) -> None:
     data = entry.data
     db.execute(
         "INSERT INTO sessions VALUES (?, ?, 0, ?, ?) ON CONFLICT (session) DO UPDATE"
-        " SET taken = max(taken, excluded.taken), branch = excluded.branch, restoring = excluded.restoring",
+        " SET taken = CASE WHEN excluded.taken > sessions.taken THEN excluded.taken ELSE sessions.taken END,"
+        " branch = excluded.branch, restoring = excluded.restoring",
         (entry.stream, data["seq"], data["branch"], row_id),
     )
 
 
-def _restore_finished(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+def _restore_finished(db: Transaction, _row_id: int, entry: Entry) -> None:
     db.execute(
         "UPDATE sessions SET restoring = 0 WHERE session = ? AND branch = ?",
         (entry.stream, entry.data["branch"]),
     )
 
 
-def _effect_known(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _effect_known(db: Transaction, row_id: int, entry: Entry) -> None:
     # It counts as the copy's own, but on no branch of it, whatever number it had: whoever comes to it is asked.
     data = entry.data
     ended = None if data["status"] == "started" else row_id
@@ -226,7 +233,7 @@ def _effect_known(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     )
 
 
-def _effect_started(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _effect_started(db: Transaction, row_id: int, entry: Entry) -> None:
     data = entry.data
     db.execute(
         "INSERT INTO effects VALUES (?, ?, ?, NULL, ?, ?, ?, ?, 'started', ?) ON CONFLICT (key) DO UPDATE"
@@ -245,7 +252,7 @@ def _effect_started(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     )
 
 
-def _effect_ended(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+def _effect_ended(db: Transaction, row_id: int, entry: Entry) -> None:
     data = entry.data
     db.execute(
         "UPDATE effects SET ended = ?, session = ?, todo_id = ?, branch = ?, run_id = ?, status = ? WHERE key = ?",
@@ -253,8 +260,8 @@ def _effect_ended(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     )
 
 
-def _run_stopped(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
-    db.execute("INSERT OR IGNORE INTO stopped_runs VALUES (?, ?)", (entry.stream, entry.data["run_id"]))
+def _run_stopped(db: Transaction, _row_id: int, entry: Entry) -> None:
+    db.execute("INSERT INTO stopped_runs VALUES (?, ?) ON CONFLICT DO NOTHING", (entry.stream, entry.data["run_id"]))
 
 
 _PROJECTORS: Mapping[str, _Projector] = {

@@ -1,8 +1,7 @@
-"""Streams and inboxes in SQLite, and the first entries of a copy: functions that run inside one transaction."""
+"""Streams and inboxes in tables, and the first entries of a copy: functions that run inside one transaction."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,8 @@ from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.protocols import OWN_EVENTS, OWN_KINDS, Conflict
 from hitl_tui.ledger.records import GENESIS, Branch, Entry, Head, Posted, SessionCopy, seal, stored_hash
-from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
+from hitl_tui.ledger.sql_transaction import Transaction
+from hitl_tui.ledger.view_tables import COLUMNS, data_of, entry_of, project
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,18 @@ class WrittenEntry:
     row: int
 
 
-def head(db: sqlite3.Connection, stream: str) -> Head:
+def head(db: Transaction, stream: str) -> Head:
     """Return a stream's length and last hash."""
     row = db.execute("SELECT n, hash FROM streams WHERE stream = ?", (stream,)).fetchone()
     return Head(stream, row[0], row[1]) if row else Head(stream, 0, GENESIS)
 
 
-def heads(db: sqlite3.Connection) -> list[Head]:
+def heads(db: Transaction) -> list[Head]:
     """Return all heads by name."""
     return [Head(*row) for row in db.execute("SELECT stream, n, hash FROM streams ORDER BY stream")]
 
 
-def entries(db: sqlite3.Connection, stream: str, after: int, limit: int) -> list[Entry]:
+def entries(db: Transaction, stream: str, after: int, limit: int) -> list[Entry]:
     """Return up to `limit` entries with n > `after`."""
     rows = db.execute(
         f"SELECT {COLUMNS} FROM entries WHERE stream = ? AND n > ? ORDER BY n LIMIT ?",  # noqa: S608 - constants
@@ -42,8 +42,8 @@ def entries(db: sqlite3.Connection, stream: str, after: int, limit: int) -> list
     return [entry_of(row) for row in rows]
 
 
-def chain_problem(db: sqlite3.Connection, stream: str) -> str:
-    """Return what of a stream's chain isn't as it was written; see `SqliteLedger.chain_problem`."""
+def chain_problem(db: Transaction, stream: str) -> str:
+    """Return what of a stream's chain isn't as it was written; see `TableLedger.chain_problem`."""
     prev, expected = GENESIS, 0
     rows = db.execute("SELECT n, at, kind, data, prev, hash FROM entries WHERE stream = ? ORDER BY n", (stream,))
     for n, at, kind, raw, before, hashed in rows:
@@ -57,22 +57,21 @@ def chain_problem(db: sqlite3.Connection, stream: str) -> str:
     return "" if (end.n, end.hash) == (expected, prev) else Message("Entry {} is missing.", end.n)
 
 
-def write_entry(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, object], at: str) -> WrittenEntry:
+def write_entry(db: Transaction, stream: str, kind: str, data: Mapping[str, object], at: str) -> WrittenEntry:
     """Append an entry of any kind and bring the views up to it."""
     if not stream:
         raise BadInput(Message("A stream needs a name."))
     entry, raw = seal(head(db, stream), kind, data, at)
-    row = db.execute(
-        "INSERT INTO entries (stream, n, at, kind, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    (row,) = db.execute(
+        "INSERT INTO entries (stream, n, at, kind, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
         (stream, entry.n, at, kind, raw, entry.prev, entry.hash),
-    ).lastrowid
-    assert row is not None
+    ).fetchone()
     project(db, row, entry)
     return WrittenEntry(entry, row)
 
 
 def append(
-    db: sqlite3.Connection, stream: str, expected_n: int | None, kind: str, data: Mapping[str, object], at: str
+    db: Transaction, stream: str, expected_n: int | None, kind: str, data: Mapping[str, object], at: str
 ) -> Entry:
     """Append an entry that no view is built from.
 
@@ -90,9 +89,7 @@ def append(
     return write_entry(db, stream, kind, data, at).entry
 
 
-def post_event(
-    db: sqlite3.Connection, session: str, branch: int, event_id: str, event: Mapping[str, object], at: str
-) -> int:
+def post_event(db: Transaction, session: str, branch: int, event_id: str, event: Mapping[str, object], at: str) -> int:
     """Put somebody's event into the inbox, once."""
     if not event_id:
         raise BadInput(Message("An event needs an id."))
@@ -105,7 +102,7 @@ def post_event(
 
 
 def write_event(
-    db: sqlite3.Connection,
+    db: Transaction,
     session: str,
     branch: int,
     event_id: str,
@@ -133,7 +130,7 @@ def write_event(
     return seq
 
 
-def after(db: sqlite3.Connection, session: str, cursor: int, branch: int) -> list[Posted]:
+def after(db: Transaction, session: str, cursor: int, branch: int) -> list[Posted]:
     """Return a branch's events with numbers above the cursor."""
     rows = db.execute(
         "SELECT i.seq, i.event_id, e.data, e.n FROM inbox i JOIN entries e ON e.id = i.entry"
@@ -143,13 +140,13 @@ def after(db: sqlite3.Connection, session: str, cursor: int, branch: int) -> lis
     return [Posted(seq, event_id, branch, data_of(raw, session, n)["event"]) for seq, event_id, raw, n in rows]
 
 
-def highest_seq(db: sqlite3.Connection, session: str) -> int:
+def highest_seq(db: Transaction, session: str) -> int:
     """Return the highest number given away, to an event or to a restore that will post one."""
     row = db.execute("SELECT taken FROM sessions WHERE session = ?", (session,)).fetchone()
     return int(row[0]) if row else 0
 
 
-def last_seq(db: sqlite3.Connection, session: str) -> int:
+def last_seq(db: Transaction, session: str) -> int:
     """Return the highest number in the inbox that is meant for the branch that counts."""
     row = db.execute(
         "SELECT max(i.seq) FROM sessions s JOIN inbox i ON i.session = s.session AND i.branch = s.branch"
@@ -159,7 +156,7 @@ def last_seq(db: sqlite3.Connection, session: str) -> int:
     return int(row[0] or 0)
 
 
-def has_waiting_event(db: sqlite3.Connection, session: str, cursor: int) -> bool:
+def has_waiting_event(db: Transaction, session: str, cursor: int) -> bool:
     """Tell whether the current branch has an event above the cursor, or a restore is to be finished."""
     row = db.execute(
         "SELECT restoring <> 0 OR EXISTS (SELECT 1 FROM inbox i"
@@ -169,24 +166,24 @@ def has_waiting_event(db: sqlite3.Connection, session: str, cursor: int) -> bool
     return bool(row and row[0])
 
 
-def with_waiting_events(db: sqlite3.Connection, cursors: Iterable[tuple[str, int]]) -> frozenset[str]:
+def with_waiting_events(db: Transaction, cursors: Iterable[tuple[str, int]]) -> frozenset[str]:
     """Return the sessions that have a waiting event; see `has_waiting_event`."""
     return frozenset(session for session, cursor in cursors if has_waiting_event(db, session, cursor))
 
 
-def branch_number(db: sqlite3.Connection, session: str) -> int:
+def branch_number(db: Transaction, session: str) -> int:
     """Return the number of the branch that counts."""
     row = db.execute("SELECT branch FROM sessions WHERE session = ?", (session,)).fetchone()
     return int(row[0]) if row else 0
 
 
-def branch(db: sqlite3.Connection, session: str) -> Branch:
+def branch(db: Transaction, session: str) -> Branch:
     """Return the branch that counts, with the restore that isn't finished."""
     number, intent = restoring(db, session)
     return Branch(number, intent["checkpoint_id"] if intent else "")
 
 
-def restoring(db: sqlite3.Connection, session: str) -> tuple[int, dict[str, Any] | None]:
+def restoring(db: Transaction, session: str) -> tuple[int, dict[str, Any] | None]:
     """Return the current branch and the data of its `restore_intended`, None when it isn't being restored."""
     row = db.execute(
         "SELECT s.branch, e.data, e.n FROM sessions s LEFT JOIN entries e ON e.id = s.restoring WHERE s.session = ?",
@@ -197,7 +194,7 @@ def restoring(db: sqlite3.Connection, session: str) -> tuple[int, dict[str, Any]
     return row[0], None if row[1] is None else data_of(row[1], session, row[2])
 
 
-def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, extra: Mapping[str, object]) -> bool:
+def finish_restore(db: Transaction, session: str, number: int, now: str, extra: Mapping[str, object]) -> bool:
     """End a restore; return False when there was nothing (left) to end."""
     current, intent = restoring(db, session)
     if number > current or number < 1:
@@ -216,19 +213,19 @@ def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, 
     return True
 
 
-def stop_run(db: sqlite3.Connection, session: str, run_id: str, now: str) -> None:
+def stop_run(db: Transaction, session: str, run_id: str, now: str) -> None:
     """Write that a run may begin no more effects, once."""
     if not is_stopped(db, session, run_id):
         write_entry(db, session, "run_stopped", {"run_id": run_id}, now)
 
 
-def is_stopped(db: sqlite3.Connection, session: str, run_id: str) -> bool:
+def is_stopped(db: Transaction, session: str, run_id: str) -> bool:
     """Tell whether a run was stopped."""
     row = db.execute("SELECT 1 FROM stopped_runs WHERE session = ? AND run_id = ?", (session, run_id)).fetchone()
     return row is not None
 
 
-def begin_copy(db: sqlite3.Connection, copy: SessionCopy, now: str) -> None:
+def begin_copy(db: Transaction, copy: SessionCopy, now: str) -> None:
     """Begin a copy's stream; see `Branches.begin_copy`."""
     if head(db, copy.session).n:
         raise Conflict(Message("A record of session {} already exists.", copy.session))

@@ -1,8 +1,7 @@
-"""Requests and decisions in SQLite: functions that run inside one transaction."""
+"""Requests and decisions in tables: functions that run inside one transaction."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -27,16 +26,14 @@ from hitl_tui.core.requests import (
 )
 from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event, normalised_json
-from hitl_tui.ledger.sqlite_streams import branch_number, highest_seq, write_entry, write_event
-from hitl_tui.ledger.sqlite_streams import post_event as post_checked_event
-from hitl_tui.ledger.sqlite_views import Row, data_of, supersession_of
+from hitl_tui.ledger.sql_transaction import Row, Transaction
 from hitl_tui.ledger.stored_request import StoredRequest
+from hitl_tui.ledger.stream_tables import branch_number, highest_seq, write_entry, write_event
+from hitl_tui.ledger.stream_tables import post_event as post_checked_event
+from hitl_tui.ledger.view_tables import data_of, supersession_of
 
 _MOST = 100_000
 _NEVER = "9999"
-_TODO_ID = "$.request.todo_id"
-"""Where the entry of a request says which TODO it is about."""
-
 _ENDING = {Kind.PLAN: Cause.PLAN, Kind.PROPOSAL: Cause.PROPOSAL}
 
 _SELECT = """SELECT r.id, r.session, r.deadline, r.first_shown, r.settled_at, r.verdict, r.outcome, r.superseded,
@@ -44,7 +41,7 @@ _SELECT = """SELECT r.id, r.session, r.deadline, r.first_shown, r.settled_at, r.
     FROM requests r JOIN entries e ON e.id = r.entry LEFT JOIN entries v ON v.id = r.evidence"""
 
 
-def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[str]:
+def open_requests(db: Transaction, requests: Sequence[Request]) -> list[str]:
     """Write those requests that aren't there."""
     new: list[str] = []
     for request in requests:
@@ -60,13 +57,13 @@ def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[s
     return new
 
 
-def unshown(db: sqlite3.Connection, request_ids: Sequence[str]) -> list[str]:
+def unshown(db: Transaction, request_ids: Sequence[str]) -> list[str]:
     """Return those of these requests that are open and were never shown."""
     statement = "SELECT 1 FROM requests WHERE id = ? AND state = 'open' AND first_shown = ''"
     return [i for i in request_ids if db.execute(statement, (i,)).fetchone()]
 
 
-def mark_shown(db: sqlite3.Connection, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+def mark_shown(db: Transaction, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
     """Write that open requests were shown, once for each."""
     fresh = unshown(db, request_ids)
     for request_id in fresh:
@@ -79,14 +76,14 @@ def mark_shown(db: sqlite3.Connection, request_ids: Sequence[str], by: str, chan
     return fresh
 
 
-def find_request(db: sqlite3.Connection, request_id: str) -> StoredRequest | None:
+def find_request(db: Transaction, request_id: str) -> StoredRequest | None:
     """Return one request."""
     row = db.execute(f"{_SELECT} WHERE r.id = ?", (request_id,)).fetchone()
     return _stored(db, row) if row else None
 
 
 def list_requests(
-    db: sqlite3.Connection, now: str, session: str | None, todo_id: str | None, pending: bool, limit: int
+    db: Transaction, now: str, session: str | None, todo_id: str | None, pending: bool, limit: int
 ) -> list[RequestView]:
     """Return requests in the order they were opened."""
     conditions, values = list[str](), list[str]()
@@ -97,18 +94,18 @@ def list_requests(
         conditions.append("r.session = ?")
         values.append(session)
     if todo_id is not None:
-        conditions.append("EXISTS (SELECT 1 WHERE json_extract(CAST(e.data AS TEXT), ?) = ?)")
-        values += [_TODO_ID, todo_id]
+        conditions.append("r.todo_id = ?")
+        values.append(todo_id)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = db.execute(f"{_SELECT}{where} ORDER BY r.entry LIMIT ?", (*values, max(0, limit))).fetchall()
     return [_stored(db, row).view(now) for row in rows]
 
 
-def decided_since(db: sqlite3.Connection, since: str, now: str) -> list[RequestView]:
+def decided_since(db: Transaction, since: str, now: str) -> list[RequestView]:
     """Return requests that were decided about or superseded from a time on, in the order they were opened."""
     said = "SELECT d.request FROM decisions d JOIN entries a ON a.id = d.entry WHERE a.at >= ?1"
-    ended = "CASE WHEN json_valid(r.superseded) THEN json_extract(r.superseded, '$.at') >= ?1 END"
-    rows = db.execute(f"{_SELECT} WHERE r.id IN ({said}) OR {ended} ORDER BY r.entry", (since,)).fetchall()
+    ended = "r.ended_at <> '' AND r.ended_at >= ?1"
+    rows = db.execute(f"{_SELECT} WHERE r.id IN ({said}) OR ({ended}) ORDER BY r.entry", (since,)).fetchall()
     return [_stored(db, row).view(now) for row in rows]
 
 
@@ -124,13 +121,11 @@ class WaitingList:
 
     def __init__(self) -> None:
         self._views: dict[Row, RequestView] = {}
-        self._read: tuple[sqlite3.Connection, int, int] | None = None
+        self._read: object = None
         self._since = self._until = ""
 
-    def look(self, db: sqlite3.Connection, now: str) -> list[RequestView]:
-        """Return it in the order of opening. Within a transaction."""
-        db.execute("SELECT 1 FROM requests LIMIT 1").fetchone()  # the version is that of what is read
-        version = (db, int(db.execute("PRAGMA data_version").fetchone()[0]), db.total_changes)
+    def look(self, db: Transaction, version: object, now: str) -> list[RequestView]:
+        """Return it in the order of opening. Within a transaction, whose version is `TableDatabase.version`."""
         if version != self._read or not self._since <= now < self._until:
             rows = db.execute(self._ROWS, (now,)).fetchall()
             self._views = {row: self._views.get(row) or _view_of(db, row[0], now) for row in rows}
@@ -139,13 +134,13 @@ class WaitingList:
         return list(self._views.values())
 
 
-def _view_of(db: sqlite3.Connection, request_id: str, now: str) -> RequestView:
+def _view_of(db: Transaction, request_id: str, now: str) -> RequestView:
     stored = find_request(db, request_id)
     assert stored is not None, "it was listed in this transaction"
     return stored.view(now)
 
 
-def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
+def decide(db: Transaction, decision: Decision, now: str) -> RequestView:
     """Check and write a decision, and the event when it settles the request."""
     stored = find_request(db, decision.request_id)
     if stored is None:
@@ -167,7 +162,7 @@ def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
 
 
 def post_event(
-    db: sqlite3.Connection,
+    db: Transaction,
     session: str,
     branch: int,
     event_id: str,
@@ -187,7 +182,7 @@ def post_event(
     return post_checked_event(db, session, branch, event_id, event, at)
 
 
-def refuse_decided(db: sqlite3.Connection, session: str, todo_id: str, since: str, now: str) -> None:
+def refuse_decided(db: Transaction, session: str, todo_id: str, since: str, now: str) -> None:
     """Refuse what somebody does to a TODO about which something was decided since they began; nothing without `since`.
 
     Raises:
@@ -197,8 +192,8 @@ def refuse_decided(db: sqlite3.Connection, session: str, todo_id: str, since: st
         return
     rows = db.execute(
         f"{_SELECT} WHERE r.session = ? AND (r.settled_at >= ? OR r.state = 'superseded')"
-        " AND EXISTS (SELECT 1 WHERE json_extract(CAST(e.data AS TEXT), ?) = ?) ORDER BY r.entry DESC",
-        (session, since, _TODO_ID, todo_id),
+        " AND r.todo_id = ? ORDER BY r.entry DESC",
+        (session, since, todo_id),
     ).fetchall()
     for row in rows:
         view = _stored(db, row).view(now)
@@ -206,7 +201,7 @@ def refuse_decided(db: sqlite3.Connection, session: str, todo_id: str, since: st
             raise Refused(closed_words(view.request, view.resolution, now), reason="late")
 
 
-def _close(db: sqlite3.Connection, session: str, closing: Closing, now: str, but: str = "") -> dict[str, str]:
+def _close(db: Transaction, session: str, closing: Closing, now: str, but: str = "") -> dict[str, str]:
     """Supersede the open requests that something ends; return the TODOs they are about, by request id."""
     closed: dict[str, str] = {}
     for todo_id in dict.fromkeys(closing.todo_ids):
@@ -240,7 +235,7 @@ def _check_ending(request: Request, closing: Closing) -> None:
         raise Refused(Message("{} asks now; read the question and decide it.", name_of(request)), reason="stale")
 
 
-def overdue_sessions(db: sqlite3.Connection, now: str) -> list[str]:
+def overdue_sessions(db: Transaction, now: str) -> list[str]:
     """Return the sessions with open requests whose deadline has passed."""
     rows = db.execute(
         "SELECT DISTINCT session FROM requests WHERE state = 'open' AND deadline <> '' AND deadline <= ?", (now,)
@@ -248,7 +243,7 @@ def overdue_sessions(db: sqlite3.Connection, now: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
+def expire(db: Transaction, session: str, now: str) -> list[str]:
     """Post the events of open requests whose deadline has passed."""
     rows = db.execute(
         f"{_SELECT} WHERE r.session = ? AND r.state = 'open' AND r.deadline <> '' AND r.deadline <= ? ORDER BY r.entry",
@@ -260,7 +255,7 @@ def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
     return [view.request.id for view in views]
 
 
-def supersede(db: sqlite3.Connection, session: str, keep: Collection[str], why: Supersession) -> list[str]:
+def supersede(db: Transaction, session: str, keep: Collection[str], why: Supersession) -> list[str]:
     """Mark a session's open requests as superseded, but those in `keep`."""
     rows = db.execute("SELECT id FROM requests WHERE session = ? AND state = 'open' ORDER BY entry", (session,))
     kept = frozenset(keep)
@@ -270,7 +265,7 @@ def supersede(db: sqlite3.Connection, session: str, keep: Collection[str], why: 
     return gone
 
 
-def attach_evidence(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, object], now: str) -> None:
+def attach_evidence(db: Transaction, request_id: str, evidence: Mapping[str, object], now: str) -> None:
     """Replace a request's evidence."""
     row = db.execute("SELECT session FROM requests WHERE id = ?", (request_id,)).fetchone()
     if row is None:
@@ -278,7 +273,7 @@ def attach_evidence(db: sqlite3.Connection, request_id: str, evidence: Mapping[s
     write_entry(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
 
 
-def begin_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+def begin_restore(db: Transaction, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
     """Take the next branch and supersede what was asked on the older ones."""
     if not checkpoint_id:
         raise BadInput(Message("A restore needs the checkpoint it goes to."))
@@ -291,11 +286,11 @@ def begin_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: 
     return Branch(number, checkpoint_id)
 
 
-def _supersede(db: sqlite3.Connection, session: str, request_id: str, why: Supersession) -> None:
+def _supersede(db: Transaction, session: str, request_id: str, why: Supersession) -> None:
     write_entry(db, session, "request_superseded", {"request_id": request_id, "reason": why.to_dict()}, why.at)
 
 
-def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
+def _post_decided(db: Transaction, view: RequestView, now: str) -> None:
     request, resolution = view.request, view.resolution
     event = decided_event(view)
     todo_ids = ended_with(request, resolution)
@@ -312,7 +307,7 @@ def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
     write_event(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 
 
-def _stored(db: sqlite3.Connection, row: Row) -> StoredRequest:
+def _stored(db: Transaction, row: Row) -> StoredRequest:
     request_id, session, deadline, first_shown, settled_at, verdict, outcome, superseded = row[:8]
     n, raw, evidence_n, evidence = row[8:]
     try:
@@ -332,7 +327,7 @@ def _stored(db: sqlite3.Connection, row: Row) -> StoredRequest:
         ) from error
 
 
-def _decisions(db: sqlite3.Connection, session: str, request_id: str) -> tuple[Decision, ...]:
+def _decisions(db: Transaction, session: str, request_id: str) -> tuple[Decision, ...]:
     rows = db.execute(
         "SELECT e.data, e.n FROM decisions d JOIN entries e ON e.id = d.entry WHERE d.request = ? ORDER BY d.entry",
         (request_id,),

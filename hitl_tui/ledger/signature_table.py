@@ -1,24 +1,24 @@
-"""Signatures of heads beside the entries, in SQLite: made with each commit, and compared with the entries."""
+"""Signatures of heads beside the entries, in tables: made with each commit, and compared with the entries."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head, Problem
-from hitl_tui.ledger.signatures import KnownSignatures, Signer, verifies
-from hitl_tui.ledger.sqlite_streams import entries, head, write_entry
+from hitl_tui.ledger.signatures import KnownSignatures, Place, Signer, verifies
+from hitl_tui.ledger.sql_transaction import TableForm, Transaction
+from hitl_tui.ledger.stream_tables import entries, head, write_entry
 
 KEYS = "audit/keys"
 """The stream that says which keys signed since when; no session can have this name."""
 
-_TABLE = """CREATE TABLE IF NOT EXISTS signatures (
-    stream TEXT NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL, key TEXT NOT NULL, signature BLOB NOT NULL,
+_TABLE = "signatures"
+_COLUMNS = """(
+    stream TEXT NOT NULL, first NUMBER NOT NULL, n NUMBER NOT NULL, key TEXT NOT NULL, signature DATA NOT NULL,
     PRIMARY KEY (stream, n)
-) STRICT, WITHOUT ROWID"""
+)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class SignedStream:
         }
 
 
-def newest(db: sqlite3.Connection) -> int:
+def newest(db: Transaction) -> int:
     """Return the row of the entry that was written last."""
     return int(db.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0])
 
 
-def written_since(db: sqlite3.Connection, row: int) -> list[tuple[Head, int, bool]]:
+def written_since(db: Transaction, row: int) -> list[tuple[Head, int, bool]]:
     """Return the heads of the streams that entries were added to, the first entry of each, whether one decides."""
     found: dict[str, tuple[Head, int, bool]] = {}
     rows = db.execute("SELECT stream, n, hash, kind = 'decision' FROM entries WHERE id > ? ORDER BY id", (row,))
@@ -66,16 +66,16 @@ def written_since(db: sqlite3.Connection, row: int) -> list[tuple[Head, int, boo
     return list(found.values())
 
 
-def prepare(db: sqlite3.Connection, signer: Signer, now: str) -> None:
+def prepare(db: Transaction, form: TableForm, signer: Signer, now: str) -> None:
     """Make the table where it is missing, and put on record which key signs from now on; inside a transaction."""
-    db.execute(_TABLE)
+    db.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE} {form.columns(_COLUMNS)}{form.keyed}")
     end = head(db, KEYS)
     before = entries(db, KEYS, end.n - 1, 1)[0].data.get("key", "") if end.n else ""
     if before != signer.public:
         write_entry(db, KEYS, "audit_key", {"key": signer.public, "before": before}, now)
 
 
-def sign(db: sqlite3.Connection, signer: Signer, heads: Iterable[tuple[Head, int, bool]]) -> None:
+def sign(db: Transaction, signer: Signer, heads: Iterable[tuple[Head, int, bool]]) -> None:
     """Sign heads, inside the transaction that wrote them."""
     db.executemany(
         "INSERT INTO signatures VALUES (?, ?, ?, ?, ?)",
@@ -84,17 +84,18 @@ def sign(db: sqlite3.Connection, signer: Signer, heads: Iterable[tuple[Head, int
 
 
 def signed_streams(
-    db: sqlite3.Connection, known: KnownSignatures, ledger: Path, only: str | None = None
+    db: Transaction, form: TableForm, known: KnownSignatures, ledger: Place, only: str | None = None
 ) -> tuple[list[SignedStream], list[Problem]]:
     """Compare signatures with the entries.
 
     Args:
         db: the ledger.
+        form: how its tables are written.
         known: keys that are known here, and ledgers that are known to be signed.
-        ledger: path of the ledger.
+        ledger: what the ledger is known by.
         only: one stream; None for all.
     """
-    there = db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'signatures'").fetchone()
+    there = db.execute(form.exists, (_TABLE,)).fetchone()
     since = known.since(ledger)
     began = db.execute("SELECT min(id) FROM entries WHERE stream = ?", (KEYS,)).fetchone()[0]
     problems = _cut_off(db, known.heads_of(ledger).values(), only)
@@ -105,7 +106,8 @@ def signed_streams(
         return [], problems
     found = []
     streams = db.execute(
-        "SELECT stream, max(n), max(id) FROM entries WHERE ?1 IS NULL OR stream = ?1 GROUP BY stream", (only,)
+        "SELECT stream, max(n), max(id) FROM entries WHERE CAST(?1 AS TEXT) IS NULL OR stream = ?1 GROUP BY stream",
+        (only,),
     ).fetchall()
     for stream, count, last_row in streams:
         one = _checked(db, stream, count, known.keys, problems)
@@ -120,7 +122,7 @@ def signed_streams(
     return found, problems
 
 
-def _cut_off(db: sqlite3.Connection, heads: Iterable[Head], only: str | None) -> list[Problem]:
+def _cut_off(db: Transaction, heads: Iterable[Head], only: str | None) -> list[Problem]:
     """Return a problem for each stream that doesn't have the entry that this account wrote to it last."""
     found = []
     for last in heads:
@@ -135,9 +137,7 @@ def _bad(problems: Iterable[Problem], stream: str) -> bool:
     return any(problem.stream == stream for problem in problems)
 
 
-def _checked(
-    db: sqlite3.Connection, stream: str, count: int, keys: Collection[str], problems: list[Problem]
-) -> SignedStream:
+def _checked(db: Transaction, stream: str, count: int, keys: Collection[str], problems: list[Problem]) -> SignedStream:
     """Return how far a stream is signed: by its last signature, which vouches for everything before it."""
     first, last, key = 0, 0, ""
     rows = db.execute(
