@@ -65,29 +65,20 @@ def test_nothing_computed_is_said_last_and_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "answer"),
+    ("query", "side"),
     [
-        ("Is 120 GB of storage fine?", "No"),
-        ("Can I use 80 GB of storage?", "Yes"),
-        ("Is 120 GB over the storage limit?", "Yes"),
-        ("Are 80 GB below the storage limit?", "Yes"),
-        ("Does a wage of 9,000 won fall below the minimum wage?", "Yes"),
-        ("May I spend 70 dollars on meals?", "No"),
-        ("보증금 8억원도 괜찮아?", "아니요"),
-        ("보증금 6억원은 한도를 넘나요?", "아니요"),
-        ("보증금 6억원이면 가능할까요?", "예"),
-        ("교사 한 명이 학생 14명을 맡아도 돼?", "아니요"),
+        ("Is 120 GB of storage fine?", "20 GB above the limit of 100 GB"),
+        ("Can I use 80 GB of storage?", "20 GB below the limit of 100 GB"),
+        ("Does a wage of 9,000 won fall below the minimum wage?", "below the minimum of KRW 10,000"),
+        ("May I spend 70 dollars on meals?", "USD 10 above the limit of USD 60"),
+        ("보증금 8억원도 괜찮아?", "문서의 상한 7억 원보다 1억 원 많습니다"),
+        ("보증금 6억원이면 가능할까요?", "문서의 상한 7억 원보다 1억 원 적습니다"),
+        ("교사 한 명이 학생 14명을 맡아도 돼?", "문서의 상한 12명보다 2명 많습니다"),
     ],
 )
-def test_a_question_for_yes_or_no_gets_it_first(query: str, answer: str) -> None:
+def test_whether_something_may_be_is_told_by_which_side_of_the_limit_it_is(query: str, side: str) -> None:
     analysis = analyse(query, LIMITS)
-    assert analysis.findings[0].text.startswith(f"**{answer}.** ")
-    assert analysis.summary.startswith(f"{answer}. ")
-
-
-@pytest.mark.parametrize("query", ["Isn't 120 GB over the storage limit?", "How far over the storage limit is 120 GB?"])
-def test_an_open_or_a_negated_question_gets_no_yes(query: str) -> None:
-    assert analyse(query, LIMITS).findings[0].text.startswith("120 GB is ")
+    assert side in analysis.findings[0].text and side in analysis.summary
 
 
 def test_several_limits_that_fit_alike_are_listed_and_none_is_chosen() -> None:

@@ -13,13 +13,13 @@ from pydantic import TypeAdapter
 from hitl_tui.teams.analysis.analysis_graph import whole
 from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
 from hitl_tui.teams.analysis.computation import analyse
-from hitl_tui.teams.analysis.quantities import Quantity, of_passages
+from hitl_tui.teams.analysis.limits import Limit, limits_in
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래"
 
 
-def find_limits(passages: list[Passage]) -> tuple[Quantity, ...]:
-    return tuple(one for one in of_passages(passages) if one.bound)
+def find_limits(passages: list[Passage]) -> tuple[Limit, ...]:
+    return tuple(limits_in(passages))
 
 
 def passage(text: str, path: str = "law.md", line: int = 1, heading: str = "") -> Passage:
@@ -87,7 +87,7 @@ def test_a_passage_that_lost_its_line_ends_is_cited_whole() -> None:
     assert (getattr(limit.source, "line", 0), getattr(limit.source, "end_line", 0)) == (4, 9)
 
 
-def label(limit: Quantity) -> str:
+def label(limit: Limit) -> str:
     return getattr(limit.source, "label", "")
 
 
@@ -182,6 +182,6 @@ def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
     )
     (document,) = whole(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")])
     (limit,) = find_limits([document])
-    assert label(limit) == "law.md:4" and "증액" in limit.far
+    assert label(limit) == "law.md:4"
     gone = Passage("../gone.md", 1, 1, "…")
     assert whole(tmp_path, [gone]) == [gone]

@@ -20,6 +20,11 @@ Source = Citation | str
 ANALYSIS_TYPES = ("comprehensive", "change", "limits", "tables")
 
 
+def say(language: str, korean: str, english: str) -> str:
+    """Return the sentence in the question's language."""
+    return korean if language == "ko" else english
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A piece of a document, as the search team hands it over.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hitl_tui.teams.analysis.analysis_model import QUERY, Analysis, Finding, Source, Step
-from hitl_tui.teams.analysis.words import say
+from hitl_tui.teams.analysis.analysis_model import QUERY, Analysis, Finding, Source, Step, say
 from hitl_tui.teams.contract import Block, Brief, Citation
 
 SUMMARY_LIMIT = 200

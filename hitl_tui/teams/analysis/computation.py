@@ -1,4 +1,4 @@
-"""The analysis as a whole: a pure function of the question and the passages."""
+"""What the figures of a question give: a formula, a sum, a change; and held against the limits that documents set."""
 
 from __future__ import annotations
 
@@ -6,26 +6,68 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
-from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step
-from hitl_tui.teams.analysis.asked import Asked
-from hitl_tui.teams.analysis.bounds import EXCEPTION
-from hitl_tui.teams.analysis.operations import held, of_question
-from hitl_tui.teams.analysis.quantities import of_passages
-from hitl_tui.teams.analysis.words import say, sentences
+from hitl_tui.core.plan import Concern
+from hitl_tui.tables.words import tokens
+from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say
+from hitl_tui.teams.analysis.limits import FALL, RISE, Limit, direction_of, fitting, is_exception, limits_in, sentences
 from hitl_tui.teams.contract import language_of
-from hitl_tui.teams.number_format import exact
+from hitl_tui.teams.number_format import exact, number
 from hitl_tui.teams.printed_figures import Run, differences
 
 MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
 _MEASURED, _NOTES = 12, 4
+_SIGN = re.compile(r"\s*([-+*×÷/−]|\bx\b|plus|minus|times|더하기|빼기|곱하기|나누기)\s*", re.IGNORECASE)
+_SIGNS = {
+    "+": "+", "plus": "+", "더하기": "+", "-": "−", "−": "−", "minus": "−", "빼기": "−", "*": "×", "×": "×", "x": "×",
+    "times": "×", "곱하기": "×", "÷": "÷", "/": "÷", "나누기": "÷",
+}  # fmt: skip
+_OF = re.compile(r"\s?(?:의|에\s?대한|of)\s")
+_TOTAL = re.compile(
+    r"\b(?:total|altogether|in\sall|sum)\b|모두|전부|총(?=\s|합|액|계)|합계|합하|다\s?(?:합|해서)", re.IGNORECASE
+)
+_APART = re.compile(
+    r"차이|차액|보다|\b(?:differ|exceed|more|less)|초과|넘|밑도|\b(?:over|above|below|under)\b", re.IGNORECASE
+)
+_FROM_TO = re.compile(r"\s?(?:→|⇒|-{1,2}>|={1,2}>|에서|\s?to\s(?:[a-z]+\s)?)\s?", re.IGNORECASE)
+_BY_AFTER = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?([가-힣a-z]+)", re.IGNORECASE)
+_BY_BEFORE = re.compile(r"\b(?:by|(?:crease|rise|raise|cut|reduction|drop)\sof)\s(?:about\s)?$", re.IGNORECASE)
+_FROM_BEFORE = re.compile(r"\bfrom\s(?:the\s)?$", re.IGNORECASE)
+_MAY = re.compile(
+    r"(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|[가-힣]\s?돼요?\s*\?|"
+    r"^\W*(?:is|are|was|may|can|could|does|do|will|would|should)\b(?!\syou)",
+    re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(r"얼마|몇|\bhow\s(?:much|many|far)\b", re.IGNORECASE)
+_PARTICLES = re.compile(r"\A[가-힣]*")
+_OPERATORS = re.compile(
+    rf"(?:{_TOTAL.pattern}|{_APART.pattern}|{_HOW_MUCH.pattern}|{RISE.pattern}|{FALL.pattern})\w*|계산|퍼센트|프로|percent",
+    re.IGNORECASE,
+)
+"""Words that say what is to be done with figures, not what they are of."""
 _HEADING = re.compile(r"(#{1,6})\s")
 _NOTHING = (
     "질문에 분명히 맞는 계산이 없어 계산하지 않았습니다.",
     "Nothing was computed: no computation clearly fits the question.",
 )
+
+
+def concern(question: str) -> Concern:
+    """Return how far a question has to be computed: on what is found for it, or on its own figures alone."""
+    asked = _Question(question, "en")
+    computes = asked.change is not None or asked.arithmetic() is not None
+    rest = question
+    for figure in reversed(asked.figures):
+        rest = rest[: figure.start] + _PARTICLES.sub(" ", rest[figure.end :], count=1)
+    words = [token for token in tokens(_OPERATORS.sub(" ", rest)) if not token.filler and len(token.text) > 1]
+    if computes and not words:
+        return Concern.ALONE
+    stated = any(figure.kind != "percent" and (figure.unit or figure.scale > 1) for figure in asked.figures)
+    return Concern.BESIDE if computes or (stated and asked.compares) else Concern.NONE
 
 
 def analyse(query: str, passages: Sequence[Passage | Mapping[str, Any]] = ()) -> Analysis:
@@ -50,23 +92,17 @@ def compute(
         language: `ko` or `en`; the question's own when empty.
         measured: what commands measured before and after, as steps.
     """
-    query = query[:MAX_QUERY]
     language = language or language_of(query)
-    asked = Asked(query, language)
-    stated = of_passages(_cut(passages)) if analysis_type != "change" else []
-    outcome = of_question(asked, stated)
-    if not outcome.steps:
-        outcome = held(asked, stated)
-    analysis = Analysis(
-        language=language,
-        steps=(*outcome.steps, *measured),
-        limit=outcome.limit,
-        findings=(outcome.finding,) if outcome.said or (outcome.steps and stated) else (),
-        change_percent="" if outcome.change is None else str(outcome.change),
-        not_computed="" if outcome.steps or measured else outcome.refused or say(language, *_NOTHING),
-    )
-    where = f" ({outcome.limit.label})" if outcome.limit else ""
-    return replace(analysis, summary=outcome.said.replace("*", "") + where if outcome.said else _summary(analysis))
+    asked = _Question(query[:MAX_QUERY], language)
+    limits = limits_in(_cut(passages)) if analysis_type != "change" else []
+    analysis = asked.computed(limits)
+    steps = (*analysis.steps, *measured)
+    none = "" if steps else analysis.not_computed or say(language, *_NOTHING)
+    return replace(analysis, steps=steps, not_computed=none, summary=analysis.summary or _summary(steps) or none)
+
+
+def _summary(steps: Sequence[Step]) -> str:
+    return f"{steps[0].what}: {steps[0].value}" if steps else ""
 
 
 def _cut(passages: Sequence[Passage]) -> list[Passage]:
@@ -74,30 +110,247 @@ def _cut(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
 
 
+class _Question:
+    """A question with its figures.
+
+    Args:
+        text: the question.
+        language: `ko` or `en`.
+    """
+
+    def __init__(self, text: str, language: str) -> None:
+        self.text, self.language = text, language
+        self.figures = parse_amounts(text)
+        self.direction = direction_of(text)
+        self.change = self._change()
+        asks_by = self.direction and _HOW_MUCH.search(text)
+        self.compares = bool(_MAY.search(text) or _APART.search(text) or asks_by)
+
+    def _say(self, korean: str, english: str) -> str:
+        return say(self.language, korean, english)
+
+    def _change(self) -> tuple[Amount, Amount] | None:
+        """Return what something was before and what it became; or 100 % and what that became."""
+        by = [figure for figure in self.figures if self.direction and self._is_by(figure)]
+        rest = [figure for figure in self.figures if figure not in by]
+        if by:
+            share = by[0].kind == "percent"
+            before = next((one for one in rest if one.of == by[0].of or (share and one.kind == "money")), None)
+            before = before or (Amount("percent", Fraction(100), "%") if share else None)
+            size = before and self.direction * (before.value * by[0].value / 100 if share else by[0].value)
+            return (before, replace(before, value=before.value + size, text="")) if before and size else None
+        for first, second in itertools.pairwise(rest):
+            told = _FROM_TO.fullmatch(self.text[first.end : second.start])
+            swapped = not told and _FROM_BEFORE.search(self.text[: second.start])
+            if first.of == second.of and (told or swapped or self.direction):
+                falls = self.direction < 0 if self.direction else bool(swapped)
+                ends = (
+                    sorted((first, second), key=lambda one: one.value, reverse=falls)
+                    if self.direction
+                    else ((second, first) if swapped else (first, second))
+                )
+                return ends[0], ends[1]
+        return None
+
+    def _is_by(self, figure: Amount) -> bool:
+        """Whether a figure is that by which something rises or falls."""
+        after = _BY_AFTER.match(self.text, figure.end)
+        return bool(after and direction_of(after[1])) or _BY_BEFORE.search(self.text[: figure.start]) is not None
+
+    def computed(self, limits: Sequence[Limit]) -> Analysis:
+        """Return what the figures give: a change with the limit it has, a formula, a sum, a figure beside its limit."""
+        if self.change is not None:
+            return self._changed(*self.change, limits)
+        made = self.arithmetic()
+        return Analysis(self.language, (made,)) if made else self._held(limits)
+
+    def arithmetic(self) -> Step | None:
+        figures = self.figures
+        same = len({figure.of for figure in figures}) == 1 and len(figures) > 1
+        if signs := _joined_by_signs(self.text, figures):
+            return _formula(self._say("계산", "Result"), figures, signs, self.language)
+        if same and _TOTAL.search(self.text):
+            return _formula(self._say("합계", "Sum"), figures, "+" * (len(figures) - 1), self.language)
+        if same and len(figures) == 2 and _APART.search(self.text):
+            high_first = sorted(figures, key=lambda figure: -figure.value)
+            return _formula(self._say("차이", "Difference"), high_first, "−", self.language)
+        if len(figures) == 2 and _OF.fullmatch(self.text[figures[0].end : figures[1].start]):
+            return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
+        if len(figures) == 2 and figures[1].kind == "percent" and self.text[figures[0].end :].startswith("의 "):
+            return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
+        return None
+
+    def _changed(self, before: Amount, after: Amount, limits: Sequence[Limit]) -> Analysis:
+        """Return a change, and what it is beside the limit that documents set to it."""
+        steps = _change_steps(before, after, self.language) if before.text else []
+        ratio = (after.value / before.value - 1) * 100 if before.value and before.kind != "percent" else None
+        if not before.text:  # only its percentage is said
+            ratio = after.value - 100
+            told = _percent(ratio)
+            steps = [
+                _step(
+                    self._say("말한 변동률", "The change as stated"),
+                    shown_amount(told, self.language),
+                    told,
+                    self.language,
+                )
+            ]
+        made = Analysis(self.language, tuple(steps), change_percent="" if ratio is None else str(ratio))
+        way = 0 if ratio is None else 1 if ratio > 0 else -1
+        found = fitting(self.text, ("percent", "%"), limits, way) if way else []
+        if not found or ratio is None:
+            return made
+        limit, rate = found[0], _percent(abs(ratio))
+        kind = self._kind(limit)
+        held = self._compared(rate, limit)
+        here, there = shown_amount(rate, self.language), shown_amount(limit.amount, self.language)
+        name = self._say("인하율", "Fall") if way < 0 else self._say("인상률", "Rise")
+        said = f"{name} {here}, {self._say(f'문서의 {kind}', f'{kind} in the documents')} {there}: {held.value}"
+        more = [held]
+        if before.text:
+            allowed, step = self._allowed(before, limit, way)
+            said += self._say(f"; {kind}액 {step.value}", f"; the {kind} allows {step.value}")
+            high, low = sorted((after, allowed), key=lambda amount: -amount.value)
+            apart = _formula(
+                self._say("허용액과의 차이", "Apart from what is allowed"), (high, low), "−", self.language
+            )
+            more += [step, *([apart] if apart else [])]
+        return self._with_limit(made, limit, more, said)
+
+    def _allowed(self, before: Amount, limit: Limit, way: int) -> tuple[Amount, Step]:
+        sign, kind = "+" if way > 0 else "−", self._kind(limit)
+        allowed = replace(before, value=before.value * (1 + way * limit.amount.value / 100), text="")
+        formula = f"{shown_amount(before, self.language)} × (1 {sign} {number(limit.amount.value, 4)} ÷ 100)"
+        what = self._say(f"{kind}에 따른 금액", f"The sum at the {kind}")
+        return allowed, _step(what, formula, allowed, self.language)
+
+    def _held(self, limits: Sequence[Limit]) -> Analysis:
+        """Return a figure of the question beside the limit that documents set to it."""
+        for figure in self.figures if self.compares else ():
+            found = fitting(self.text, figure.of, limits) if figure.unit else []
+            if len(found) > 1:
+                several = "; ".join(f"{shown_amount(one.amount, self.language)} ({one.source.label})" for one in found)
+                korean = f"계산하지 않음: 문서에 맞는 한도가 여러 개 있습니다. 어느 것인지 질문에 쓰세요: {several}."
+                english = f"Not computed: several limits fit; say which: {several}."
+                return Analysis(self.language, not_computed=self._say(korean, english))
+            if found:
+                return self._beside(figure, found[0])
+        return Analysis(self.language)
+
+    def _beside(self, figure: Amount, limit: Limit) -> Analysis:
+        kind, over = self._kind(limit), figure.value - limit.amount.value
+        here, there = shown_amount(figure, self.language), shown_amount(limit.amount, self.language)
+        steps = [self._compared(figure, limit)]
+        said = self._say(f"{here}: 문서의 {kind} {there}과 같습니다", f"{here} equals the {kind} of {there}")
+        if over:
+            high, low = (figure, limit.amount) if over > 0 else (limit.amount, figure)
+            apart = _formula(
+                self._say(f"{kind}과의 차이", f"Distance from the {kind}"), (high, low), "−", self.language
+            )
+            assert apart is not None
+            steps.append(apart)
+            korean = f"{here}: 문서의 {kind} {there}보다 {apart.value} {'많습니다' if over > 0 else '적습니다'}"
+            side = "above" if over > 0 else "below"
+            said = self._say(korean, f"{here} is {apart.value} {side} the {kind} of {there}")
+        return self._with_limit(Analysis(self.language), limit, steps, said)
+
+    def _with_limit(self, made: Analysis, limit: Limit, steps: Sequence[Step], said: str) -> Analysis:
+        cited = tuple(replace(step, sources=(QUERY, limit.source)) for step in steps)
+        quote = " ".join(limit.source.quote.split()).lstrip("-*#> ")
+        finding = Finding(f"{said}. “{quote}”", (limit.source,))
+        summary = f"{said} ({limit.source.label})"
+        return replace(made, steps=(*made.steps, *cited), limit=limit.source, findings=(finding,), summary=summary)
+
+    def _compared(self, figure: Amount, limit: Limit) -> Step:
+        kind, value = self._kind(limit), limit.amount.value
+        what = self._say(f"문서의 {kind}과 비교", f"Compared with the {kind} in the documents")
+        sign = ">" if figure.value > value else "=" if figure.value == value else "<"
+        broken = self._say("하한 미달", "below the minimum") if limit.bound == "min" else self._say("초과", "exceeds")
+        verdict = self._say("범위 안", "within the limit") if limit.keeps(figure) else broken
+        formula = f"{shown_amount(figure, self.language)} {sign} {shown_amount(limit.amount, self.language)}"
+        return Step(what, formula, verdict)
+
+    def _kind(self, limit: Limit) -> str:
+        return self._say("하한", "minimum") if limit.bound == "min" else self._say("상한", "limit")
+
+
+def _joined_by_signs(text: str, figures: Sequence[Amount]) -> str:
+    """Return the signs between the figures of a text; empty where something else stands there."""
+    signs = [_SIGN.fullmatch(text, a.end, b.start) for a, b in itertools.pairwise(figures)]
+    return "".join(_SIGNS[sign[1].lower()] for sign in signs if sign) if all(signs) else ""
+
+
+def _step(what: str, said: str, amount: Amount, language: str) -> Step:
+    result = shown_amount(amount, language)
+    return Step(what, said if said == result else f"{said} = {result}", result, exact(amount.value))
+
+
+def _percent(value: Fraction) -> Amount:
+    return Amount("percent", value, "%")
+
+
+def _change_steps(before: Amount, after: Amount, language: str) -> list[Step]:
+    """Return by how much an amount became another, and by how many percent."""
+    old, new = shown_amount(before, language), shown_amount(after, language)
+    apart = _joined(after, "−", before)
+    made = [_step(say(language, "차액", "Difference"), f"{new} − {old}", apart, language)] if apart else []
+    if before.value and apart:
+        what, ratio = say(language, "변동률", "Change in percent"), _percent((after.value / before.value - 1) * 100)
+        made.append(_step(what, f"({new} − {old}) ÷ {old} × 100", ratio, language))
+    return made
+
+
+def _formula(what: str, amounts: Sequence[Amount], signs: str, language: str) -> Step | None:
+    """Return what amounts give with signs (`+−×÷`) between them; None where their units don't go together."""
+    terms, names = list(amounts), list(signs)
+    said = shown_amount(terms[0], language)
+    said += "".join(f" {n} {shown_amount(a, language)}" for n, a in zip(names, terms[1:], strict=True))
+    for level in ("×÷", "+−"):
+        while (index := next((n for n, name in enumerate(names) if name in level), None)) is not None:
+            joined = _joined(terms[index], names.pop(index), terms.pop(index + 1))
+            if joined is None:
+                return None
+            terms[index] = joined
+    return _step(what, said, terms[0], language)
+
+
+def _joined(left: Amount, sign: str, right: Amount) -> Amount | None:
+    scale, same = max(left.scale, right.scale), left.of == right.of
+    if sign in "+−":
+        value = left.value + right.value if sign == "+" else left.value - right.value
+        kind = "points" if left.kind == "percent" and sign == "−" else left.kind
+        return Amount(kind, value, left.unit, scale=scale) if same else None
+    a, b = (Amount("count", x.value / 100, "") if x.kind == "percent" else x for x in (left, right))
+    if sign == "×":
+        whole = b if b.kind == "money" or not a.unit else a
+        return Amount(whole.kind, a.value * b.value, whole.unit, scale=scale)
+    kind, unit = ("count", "") if same else a.of
+    return Amount(kind, a.value / b.value, unit, scale=scale) if b.value and (same or not b.unit) else None
+
+
 def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
     """Return the analysis with what is worth noticing besides: where a limit doesn't hold, what is missing."""
-    language, insights = analysis.language, []
-    limit = analysis.limit
+    language, limit, insights = analysis.language, analysis.limit, []
     for passage in passages:
         if limit is None or passage.path != limit.path:
             continue
         first, last = _section(passage, limit.line)
-        excepted = [span for span in sentences(passage.text) if EXCEPTION.search(passage.text[slice(*span)])]
-        cited = [one for one in (passage.cite(*span) for span in excepted) if first <= one.line < last]
+        excepted = [passage.cite(*span) for span in sentences(passage) if is_exception(passage.text[slice(*span)])]
         lead = say(language, "상한이 적용되지 않는 경우", "Where the limit does not apply")
-        insights += [Finding(f"{lead}: “{' '.join(one.quote.lstrip('-*+• ').split())}”", (one,)) for one in cited]
-    insights = sorted(dict.fromkeys(insights), key=lambda note: language_of(note.text.split(":", 1)[1]) != language)[
-        :_NOTES
-    ]
+        insights += [
+            Finding(f"{lead}: “{' '.join(one.quote.lstrip('-*+• ').split())}”", (one,))
+            for one in excepted
+            if first <= one.line < last
+        ]
     if analysis.found and not passages:
         korean = "주어진 문서가 없어 질문만으로 계산했습니다."
         english = "No documents were given; this is computed from the question alone."
-        insights.append(Finding(say(language, korean, english), (QUERY,)))
-    elif analysis.change_percent and not analysis.limit:
+        insights = [Finding(say(language, korean, english), (QUERY,))]
+    elif analysis.change_percent and not limit:
         korean = "이 변동에 대한 상한이나 하한을 찾은 구절에서 확인하지 못했습니다. 상한이 없다는 뜻은 아닙니다."
         english = "The passages found state no limit for this change; that doesn't mean there is none."
-        insights.append(Finding(say(language, korean, english)))
-    return replace(analysis, insights=tuple(insights))
+        insights = [Finding(say(language, korean, english))]
+    return replace(analysis, insights=tuple(dict.fromkeys(insights))[:_NOTES])
 
 
 def _section(passage: Passage, line: int) -> tuple[int, int]:
@@ -110,14 +363,6 @@ def _section(passage: Passage, line: int) -> tuple[int, int]:
         elif heading and len(heading[1]) <= level:
             return first, at
     return first, last
-
-
-def _summary(analysis: Analysis) -> str:
-    if not analysis.steps:
-        return analysis.not_computed
-    steps = analysis.steps
-    first = next((step for step in steps if step.exact and step.exact == analysis.change_percent), steps[0])
-    return f"{first.what}: {first.value}"
 
 
 def measured_steps(runs: Sequence[Run], language: str) -> list[Step]:

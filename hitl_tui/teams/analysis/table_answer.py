@@ -12,7 +12,7 @@ from hitl_tui.tables.engine import Result
 from hitl_tui.tables.mapping import Mapped
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.teams.analysis.words import say
+from hitl_tui.teams.analysis.analysis_model import say
 from hitl_tui.teams.contract import Block, Brief, Citation
 from hitl_tui.teams.number_format import korean_places, money, number, percent
 

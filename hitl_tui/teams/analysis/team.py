@@ -49,15 +49,9 @@ class AnalysisTeam(Team):
 
     def concern(self, question: str) -> Concern:
         """Return how far a question has to be computed: on what is found for it, or on its own figures alone."""
-        from hitl_tui.teams.analysis.asked import Asked
+        from hitl_tui.teams.analysis.computation import concern
 
-        asked = Asked(question, "en" if question.isascii() else "ko")
-        if not asked.words and len(asked.own) > 1:
-            return Concern.ALONE
-        several = len(asked.own) > 1 and bool(asked.direction or (asked.how_much and (asked.total or asked.differs)))
-        stated = any(q.amount.kind != "percent" for q in asked.own)
-        held = stated and (asked.closed or (asked.how_much and asked.differs))
-        return Concern.BESIDE if several or held else Concern.NONE
+        return concern(question)
 
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return `query` and `analysis_type`; an empty query stands for the session's question.
