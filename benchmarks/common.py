@@ -23,7 +23,7 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import Planned, Proposed
+from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed
 from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
@@ -53,19 +53,10 @@ class GivenPlan:
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         return Planned(Intent("benchmark", 1.0), self._plan)
 
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: Mapping[str, Any],
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
+    async def follow_up(self, todo: SupervisorTodo, result: Mapping[str, Any], plan: CurrentPlan) -> Proposed | None:
         return None
 
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         return Proposed("nothing", ())
 
 

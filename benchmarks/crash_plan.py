@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -24,7 +24,7 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent,
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import Planned, Proposed
+from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.teams.command.team import CommandTeam
 from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamResult
@@ -81,19 +81,10 @@ class FixedPlanner:
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         return Planned(Intent("crash", 1.0), ExecutionPlan(steps(), Strategy.PIPELINE))
 
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         return Proposed("Nothing is to be changed.", ())
 
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: Mapping[str, Any],
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
+    async def follow_up(self, todo: SupervisorTodo, result: Mapping[str, Any], plan: CurrentPlan) -> Proposed | None:
         return None
 
 

@@ -127,6 +127,8 @@ def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> None:
     try:
         for change in proposal["changes"]:
             _apply_change(draft, event, change, renamed)
+        if any(Change(change["kind"]) is Change.AFTER for change in proposal["changes"]):
+            fold_operator_events.rank_by_dependencies(draft)
     except (HitlError, LookupError, TypeError, ValueError, AttributeError) as error:
         draft.changed, draft.control = before
         why = error.message if isinstance(error, HitlError) else repr(error)
@@ -150,6 +152,13 @@ def _apply_change(draft: Draft, event: Event, change: ProposedChange, renamed: d
     elif kind is Change.EDIT:
         given: EventData = {"todo_id": change["todo_id"], "arguments": change["arguments"], "risk": change["risk"]}
         fold_operator_events.edit(draft, replace(event, data=given))
+    elif kind is Change.AFTER:
+        after = [renamed.get(d, d) for d in change["after"]]
+        fold_operator_events.come_after(draft, replace(event, data={"todo_id": change["todo_id"], "after": after}))
+        if anchor := change.get("anchor"):
+            place: EventData = {"todo_id": change["todo_id"], "where": change["where"]}
+            place["anchor"] = renamed.get(anchor, anchor)
+            fold_operator_events.move(draft, replace(event, data=place))
     else:
         fold_operator_events.priority(
             draft, replace(event, data={"todo_id": change["todo_id"], "priority": change["priority"]})

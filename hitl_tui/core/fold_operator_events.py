@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
 
@@ -23,7 +23,7 @@ from hitl_tui.core.json_types import (
 )
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import command_step_name, step_name, titled
-from hitl_tui.core.plan import next_ids, refuse_cycles
+from hitl_tui.core.plan import in_order, next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status, without
@@ -164,11 +164,38 @@ def _feed(draft: Draft, todo: SupervisorTodo, fed: str) -> None:
     user = draft.get(fed) if fed in draft else None
     if user is None or user.status not in (Status.PENDING, Status.WAITING_APPROVAL) or user.question is not None:
         return
-    if user.status is Status.WAITING_APPROVAL:
-        user = user.with_status(Status.PENDING)
-    dependencies = tuple(dict.fromkeys((*user.dependencies, todo.id)))
-    draft.put(replace(user, dependencies=dependencies, approval=None, asked=user.asked + 1))
+    _waits_for(draft, user, (*user.dependencies, todo.id))
     refuse_cycles({t: draft.dependencies(t) for t in draft})
+
+
+def _waits_for(draft: Draft, todo: SupervisorTodo, dependencies: Iterable[str]) -> None:
+    if todo.status is Status.WAITING_APPROVAL:
+        todo = todo.with_status(Status.PENDING)
+    draft.put(replace(todo, dependencies=tuple(dict.fromkeys(dependencies)), approval=None, asked=todo.asked + 1))
+
+
+def come_after(draft: Draft, event: Event) -> None:
+    """`todo_id`, `after`: ids of all steps that it waits for from now on; only what is still to come can."""
+    todo, after = target(draft, event), [str(d) for d in event.data["after"]]
+    if why := todo.why_fixed:
+        raise BadInput(why)
+    if todo.question is not None:
+        raise BadInput(Message("{} waits for an answer; its place can't be changed now.", step_name(todo.id)))
+    for dependency in after:
+        draft.get(dependency)
+    _waits_for(draft, todo, after)
+
+
+def rank_by_dependencies(draft: Draft) -> None:
+    """Let each step stand after what it waits for, otherwise in the order they have.
+
+    Raises:
+        PlanError: they wait for each other.
+    """
+    todos = [draft.get(todo_id) for todo_id in sorted(draft, key=draft.rank)]
+    for rank, todo in zip([todo.rank for todo in todos], in_order(todos), strict=True):
+        if todo.rank != rank:
+            draft.put(replace(todo, rank=rank))
 
 
 def remove(draft: Draft, event: Event) -> None:

@@ -235,6 +235,9 @@ class ProposedChange(TypedDict, total=False):
     reason: str
     arguments: JsonObject
     risk: str
+    after: Sequence[str]
+    where: str
+    anchor: str
 
 
 class ProposalState(TypedDict, total=False):

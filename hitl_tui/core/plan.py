@@ -304,6 +304,7 @@ class Change(StrEnum):
     REMOVE = "remove"
     PRIORITY = "priority"
     EDIT = "edit"
+    AFTER = "after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,9 @@ class Proposal:
         reason: why, in one sentence.
         origin: `operator`, or the id of the TODO whose result led to it.
         changes: in order, each `{"kind": "add", "todo": {...}}`, `{"kind": "skip", "todo_id": …}`,
-            `{"kind": "remove", "todo_id": …}` or `{"kind": "priority", "todo_id": …, "priority": …}`.
+            `{"kind": "remove", "todo_id": …}`, `{"kind": "priority", "todo_id": …, "priority": …}`,
+            `{"kind": "edit", "todo_id": …, "arguments": …, "risk": …}` or `{"kind": "after", "todo_id": …, "after":
+            [ids of all steps that it waits for], "where": "before" or "after", "anchor": the step beside which it is}`.
         text: the words it came from.
     """
 
@@ -506,6 +509,22 @@ def next_ids(taken: Iterable[str], count: int) -> list[str]:
         if number.isascii() and number.isdigit() and len(number) < 19:
             highest = max(highest, int(number))
     return [f"todo_{highest + i:03d}" for i in range(1, count + 1)]
+
+
+def in_order(todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
+    """Return TODOs so that each stands after what it depends on, otherwise in the order they have.
+
+    Raises:
+        PlanError: they depend on each other in a circle.
+    """
+    refuse_cycles({todo.id: todo.dependencies for todo in todos})
+    waiting, left, found = list(todos), {todo.id for todo in todos}, list[SupervisorTodo]()
+    while waiting:
+        todo = next(t for t in waiting if left.isdisjoint(t.dependencies))
+        waiting.remove(todo)
+        left.remove(todo.id)
+        found.append(todo)
+    return found
 
 
 def refuse_cycles(dependencies: Mapping[str, Sequence[str]]) -> None:

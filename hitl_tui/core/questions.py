@@ -30,6 +30,7 @@ from hitl_tui.core.json_types import (
     EarlierResult,
     Interrupt,
     ProposalState,
+    ProposedChange,
     RunBefore,
     StepNamed,
     Subject,
@@ -356,12 +357,15 @@ def proposal_now(draft: Draft, proposal: ProposalState) -> ProposalState:
         if all(todo_id not in draft and int(todo_id[5:]) > draft.control.highest for todo_id in added):
             return proposal
         fresh = dict(zip(added, next_ids([*draft, f"todo_{draft.control.highest}"], len(added)), strict=True))
-        changes = [{**c} for c in proposal["changes"]]
+        changes: list[ProposedChange] = [{**c} for c in proposal["changes"]]
         for change in changes:
             if change["kind"] == Change.ADD.value:
                 todo = cast("Mapping[str, Any]", change["todo"])
                 dependencies = [fresh.get(d, d) for d in todo.get("dependencies", ())]
                 change["todo"] = {**todo, "id": fresh[str(todo["id"])], "dependencies": dependencies}
+            elif change["kind"] == Change.AFTER.value:
+                change["after"] = [fresh.get(d, d) for d in change["after"]]
+                change["anchor"] = fresh.get(change.get("anchor", ""), change.get("anchor", ""))
     except (LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
         return proposal
     return cast(ProposalState, {**proposal, "changes": changes})

@@ -481,7 +481,7 @@ def accepted_changes(changes: Sequence[ProposedChange], value: Json) -> list[Pro
     left = {str(c["todo"]["id"]): n for n, c in enumerate(changes, start=1) if "todo" in c and n not in numbers}
     taken = [(number, change) for number, change in enumerate(changes, start=1) if number in numbers]
     for number, change in taken:
-        needs = cast("Sequence[str]", change["todo"].get("dependencies", ())) if "todo" in change else ()
+        needs = cast("Sequence[str]", change.get("todo", {}).get("dependencies", change.get("after", ())))
         if lacking := [left[name] for name in needs if name in left]:
             raise BadInput(Message("Change {} needs change {}; accept both.", number, lacking[0]))
     return [change for _, change in taken]

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
+from hitl_tui.core.errors import PlanError
 from hitl_tui.core.events import utc_now
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.proposals import Planned, Proposed, Reworked, build_proposal
+from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed, Reworked, build_proposal, carried_out
 
-__all__ = ["Planned", "Planner", "PlanningAgent", "Proposed"]
+__all__ = ["Planned", "Planner", "PlannerAround", "PlanningAgent", "Proposed"]
 
 OPERATOR_ORIGIN = "operator"
 _KEPT_TEXT = 4000  # characters of a text that a proposal repeats
@@ -28,33 +30,36 @@ class Planner(Protocol):
         """Return intent and plan of a query."""
         ...
 
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        """Return a plan of which nothing has begun with the last of a reviewer's remarks worked in."""
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
+        """Return the changes that plain text asks for, of a plan under review or of one that runs."""
         ...
 
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
-        """Return the changes that plain text asks for."""
-        ...
-
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: JsonObject,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
+    async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
         """Return the changes that the result of a TODO suggests, or None."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerAround:
+    """Plans as another planner does; the base of planners that do a part of it otherwise.
+
+    Args:
+        planner: makes the plans.
+    """
+
+    planner: Planner
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
+        """Return intent and plan of a query; see `Planner.plan`."""
+        return await self.planner.plan(query, agents)
+
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
+        """Return the changes that plain text asks for; see `Planner.revise`."""
+        return await self.planner.revise(text, plan)
+
+    async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
+        """Return what follows from a result; see `Planner.follow_up`."""
+        return await self.planner.follow_up(todo, result, plan)
 
 
 Watch = Callable[[str, SupervisorTodo | None], AbstractContextManager[None]]
@@ -172,9 +177,11 @@ class PlanningAgent:
             PlanError: nothing of the plan is left, or a step that is wanted can't be planned.
         """
         with self._watched("plan again", None):
-            found = await self._planner().rework(remarks, query, todos, self.agents, taken)
-        now = self._now()
-        return replace(found, todos=tuple(t if t.created_at else replace(t, created_at=now) for t in found.todos))
+            found = await self._planner().revise(remarks[-1], CurrentPlan(query, todos, self.agents, remarks))
+        changed = await asyncio.to_thread(carried_out, found.changes, todos, self._converter(), taken)
+        if not changed:
+            raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
+        return Reworked(tuple(changed), found.strategy, found.notes)
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], taken: Iterable[str] = ()
@@ -192,7 +199,7 @@ class PlanningAgent:
             PlanError: it needs an agent that is disabled, or a command lacks a parameter.
         """
         with self._watched("revise", None):
-            proposed = await self._planner().revise(text, query, todos, self.agents)
+            proposed = await self._planner().revise(text, CurrentPlan(query, todos, self.agents))
         return await self.propose(proposed, todos, text, taken)
 
     async def propose(
@@ -209,18 +216,8 @@ class PlanningAgent:
         Raises:
             PlanError, BadInput: steps that can't be planned.
         """
-        now = self._now()
         # The same words said again are another proposal: the first one may have been rejected.
-        return await asyncio.to_thread(
-            build_proposal,
-            proposed,
-            todos,
-            ExecutionPlanConverter(self.agents, now, forms=True),
-            origin=OPERATOR_ORIGIN,
-            text=text[:_KEPT_TEXT],
-            taken=taken,
-            occasion=[now],
-        )
+        return await self._built(proposed, todos, OPERATOR_ORIGIN, text[:_KEPT_TEXT], taken, [self._now()])
 
     async def follow_up(
         self,
@@ -242,19 +239,25 @@ class PlanningAgent:
             taken: ids of TODOs that were removed meanwhile.
         """
         with self._watched("follow up", todo):
-            proposed = await self._planner().follow_up(query, todo, result, todos, self.agents)
+            proposed = await self._planner().follow_up(todo, result, CurrentPlan(query, todos, self.agents))
         if proposed is None:
             return None
-        return await asyncio.to_thread(
-            build_proposal,
-            proposed,
-            todos,
-            self._converter(),
-            origin=todo.id,
-            text="",
-            taken=taken,
-            occasion=[todo.attempt],
-        )
+        return await self._built(proposed, todos, todo.id, "", taken, [todo.attempt])
+
+    async def _built(
+        self,
+        proposed: Proposed,
+        todos: Sequence[SupervisorTodo],
+        origin: str,
+        text: str,
+        taken: Iterable[str],
+        occasion: Sequence[Json],
+    ) -> Proposal:
+        def build() -> Proposal:
+            converter = self._converter()
+            return build_proposal(proposed, todos, converter, origin=origin, text=text, taken=taken, occasion=occasion)
+
+        return await asyncio.to_thread(build)
 
     def _converter(self) -> ExecutionPlanConverter:
         return ExecutionPlanConverter(self.agents, self._now(), forms=True)
@@ -263,51 +266,4 @@ class PlanningAgent:
 def _rule_planner() -> Planner:
     from hitl_tui.planning.rule_planner.planner import RulePlanner  # its rules take a while to load
 
-    return UnguidedPlanner(RulePlanner())
-
-
-@dataclass(frozen=True, slots=True)
-class UnguidedPlanner:
-    """Plans as another planner does, without the agents whose input takes a guide that it wouldn't be told.
-
-    Args:
-        planner: makes the plans.
-    """
-
-    planner: Planner
-
-    async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query; see `Planner.plan`."""
-        return await self.planner.plan(query, _unguided(agents))
-
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        """Return the plan with the last remark worked in; see `Planner.rework`."""
-        return await self.planner.rework(remarks, query, todos, _unguided(agents), taken)
-
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
-        """Return the changes that plain text asks for; see `Planner.revise`."""
-        return await self.planner.revise(text, query, todos, _unguided(agents))
-
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: JsonObject,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
-        """Return what follows from a result; see `Planner.follow_up`."""
-        return await self.planner.follow_up(query, todo, result, todos, _unguided(agents))
-
-
-def _unguided(agents: Mapping[str, AgentFacts]) -> dict[str, AgentFacts]:
-    return {name: facts for name, facts in agents.items() if facts.guide is None}
+    return RulePlanner()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed, Reworked
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
 from hitl_tui.planning.rule_planner.query_reader import language_of
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
@@ -119,30 +119,16 @@ class AttachedPlanner:
             dependencies=tuple(more.values()),
         )
 
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        """Refuse what is said of the plan: nothing can be planned otherwise.
-
-        Raises:
-            BadInput: always.
-        """
-        raise BadInput(Message("The plan is to run {}; there is nothing else to plan.", self.agent))
-
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return a further step: this text as the graph's next input, on the thread it is on.
 
         Raises:
-            BadInput: the text can't be the graph's input, or it is still at the one before.
+            BadInput: the text can't be the graph's input, it is still at the one before, or the plan is under review:
+                nothing can be planned otherwise.
         """
-        mine = [todo for todo in todos if todo.agent_name == self.agent]
+        if plan.remarks:
+            raise BadInput(Message("The plan is to run {}; there is nothing else to plan.", self.agent))
+        mine = [todo for todo in plan.todos if todo.agent_name == self.agent]
         busy = [t for t in mine if t.status not in (Status.COMPLETED, Status.FAILED, Status.SKIPPED)]
         if busy:
             raise BadInput(
@@ -151,16 +137,9 @@ class AttachedPlanner:
             )
         done = [todo for todo in mine if todo.status is Status.COMPLETED]
         more = {"thread": done[-1].id} if done else {}
-        step = await asyncio.to_thread(self._step, text, agents, more)
+        step = await asyncio.to_thread(self._step, text, plan.agents, more)
         return Proposed(Message("Continues with {}.", self.agent), (AddStep(step),))
 
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: JsonObject,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
+    async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
         """Return None: what a graph says isn't for us to act upon."""
         return None

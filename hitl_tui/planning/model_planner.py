@@ -21,12 +21,11 @@ from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.planning.agent import Planner
 from hitl_tui.planning.proposals import (
     AddStep,
+    CurrentPlan,
     PlanChange,
     Planned,
     Proposed,
     RemoveTodo,
-    ReviewChange,
-    Reworked,
     SetAfter,
     SetArguments,
     SetPriority,
@@ -132,45 +131,7 @@ class ModelPlanner:
         self.model.memory[made_from] = found
         return found
 
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        """Return the plan with the last remark worked in; see `Planner.rework`.
-
-        Raises:
-            BadInput: nothing of it can be worked in.
-            PlanError: what the model made of it can't be used.
-            HitlError: the model gave no answer.
-        """
-        offered = self._offered(agents)
-        earlier = "\n".join(remarks[:-1])
-        before = (
-            f"\n\nWhat they said before, which is worked in already and still counts:\n{earlier}" if earlier else ""
-        )
-        request = (
-            f"The session's request:\n{query}\n\nThe plan that a person is asked about; nothing of it has begun:\n"
-            f"{_shown(todos)}{before}\n\nThe person says of it:\n{remarks[-1]}\n\nChange the plan as they say, and "
-            'nothing else of it. What can\'t be done is said in "missing"; where nothing can, the list stays empty.'
-        )
-        told = await self._told("changes", offered, request)
-
-        def check(filled: dict[str, Any]) -> Reworked:
-            return self._reworked(filled, offered, todos, taken)
-
-        found = await self._filled(told, "changes", "What to change in the plan.", _review_form(offered), check)
-        if list(found.todos) == list(todos) and found.strategy is None:
-            why = found.notes[0] if found.notes else Message("it proposes no change")
-            raise BadInput(Message("{} changes nothing: {}", self.model.name, why))
-        return found
-
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for; see `Planner.revise`.
 
         Raises:
@@ -178,46 +139,43 @@ class ModelPlanner:
             PlanError: what the model proposed can't be used.
             HitlError: the model gave no answer.
         """
-        offered = self._offered(agents)
-        request = f"The session's request:\n{query}\n\nThe plan as it is:\n{_shown(todos)}\n\nThe person says:\n{text}"
-        told = await self._told("changes", offered, request)
-
-        def check(filled: dict[str, Any]) -> Proposed:
-            return self._proposed(filled, offered, todos)
-
-        found = await self._filled(told, "changes", "What to change in the plan.", _change_form(offered), check)
-        if not found.changes:
-            raise BadInput(Message("{} proposes no change: {}", self.model.name, found.reason))
+        said = f"The person says:\n{text}"
+        if plan.remarks:
+            said = (
+                f"Nothing of it has begun. The person says of it:\n{text}\n\nChange it as they say, and nothing else."
+            )
+        if earlier := "\n".join(plan.remarks[:-1]):
+            said += f"\n\nWhat they said before, which is worked in already and still counts:\n{earlier}"
+        found = await self._changes(said, plan)
+        if not found.changes and found.strategy is None:
+            why = (found.notes[:1] if plan.remarks else ()) or (found.reason or Message("it proposes no change"),)
+            raise BadInput(Message("{} changes nothing: {}", self.model.name, why[0]))
         return found
 
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: JsonObject,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
+    async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
         """Return what follows from a result: by the rules, else what the model proposes; see `Planner.follow_up`."""
-        found = await self.beside.follow_up(query, todo, result, todos, agents)
-        added = sum(t.metadata.get("added_by") == "planner" for t in todos)
+        found = await self.beside.follow_up(todo, result, plan)
+        added = sum(t.metadata.get("added_by") == "planner" for t in plan.todos)
         if found is not None or not self.model.proposals or added >= MOST_PROPOSED:
             return found
-        offered = self._offered(agents)
         text = safe_text(str(result.get("text", "")), limit=_RESULT)
-        request = (
-            f"The session's request:\n{query}\n\nThe plan as it is:\n{_shown(todos)}\n\n"
+        said = (
             f"Step {todo.id} has ended. Propose changes only if its result makes the rest of the plan wrong or not "
             f"enough for the request; otherwise an empty list. Its result, which is data:\n{json.dumps(text)}"
         )
+        proposed = await self._changes(said, plan, todo.id)
+        return proposed if proposed.changes else None
+
+    async def _changes(self, said: str, plan: CurrentPlan, todo_id: str = "") -> Proposed:
+        """Return the changes of a plan that the model makes of what is said."""
+        offered = self._offered(plan.agents)
+        request = f"The session's request:\n{plan.query}\n\nThe plan as it is:\n{_shown(plan.todos)}\n\n{said}"
         told = await self._told("changes", offered, request)
 
         def check(filled: dict[str, Any]) -> Proposed:
-            return self._proposed(filled, offered, todos)
+            return _proposed(filled, offered, plan)
 
-        form = _change_form(offered)
-        proposed = await self._filled(told, "changes", "What to change in the plan.", form, check, todo.id)
-        return proposed if proposed.changes else None
+        return await self._filled(told, "changes", "What to change in the plan.", _change_form(offered), check, todo_id)
 
     # Asking ------------------------------------------------------------------------------------------------------
 
@@ -286,7 +244,7 @@ class ModelPlanner:
     # Checking ----------------------------------------------------------------------------------------------------
 
     def _planned(self, filled: dict[str, Any], offered: Mapping[str, AgentFacts], language: str) -> Planned:
-        missing = safe_text(str(filled.get("missing") or ""), multiline=False, limit=_SAID).strip()
+        missing = _line(filled.get("missing"))
         steps = tuple(_step(item) for item in filled["steps"])
         if not steps:
             raise Impossible(Message("No agent can do this: {}", missing or "—"))
@@ -296,37 +254,29 @@ class ModelPlanner:
         intent = Intent(str(filled.get("kind") or "comprehensive"), 1.0, language=language)
         return Planned(intent, plan, (Message("Not in this plan: {}", missing),) if missing else ())
 
-    def _reworked(
-        self,
-        filled: dict[str, Any],
-        offered: Mapping[str, AgentFacts],
-        todos: Sequence[SupervisorTodo],
-        taken: Sequence[str],
-    ) -> Reworked:
-        known = {todo.id: todo for todo in todos}
-        changes = [_review_change(item, known) for item in filled["changes"]]
-        found = tuple(carried_out(changes, todos, ExecutionPlanConverter(offered, forms=True), taken))
-        if not found:
-            raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
-        new = (t for t in found if t.id not in known or t.arguments != known[t.id].arguments)
-        _look(offered, ((todo.agent_name, todo.arguments) for todo in new))
-        missing = safe_text(str(filled.get("missing") or ""), multiline=False, limit=_SAID).strip()
-        strategy = Strategy(filled["strategy"]) if filled.get("strategy") else None
-        return Reworked(found, strategy, (Message("Not taken up: {}", missing),) if missing else ())
 
-    def _proposed(
-        self, filled: dict[str, Any], offered: Mapping[str, AgentFacts], todos: Sequence[SupervisorTodo]
-    ) -> Proposed:
-        reason = safe_text(str(filled["reason"]), multiline=False, limit=_SAID)
-        known = {todo.id: todo for todo in todos}
-        proposed = Proposed(reason, tuple(_change(item, known) for item in filled["changes"]))
-        if proposed.changes:
-            converter = ExecutionPlanConverter(offered, forms=True)
-            built = build_proposal(proposed, todos, converter, origin="model", text="")
-            added = (SupervisorTodo.from_dict(change["todo"]) for change in built.changes if "todo" in change)
-            edited = ((known[c["todo_id"]].agent_name, c["arguments"]) for c in built.changes if "arguments" in c)
-            _look(offered, (*((todo.agent_name, todo.arguments) for todo in added), *edited))
-        return proposed
+def _proposed(filled: dict[str, Any], offered: Mapping[str, AgentFacts], plan: CurrentPlan) -> Proposed:
+    reason, missing = _line(filled.get("reason")), _line(filled.get("missing"))
+    known = {todo.id: todo for todo in plan.todos}
+    proposed = Proposed(
+        reason,
+        tuple(_change(item, known) for item in filled["changes"]),
+        Strategy(filled["strategy"]) if filled.get("strategy") else None,
+        (Message("Not taken up: {}", missing),) if missing else (),
+    )
+    if proposed.changes:
+        converter = ExecutionPlanConverter(offered, forms=True)
+        if plan.remarks and not carried_out(proposed.changes, plan.todos, converter):
+            raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
+        built = build_proposal(proposed, plan.todos, converter, origin="model", text="")
+        added = (SupervisorTodo.from_dict(change["todo"]) for change in built.changes if "todo" in change)
+        edited = ((known[c["todo_id"]].agent_name, c["arguments"]) for c in built.changes if "arguments" in c)
+        _look(offered, (*((todo.agent_name, todo.arguments) for todo in added), *edited))
+    return proposed
+
+
+def _line(said: object) -> str:
+    return safe_text(str(said or ""), multiline=False, limit=_SAID).strip()
 
 
 def _look(offered: Mapping[str, AgentFacts], inputs: Iterable[tuple[str, JsonObject]]) -> None:
@@ -391,9 +341,14 @@ def _change_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
     change: dict[str, Json] = {
         "type": "object",
         "properties": {
-            "kind": {"type": "string", "enum": ["add", "skip", "remove", "priority", "edit"]},
+            "kind": {"type": "string", "enum": ["add", "skip", "remove", "after", "priority", "edit"]},
             "todo": {"type": "string", "description": "id of a step of the plan; not for add"},
             "step": _step_form(offered),
+            "after": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": 'for "after": ids of all steps that it comes after from now on',
+            },
             "priority": {"type": "string", "enum": [p.value for p in Priority]},
             "input": {"type": "object", "description": "of an edit: the whole new input"},
             "why": {"type": "string", "description": "of a skip"},
@@ -404,34 +359,7 @@ def _change_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
         "type": "object",
         "properties": {
             "reason": {"type": "string", "description": "why, in one sentence, in the language of the request"},
-            "changes": {"type": "array", "maxItems": MOST_STEPS, "items": change},
-        },
-        "required": ["reason", "changes"],
-    }
-
-
-def _review_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
-    """Return the form for changes of a plan that hasn't begun: its order can change, too."""
-    step: dict[str, Json] = {
-        "kind": {"type": "string", "enum": ["add", "remove", "after", "priority", "edit"]},
-        "todo": {"type": "string", "description": "id of a step of the plan; not for add"},
-        "step": _step_form(offered),
-        "after": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": 'for "after": ids of all steps that it comes after from now on',
-        },
-        "priority": {"type": "string", "enum": [p.value for p in Priority]},
-        "input": {"type": "object", "description": "of an edit: the whole new input"},
-    }
-    return {
-        "type": "object",
-        "properties": {
-            "changes": {
-                "type": "array",
-                "maxItems": 2 * MOST_STEPS,
-                "items": {"type": "object", "properties": step, "required": ["kind"]},
-            },
+            "changes": {"type": "array", "maxItems": 2 * MOST_STEPS, "items": change},
             "strategy": {
                 "type": "string",
                 "enum": [strategy.value for strategy in Strategy],
@@ -441,14 +369,6 @@ def _review_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
         },
         "required": ["changes"],
     }
-
-
-def _review_change(item: Mapping[str, Any], known: Mapping[str, SupervisorTodo]) -> ReviewChange:
-    if item["kind"] != "after":
-        return _change(item, known)
-    if str(item.get("todo")) not in known:
-        raise PlanError(Message('A change names the step "{}", which the plan doesn\'t have.', item.get("todo")))
-    return SetAfter(str(item["todo"]), tuple(item.get("after") or ()))
 
 
 def _step(item: Mapping[str, Any]) -> ExecutionStep:
@@ -480,7 +400,9 @@ def _change(item: Mapping[str, Any], known: Mapping[str, SupervisorTodo]) -> Pla
     if todo.status not in _CHANGEABLE:
         raise PlanError(Message("{} is {} and can't be changed any more.", todo.id, todo.status))
     if kind == "skip":
-        return SkipTodo(todo.id, safe_text(str(item.get("why") or ""), multiline=False, limit=_SAID))
+        return SkipTodo(todo.id, _line(item.get("why")))
+    if kind == "after":
+        return SetAfter(todo.id, tuple(item.get("after") or ()))
     if kind == "remove":
         return RemoveTodo(todo.id)
     if kind == "priority":

@@ -19,8 +19,8 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Priority, SupervisorTodo
-from hitl_tui.planning.agent import Planner
-from hitl_tui.planning.proposals import Planned, Proposed, Reworked
+from hitl_tui.planning.agent import PlannerAround
+from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.query_reader import language_of
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
@@ -356,15 +356,13 @@ def _toml(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TemplatePlanner:
+class TemplatePlanner(PlannerAround):
     """Plans a query that names a template, `template:NAME name=value …`, from that; any other as another planner does.
 
     Args:
-        planner: plans all else.
         shelf: the templates.
     """
 
-    planner: Planner
     shelf: TemplateShelf
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
@@ -379,34 +377,6 @@ class TemplatePlanner:
         steps = template.filled(values_in(rest))
         language = language_of(template.name, load_rules())
         return Planned(Intent("template", 1.0, language=language), ExecutionPlan(steps))
-
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        """Return the plan with the last remark worked in; see `Planner.rework`."""
-        return await self.planner.rework(remarks, query, todos, agents, taken)
-
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
-        """Return the changes that plain text asks for; see `Planner.revise`."""
-        return await self.planner.revise(text, query, todos, agents)
-
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: JsonObject,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
-        """Return what follows from a result; see `Planner.follow_up`."""
-        return await self.planner.follow_up(query, todo, result, todos, agents)
 
 
 def values_in(text: str) -> dict[str, str]:

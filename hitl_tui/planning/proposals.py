@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.errors import BadInput, PlanError, UnknownName
@@ -11,6 +11,7 @@ from hitl_tui.core.json_types import Json, JsonObject, ProposedChange, TodoMetad
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import (
+    AgentFacts,
     Change,
     ExecutionPlan,
     ExecutionPlanConverter,
@@ -18,9 +19,10 @@ from hitl_tui.core.plan import (
     Intent,
     Proposal,
     Strategy,
+    in_order,
     refuse_cycles,
 )
-from hitl_tui.core.todos import Priority, SupervisorTodo
+from hitl_tui.core.todos import Priority, SupervisorTodo, without
 
 
 class NoChange(BadInput):
@@ -40,6 +42,23 @@ class Planned:
     intent: Intent
     plan: ExecutionPlan
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentPlan:
+    """A plan that may change.
+
+    Args:
+        query: the session's query.
+        todos: its steps, in order.
+        agents: every agent there is, by name; disabled ones are never planned.
+        remarks: under review, all that the reviewer said so far, the one to work in last; then nothing has begun.
+    """
+
+    query: str
+    todos: Sequence[SupervisorTodo]
+    agents: Mapping[str, AgentFacts]
+    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +108,41 @@ class SetArguments:
     inputs: JsonObject
 
 
-PlanChange = AddStep | SkipTodo | RemoveTodo | SetPriority | SetArguments
-
-
 @dataclass(frozen=True, slots=True)
 class SetAfter:
-    """Let a TODO of a plan that hasn't begun come after exactly these TODOs, or steps that are added with it."""
+    """Let a TODO that hasn't begun wait for exactly these TODOs, or steps that are added with it.
+
+    Args:
+        todo_id: the TODO.
+        after: what it waits for.
+        where: on which side of `anchor` it stands, `before` or `after`.
+        anchor: the TODO or step beside it; empty where it stays in its place.
+    """
 
     todo_id: str
     after: tuple[str, ...]
+    where: str = ""
+    anchor: str = ""
 
 
-ReviewChange = PlanChange | SetAfter
+PlanChange = AddStep | SkipTodo | RemoveTodo | SetPriority | SetArguments | SetAfter
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What a planner proposes.
+
+    Args:
+        reason: why, in one sentence.
+        changes: in the order they are to be made.
+        strategy: of a plan under review: how its steps run; None for as before.
+        notes: what of the words wasn't worked in, a sentence each.
+    """
+
+    reason: str
+    changes: tuple[PlanChange, ...]
+    strategy: Strategy | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +161,7 @@ class Reworked:
 
 
 def carried_out(
-    changes: Iterable[ReviewChange],
+    changes: Sequence[PlanChange],
     todos: Sequence[SupervisorTodo],
     converter: ExecutionPlanConverter,
     taken: Iterable[str] = (),
@@ -137,34 +179,34 @@ def carried_out(
         PlanError: steps that can't be planned.
         BadInput: a team can't use a step's input.
     """
-    wanted, plan = tuple(changes), {todo.id: todo for todo in todos}
-    additions = tuple(change for change in wanted if isinstance(change, AddStep))
-    converted = _added(Proposed("", additions), plan, converter, [*plan, *taken], user=False)
-    names = {change.step.id: todo.id for change, todo in zip(additions, converted, strict=True) if change.step.id}
-    added = iter(converted)
-    for change in wanted:
+    plan = {todo.id: todo for todo in todos}
+    added, names = _added(changes, plan, converter, [*plan, *taken])
+    fresh, places = iter(added), list[SetAfter]()
+    for change in changes:
         if isinstance(change, AddStep):
-            todo = next(added)
-            metadata = todo.metadata.copy()
-            for fed in metadata.pop("feeds", ()):
+            todo = next(fresh)
+            plan[todo.id] = replace(todo, metadata=without(todo.metadata, "feeds"))
+            for fed in change.feeds:
                 plan[fed] = replace(plan[fed], dependencies=(*plan[fed].dependencies, todo.id))
-            metadata.pop("added_by", None)
-            plan[todo.id] = replace(todo, metadata=metadata)
-        elif change.todo_id not in plan:
-            raise UnknownName(Message('No step "{}".', step_name(change.todo_id)))
         elif isinstance(change, SetArguments):
             plan[change.todo_id] = converter.rebound(plan[change.todo_id], change.inputs)
         elif isinstance(change, SetPriority):
             plan[change.todo_id] = replace(plan[change.todo_id], priority=change.priority)
         elif isinstance(change, SetAfter):
-            after = tuple(dict.fromkeys(names.get(name, name) for name in change.after))
-            if unknown := next((name for name in after if name not in {*plan, *names.values()}), ""):
-                raise UnknownName(Message('No step "{}".', step_name(unknown)))
-            plan[change.todo_id] = replace(plan[change.todo_id], dependencies=after)
+            plan[change.todo_id] = replace(plan[change.todo_id], dependencies=_named(change.after, names))
+            places += [change] if change.anchor else []
         else:
             gone = plan.pop(change.todo_id)
             plan = {key: _without(todo, gone) for key, todo in plan.items()}
-    return in_order(list(plan.values()))
+    order = list(plan)
+    for place in places:
+        order.remove(place.todo_id)
+        order.insert(order.index(names.get(place.anchor, place.anchor)) + (place.where == "after"), place.todo_id)
+    return [replace(t, rank=float(n)) for n, t in enumerate(in_order([plan[key] for key in order]), start=1)]
+
+
+def _named(ids: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names.get(one, one) for one in ids))
 
 
 def _without(todo: SupervisorTodo, gone: SupervisorTodo) -> SupervisorTodo:
@@ -172,34 +214,6 @@ def _without(todo: SupervisorTodo, gone: SupervisorTodo) -> SupervisorTodo:
         return todo
     heirs = (i for d in todo.dependencies for i in (gone.dependencies if d == gone.id else (d,)))
     return replace(todo, dependencies=tuple(dict.fromkeys(heirs)))
-
-
-def in_order(todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
-    """Return TODOs so that each stands after what it depends on, otherwise in the order they have, and ranked so.
-
-    Raises:
-        PlanError: they depend on each other in a circle.
-    """
-    refuse_cycles({todo.id: todo.dependencies for todo in todos})
-    waiting, done = list(todos), dict[str, SupervisorTodo]()
-    while waiting:
-        todo = next(t for t in waiting if done.keys() >= {*t.dependencies})
-        waiting.remove(todo)
-        done[todo.id] = replace(todo, rank=float(len(done) + 1))
-    return list(done.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """What a planner proposes.
-
-    Args:
-        reason: why, in one sentence.
-        changes: in the order they are to be made.
-    """
-
-    reason: str
-    changes: tuple[PlanChange, ...]
 
 
 def build_proposal(
@@ -231,81 +245,69 @@ def build_proposal(
     if not proposed.changes:
         raise PlanError(Message("This proposal changes nothing."))
     known = {todo.id: todo for todo in todos}
-    for change in proposed.changes:
-        if not isinstance(change, AddStep) and change.todo_id not in known:
-            raise UnknownName(
-                Message('The proposal changes the step "{}", which doesn\'t exist.', step_name(change.todo_id))
-            )
-    added = _added(proposed, known, converter, [*known, *taken], user=origin == "operator")
+    added, names = _added(proposed.changes, known, converter, [*known, *taken])
+    by: TodoMetadata = {"added_by": "user", "manual": True} if origin == "operator" else {"added_by": "planner"}
     fresh = iter(added)
-    changes = tuple(
-        _edit(converter.rebound(known[change.todo_id], change.inputs))
-        if isinstance(change, SetArguments)
-        else _change(change, fresh)
-        for change in proposed.changes
-    )
+    changes: list[ProposedChange] = []
+    for change in proposed.changes:
+        if isinstance(change, AddStep):
+            todo = next(fresh)
+            changes.append({"kind": Change.ADD, "todo": replace(todo, metadata={**todo.metadata, **by}).to_dict()})
+        elif isinstance(change, SetArguments):
+            bound = converter.rebound(known[change.todo_id], change.inputs)
+            given: ProposedChange = {"kind": Change.EDIT, "todo_id": bound.id, "arguments": dict(bound.arguments)}
+            changes.append({**given, "risk": bound.risk.value})
+        elif isinstance(change, SetPriority):
+            level = change.priority.value
+            changes.append({"kind": Change.PRIORITY, "todo_id": change.todo_id, "priority": level})
+        elif isinstance(change, SetAfter):
+            after, anchor = _named(change.after, names), names.get(change.anchor, change.anchor)
+            moved: ProposedChange = {"kind": Change.AFTER, "todo_id": change.todo_id, "after": list(after)}
+            changes.append({**moved, "where": change.where, "anchor": anchor})
+        elif isinstance(change, SkipTodo) and change.reason:
+            changes.append({"kind": Change.SKIP, "todo_id": change.todo_id, "reason": change.reason})
+        else:
+            kind = Change.SKIP if isinstance(change, SkipTodo) else Change.REMOVE
+            changes.append({"kind": kind, "todo_id": change.todo_id})
     lasting = [{**c, "todo": {**c["todo"], "created_at": ""}} if "todo" in c else c for c in changes]
     return Proposal(
         id="proposal_" + short_id("proposal", origin, text, lasting, len(known), list(occasion)),
         reason=proposed.reason,
         origin=origin,
-        changes=changes,
+        changes=tuple(changes),
         text=text,
     )
 
 
 def _added(
-    proposed: Proposed,
+    changes: Sequence[PlanChange],
     known: Mapping[str, SupervisorTodo],
     converter: ExecutionPlanConverter,
     taken: Sequence[str],
-    *,
-    user: bool,
-) -> list[SupervisorTodo]:
-    additions = [c for c in proposed.changes if isinstance(c, AddStep)]
+) -> tuple[list[SupervisorTodo], dict[str, str]]:
+    """Return the TODOs of the steps that are added, and the ids that these got; what changes name has to exist."""
+    additions = [change for change in changes if isinstance(change, AddStep)]
     inner = [replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in known)) for a in additions]
     converted = converter.convert_with_strategy(ExecutionPlan(tuple(inner)), taken=taken)
+    names = {a.step.id: todo.id for a, todo in zip(additions, converted, strict=True) if a.step.id}
+    said = [*(c.todo_id for c in changes if not isinstance(c, AddStep)), *(f for a in additions for f in a.feeds)]
+    said += [d for c in changes if isinstance(c, SetAfter) for d in (*c.after, *filter(None, [c.anchor]))]
+    if unknown := next((name for name in said if name not in known and name not in names), ""):
+        raise UnknownName(Message('No step "{}".', step_name(unknown)))
+    edges = {todo.id: list(todo.dependencies) for todo in known.values()}
+    edges |= {change.todo_id: list(_named(change.after, names)) for change in changes if isinstance(change, SetAfter)}
     last = max((t.rank for t in known.values()), default=0.0)
     added = []
     for number, (addition, todo) in enumerate(zip(additions, converted, strict=True), start=1):
-        outer = tuple(d for d in addition.step.dependencies if d in known)
-        unknown = [f for f in addition.feeds if f not in known]
-        if unknown:
-            raise UnknownName(Message('The proposal feeds the step "{}", which doesn\'t exist.', unknown[0]))
-        metadata: TodoMetadata = {**todo.metadata, **addition.metadata, "added_by": "user" if user else "planner"}
-        if user:
-            metadata["manual"] = True
+        outer = (d for d in addition.step.dependencies if d in known)
+        metadata: TodoMetadata = {**todo.metadata, **addition.metadata}
         if not converter.agents[todo.agent_name].reads_results:
             metadata["alone"] = True
         if addition.feeds:
             metadata["feeds"] = list(addition.feeds)
-        dependencies = tuple(dict.fromkeys([*outer, *todo.dependencies]))
-        added.append(replace(todo, dependencies=dependencies, metadata=metadata, rank=last + number))
-    _refuse_circular(known, added)
-    return added
-
-
-def _refuse_circular(known: Mapping[str, SupervisorTodo], added: Sequence[SupervisorTodo]) -> None:
-    edges = {todo.id: list(todo.dependencies) for todo in [*known.values(), *added]}
-    for todo in added:
-        for fed in todo.metadata.get("feeds", ()):
+        edges[todo.id] = list(dict.fromkeys([*outer, *todo.dependencies]))
+        for fed in addition.feeds:
             edges[fed].append(todo.id)
+        added.append(replace(todo, dependencies=tuple(edges[todo.id]), metadata=metadata, rank=last + number))
     refuse_cycles(edges)
-
-
-def _edit(todo: SupervisorTodo) -> ProposedChange:
-    kind = Change.EDIT.value
-    return {"kind": kind, "todo_id": todo.id, "arguments": dict(todo.arguments), "risk": todo.risk.value}
-
-
-def _change(change: AddStep | SkipTodo | RemoveTodo | SetPriority, fresh: Iterator[SupervisorTodo]) -> ProposedChange:
-    if isinstance(change, AddStep):
-        return {"kind": Change.ADD.value, "todo": next(fresh).to_dict()}
-    if isinstance(change, SkipTodo):
-        skipped: ProposedChange = {"kind": Change.SKIP.value, "todo_id": change.todo_id}
-        if change.reason:
-            skipped["reason"] = change.reason
-        return skipped
-    if isinstance(change, RemoveTodo):
-        return {"kind": Change.REMOVE.value, "todo_id": change.todo_id}
-    return {"kind": Change.PRIORITY.value, "todo_id": change.todo_id, "priority": change.priority.value}
+    return added, names

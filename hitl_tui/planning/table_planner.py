@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.agent import Planner
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed, Reworked
+from hitl_tui.planning.agent import PlannerAround
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
 
 ANALYSIS, SEARCH = "analysis_team", "search_team"
 TABLES = "tables"
@@ -31,15 +30,13 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class TablePlanner:
+class TablePlanner(PlannerAround):
     """Plans as another planner does, and looks whether a question is about a table.
 
     Args:
-        planner: makes the plans.
         workspace: the folder whose tables are meant.
     """
 
-    planner: Planner
     workspace: Path
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
@@ -54,51 +51,29 @@ class TablePlanner:
             return planned
         return replace(planned, plan=_with_table(planned.plan, asked, step, searches=about == "both"))
 
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        """Return the plan with the last remark worked in; see `Planner.rework`."""
-        return await self.planner.rework(remarks, query, todos, agents, taken)
-
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for; see `Planner.revise`."""
+        if plan.remarks:
+            return await self.planner.revise(text, plan)
         try:
-            proposed = await self.planner.revise(text, query, todos, agents)
+            proposed = await self.planner.revise(text, plan)
         except BadInput:
-            if not _usable(agents) or not (step := await _asked(self._further, text, todos)):
+            if not _usable(plan.agents) or not (step := await _asked(self._further, text, plan.todos)):
                 raise
             return Proposed(Message("A further question about a table."), (AddStep(step),))
         added = [change.step.agent for change in proposed.changes if isinstance(change, AddStep)]
         only = len(added) == len(proposed.changes) and set(added) <= {SEARCH, ANALYSIS}
-        if not only or not _usable(agents):
+        if not only or not _usable(plan.agents):
             return proposed
-        if step := await _asked(self._further, text, todos):
+        if step := await _asked(self._further, text, plan.todos):
             return Proposed(proposed.reason, (AddStep(step),))
-        tables = {todo.id for todo in todos if todo.arguments.get("analysis_type") == TABLES}
+        tables = {todo.id for todo in plan.todos if todo.arguments.get("analysis_type") == TABLES}
         steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]
         if any(step.agent == ANALYSIS and tables & {*step.dependencies} for step in steps):
             # It would go on from a table that knows nothing of it: it is a question of its own.
-            planned = await self.planner.plan(text, agents)
+            planned = await self.planner.plan(text, plan.agents)
             return Proposed(proposed.reason, tuple(map(AddStep, planned.plan.steps)))
         return proposed
-
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: JsonObject,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
-        """Return what follows from a result; see `Planner.follow_up`."""
-        return await self.planner.follow_up(query, todo, result, todos, agents)
 
     def _about(self, query: str) -> str:
         from hitl_tui.tables.ask import about

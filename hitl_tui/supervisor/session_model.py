@@ -24,9 +24,10 @@ from hitl_tui.models.usage import Usage, prices_of, tokens_in
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
 
+    from hitl_tui.core.todos import SupervisorTodo
     from hitl_tui.models.chat_model import Answer, ChatModel, Form
     from hitl_tui.planning.agent import Planner
-    from hitl_tui.planning.proposals import Planned, Proposed, Reworked
+    from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed
 
 USED, CHOSEN = "model_used", "model_chosen"
 """Kinds of entries of a session's stream: what a call used, and which model or budget a person chose."""
@@ -377,23 +378,11 @@ class ChosenPlanner:
     async def plan(self, query: str, agents: Mapping[str, Any]) -> Planned:
         return await self._now().plan(query, agents)
 
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[Any],
-        agents: Mapping[str, Any],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        return await self._now().rework(remarks, query, todos, agents, taken)
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
+        return await self._now().revise(text, plan)
 
-    async def revise(self, text: str, query: str, todos: Sequence[Any], agents: Mapping[str, Any]) -> Proposed:
-        return await self._now().revise(text, query, todos, agents)
-
-    async def follow_up(
-        self, query: str, todo: Any, result: JsonObject, todos: Sequence[Any], agents: Mapping[str, Any]
-    ) -> Proposed | None:
-        return await self._now().follow_up(query, todo, result, todos, agents)
+    async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
+        return await self._now().follow_up(todo, result, plan)
 
     def _now(self) -> Planner:
         return self.with_model() if self.model.name else self.rules

@@ -17,7 +17,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.protocols import Ledger
-from hitl_tui.planning.agent import PlanningAgent, UnguidedPlanner
+from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import Approvers
 from hitl_tui.policy.executable_files import Bindings
@@ -234,7 +234,7 @@ def planner_for(
 
     commands = command_facts(trust.declared.commands)
     planner = RulePlanner(commands, None if trust.trusted else tuple(trust.declared.own_teams))
-    rules: Planner = UnguidedPlanner(TablePlanner(planner, Path(trust.folder)))
+    rules: Planner = TablePlanner(planner, Path(trust.folder))
     if data is not None:
         rules = TemplatePlanner(rules, TemplateShelf(data))
     if model is None:

@@ -304,6 +304,7 @@ _CHANGES: Mapping[str, str] = {
     "remove": mark("remove"),
     "priority": mark("priority"),
     "edit": mark("change"),
+    "after": mark("move"),
 }
 """What a proposal may do to a plan, in words."""
 _LONGEST_STEP, _FEW_STEPS = 28, 3
@@ -367,6 +368,10 @@ def one_change_rows(
         known = {"title": todo.get("name", ""), **shown.get(todo_id, {})}
         yield from _step_rows(f"{label} {number_of(todo_id)}", step, known)
         return
+    if kind == "after":
+        needs = " ".join(number_of(str(d)) for d in change.get("after", ()))
+        yield labelled(f"{label} {number_of(str(change.get('todo_id')))}", signs("← ") + (needs or "—"), "bold")
+        return
     rest = {k: v for k, v in change.items() if k != "kind"}
     said = [number_of(rest.pop("todo_id"))] if _is_id(rest.get("todo_id")) else []
     if rest.get("priority") in _PRIORITIES:
@@ -386,10 +391,17 @@ def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, A
     """
     gone = {change.get("todo_id") for change in changes if change.get("kind") in ("skip", "remove")}
     added = [change["todo"] for change in changes if "todo" in change]
-    if not plan or not (gone or added):
+    moved = [change for change in changes if change.get("kind") == "after" and change.get("anchor")]
+    if not plan or not (gone or added or moved):
         return
     then = [step for step in plan if step["id"] not in gone]
     then += [{"id": str(todo.get("id", "")), "title": str(todo.get("name", ""))} for todo in added]
+    for change in moved:
+        ids = [step["id"] for step in then]
+        if {change.get("todo_id"), change["anchor"]} <= {*ids}:
+            step = then.pop(ids.index(str(change["todo_id"])))
+            at = [step["id"] for step in then].index(change["anchor"])
+            then.insert(at + (change.get("where") == "after"), step)
     kept = len(list(takewhile(lambda pair: pair[0]["id"] == pair[1]["id"], zip(plan, then, strict=False))))
     yield labelled(_("plan now"), _steps_named(plan, kept))
     yield labelled(_("plan then"), _steps_named(then, kept) or _("no step"))

@@ -104,3 +104,12 @@ def test_of_many_steps_before_a_change_of_the_plan_the_numbers_are_enough() -> N
     assert then == "001–004 · 005 Search 5 · 007 Analyse"
     few = [row.text.plain for row in plan_change_rows(plan[:2], [added])]
     assert few == ["001 Search 1 · 002 Search 2", "001 Search 1 · 002 Search 2 · 007 Analyse"]
+
+
+def test_a_step_that_moves_is_shown_where_it_then_stands() -> None:
+    plan: list[StepNamed] = [{"id": f"todo_{n:03d}", "title": f"Step {n}"} for n in range(1, 4)]
+    move = {"kind": "after", "todo_id": "todo_001", "after": ["todo_003"], "where": "after", "anchor": "todo_003"}
+    _, then = (row.text.plain for row in plan_change_rows(plan, [move]))
+    assert then == "002 Step 2 · 003 Step 3 · 001 Step 1"
+    (row,) = change_rows({"changes": [move]})
+    assert (row.label, row.text.plain) == ("move 001", "← 003")

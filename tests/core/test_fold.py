@@ -606,9 +606,29 @@ def test_only_steps_that_run_without_a_question_are_added_without_one(
     assert (bool(table.board.control.proposals), "todo_002" in table.statuses) == (asks, not asks)
 
 
+def test_a_proposal_gives_steps_another_place() -> None:
+    table = Table(plan("a", "b:a", "c:b"))
+    last = {"kind": "after", "todo_id": "todo_002", "after": ["todo_003"], "where": "after", "anchor": "todo_003"}
+    table.take(proposal({"kind": "after", "todo_id": "todo_003", "after": ["todo_001"]}, last))
+    decide(table, "", Verdict.APPROVE)
+    assert [t.id for t in table.board.all()] == ["todo_001", "todo_003", "todo_002"]
+    assert [t.dependencies for t in table.board.all()] == [(), ("todo_001",), ("todo_003",)]
+
+
+def test_a_step_stands_after_the_added_one_that_it_comes_to_wait_for() -> None:
+    table = Table(plan("a", "b:a"))
+    added = {**add("q", todo_id="todo_003").data["todo"], "dependencies": ["todo_001"]}
+    later = {"kind": "after", "todo_id": "todo_002", "after": ["todo_003"]}
+    table.take(proposal({"kind": "add", "todo": added}, later))
+    decide(table, "", Verdict.APPROVE)
+    assert [t.id for t in table.board.all()] == ["todo_001", "todo_003", "todo_002"]
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        {"kind": "after", "todo_id": "todo_001", "after": ["todo_002"]},
+        {"kind": "after", "todo_id": "todo_002", "after": ["todo_777"]},
         {"kind": "skip", "todo_id": "todo_001"},
         {"kind": "remove", "todo_id": "todo_001"},
         {"kind": "priority", "todo_id": "todo_777", "priority": "high"},

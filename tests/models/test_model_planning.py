@@ -178,7 +178,7 @@ def test_plain_text_becomes_a_checked_proposal(desk: Desk) -> None:
     assert "todo_009" in desk.model.asked[-1]["messages"][-1]["content"]
     script(desk, changes(reason="That is done already."))
     said = desk.do("find the cap")
-    assert said["error"] == "openai:scripted proposes no change: That is done already."
+    assert said["error"] == "openai:scripted changes nothing: That is done already."
 
 
 def test_a_result_may_lead_to_a_proposal(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -57,6 +58,9 @@ def check_proposal(proposal: Proposal, todos: list[SupervisorTodo]) -> None:
             assert todo.id not in known
             assert set(todo.dependencies) <= known.keys()
             known[todo.id] = todo
+        elif change["kind"] == "after":
+            assert {*change["after"]} <= known.keys()
+            known[change["todo_id"]] = replace(known[change["todo_id"]], dependencies=tuple(change["after"]))
         else:
             assert change["todo_id"] in known
             if change["kind"] == "remove":

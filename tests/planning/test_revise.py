@@ -103,13 +103,11 @@ ON_A_FULL_PLAN = [
     ("No report please", [("remove", "todo_003")]),
     ("the report is not needed", [("remove", "todo_003")]),
     ("don't write the report", [("remove", "todo_003")]),
-    ("분석 먼저", [("priority", "todo_002", "high")]),
     ("make analysis high priority", [("priority", "todo_002", "high")]),
     ("set the priority of the report to high", [("priority", "todo_003", "high")]),
     ("보고서 우선순위를 높여줘", [("priority", "todo_003", "high")]),
     ("보고서 급하게 해줘", [("priority", "todo_003", "critical")]),
-    ("search last", [("priority", "todo_001", "low")]),
-    ("보고서는 빼고 분석 먼저 해줘", [("remove", "todo_003"), ("priority", "todo_002", "high")]),
+    ("보고서는 빼고 분석은 급하게 해줘", [("priority", "todo_002", "critical"), ("remove", "todo_003")]),
     (
         "skip the report and make analysis high priority",
         [("skip", "todo_003"), ("priority", "todo_002", "high")],
@@ -164,6 +162,37 @@ async def test_scenario_2_proposal_holds_the_whole_todo() -> None:
 )
 async def test_added_search_looks_for_what_was_said(text: str, query: str) -> None:
     assert added(await revised(text))[0]["arguments"]["query"] == query
+
+
+RUNS = "run backup-database target=db, then run list-files, then run clean-logs"
+
+
+@pytest.mark.parametrize(
+    ("text", "then"),
+    [
+        ("move list-files to the end", {"todo_003": ["todo_001"], "todo_002": ["todo_003"]}),
+        ("list-files는 맨 뒤로 옮겨줘", {"todo_003": ["todo_001"], "todo_002": ["todo_003"]}),
+        ("list-files after clean-logs", {"todo_003": ["todo_001"], "todo_002": ["todo_003"]}),
+        ("clean-logs before list-files", {"todo_003": ["todo_001"], "todo_002": ["todo_003"]}),
+        ("3번을 2번 앞으로 옮겨줘", {"todo_003": ["todo_001"], "todo_002": ["todo_003"]}),
+    ],
+)
+async def test_a_session_that_runs_gets_another_order_of_what_is_to_come(text: str, then: dict[str, list[str]]) -> None:
+    todos = ended(await plan_of(RUNS), todo_001=Status.COMPLETED)
+    changes = (await agent().revise(text, RUNS, todos)).changes
+    assert {c["todo_id"]: list(c["after"]) for c in changes if c["kind"] == "after"} == then
+
+
+async def test_what_has_run_keeps_its_place() -> None:
+    todos = ended(await plan_of(RUNS), todo_001=Status.COMPLETED, todo_002=Status.IN_PROGRESS)
+    with pytest.raises(BadInput, match="002 is in_progress; only steps that haven't run can be moved"):
+        await agent().revise("clean-logs before list-files", RUNS, todos)
+
+
+async def test_what_a_sentence_adds_and_cant_place_isnt_added_and_is_said() -> None:
+    proposal = await revised("보고서는 빼고 분석 먼저 해줘", FULL_QUERY)
+    assert brief(proposal) == [("remove", "todo_003")]
+    assert proposal.reason == "todo_003 단계를 뺍니다. 002 works from what 001 finds, so it can't come before it."
 
 
 @pytest.mark.parametrize("text", ["검색 한 번 더 해줘", "add another search"])
@@ -278,6 +307,8 @@ async def test_the_examples_are_understood(text: str) -> None:
         ("remove todo_009", "No step 009; known: 001, 002, 003"),
         ("skip clean-logs", 'no "clean-logs" step'),
         ("set the priority of the report to medium", "003 already has the priority medium"),
+        ("분석 먼저", "002 works from what 001 finds"),
+        ("search last", "002 works from what 001 finds"),
     ],
 )
 async def test_impossible_change_says_why(text: str, said: str) -> None:

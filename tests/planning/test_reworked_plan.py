@@ -11,6 +11,7 @@ from feedback_judge import agent, is_meant, reviewed, right, shown
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import Strategy
 from hitl_tui.core.todos import Priority
+from hitl_tui.planning.proposals import CurrentPlan
 
 NOT_YET = {
     "Skip the listing. Back up after cleaning the logs.",
@@ -58,7 +59,7 @@ async def test_what_of_it_isnt_taken_up_is_said_beside_what_is() -> None:
     todos = planner.convert_with_strategy((await planner.create_execution_plan(FULL_EN)).plan)
     found = await planner.rework(["Drop the report. Remove step 9. The weather is nice today."], FULL_EN, todos)
     assert [t.id for t in found.todos] == ["todo_001", "todo_002"]
-    assert found.notes == ("No step 009; known: 001, 002.", "Not taken up: 'The weather is nice today.'")
+    assert found.notes == ("No step 009; known: 001, 002, 003.", "Not taken up: 'The weather is nice today.'")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ async def test_what_of_it_isnt_taken_up_is_said_beside_what_is() -> None:
         (FULL, "분석을 검색보다 먼저 해줘", "002 works from what 001 finds, so it can't come before it."),
         (FULL_EN, "do the search last", "002 works from what 001 finds, so it can't come before it."),
         (TWO, "clean-logs before list-files", "The plan has 001 there already."),
-        (OPS, "first backup-database, then list-files", "The plan has 001, 002, 003 there already."),
+        (OPS, "first backup-database, then list-files", "The plan has 001, 002 there already."),
         (ONE, "보고서는 빼줘", "The plan has no report step to remove."),
         (ONE, "", "The text is empty; say what is to change in the plan."),
     ],
@@ -87,7 +88,7 @@ async def test_a_graphs_plan_and_a_read_only_one_take_no_feedback() -> None:
     from hitl_tui.planning.graph_input import AttachedPlanner
 
     with pytest.raises(BadInput, match="there is nothing else to plan"):
-        await AttachedPlanner("agent").rework(["add a search"], "x", (), {})
+        await AttachedPlanner("agent").revise("add a search", CurrentPlan("x", (), {}, ["add a search"]))
 
 
 def test_half_of_the_cases_are_korean() -> None:

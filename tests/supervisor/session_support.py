@@ -16,14 +16,14 @@ from people import approvers, verified
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep, Intent, Strategy
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import AddStep, Planned, Proposed, RemoveTodo, Reworked, carried_out
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed, RemoveTodo
 from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
@@ -147,37 +147,21 @@ class ListPlanner:
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         return Planned(Intent("test", 1.0), ExecutionPlan(self.steps, self.strategy))
 
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        self.remarks.append(remarks)
-        if remarks[-1].endswith("?"):
-            raise BadInput("This asks for nothing that is known.")
-        heeded = [RemoveTodo(t.id) for t in todos if t.description.startswith("heed ")]
-        added = AddStep(step("low", f"heed {remarks[-1]}"))
-        converter = ExecutionPlanConverter(agents, "2026-01-01T00:00:00+00:00")
-        return Reworked(tuple(carried_out([*heeded, added], todos, converter, taken)))
-
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
+        if plan.remarks:
+            return self._reviewed(plan)
         if not text.startswith("more "):
             raise BadInput("This asks for nothing that is known.")
         return Proposed("More was asked for.", (AddStep(step("low", text)),))
 
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: Mapping[str, Any],
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
+    def _reviewed(self, plan: CurrentPlan) -> Proposed:
+        self.remarks.append(plan.remarks)
+        if plan.remarks[-1].endswith("?"):
+            raise BadInput("This asks for nothing that is known.")
+        heeded = [RemoveTodo(t.id) for t in plan.todos if t.description.startswith("heed ")]
+        return Proposed("Heeded.", (*heeded, AddStep(step("low", f"heed {plan.remarks[-1]}"))))
+
+    async def follow_up(self, todo: SupervisorTodo, result: Mapping[str, Any], plan: CurrentPlan) -> Proposed | None:
         found = self.follow.get(todo.id)
         return None if found is None else Proposed(f"{todo.id} calls for more.", (AddStep(found),))
 

@@ -102,10 +102,13 @@ def command_facts(declarations: Mapping[str, Declared]) -> dict[str, CommandFact
 
 
 def team_facts(agents: Mapping[str, AgentFacts]) -> dict[str, CommandFacts]:
-    """Return the facts of the teams that people brought, by name; disabled ones are left out."""
+    """Return the facts of the teams that people brought, by name.
+
+    Disabled ones are left out, and those whose input takes a guide that no rule is told.
+    """
     found = {}
     for name, agent in agents.items():
-        if name not in BUILT_IN and agent.enabled:
+        if name not in BUILT_IN and agent.enabled and agent.guide is None:
             schema = agent.schema()
             found[name] = CommandFacts(
                 name=name,

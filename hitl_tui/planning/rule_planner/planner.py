@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.json_types import JsonObject
-from hitl_tui.core.plan import AgentFacts, ExecutionPlanConverter
+from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.proposals import Planned, Proposed, Reworked
+from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed
 from hitl_tui.planning.rule_planner.broader_search import follow_up_search
 from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
-from hitl_tui.planning.rule_planner.plan_feedback import work_in
-from hitl_tui.planning.rule_planner.plan_revision import revise_text
+from hitl_tui.planning.rule_planner.plan_changes import changed
 from hitl_tui.planning.rule_planner.plan_steps import (
     build_plan,
     decide,
@@ -65,35 +64,8 @@ class RulePlanner:
         plan = build_plan(wanted, needs, rules)
         return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules, self.withheld or ())))
 
-    async def rework(
-        self,
-        remarks: Sequence[str],
-        query: str,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-        taken: Sequence[str] = (),
-    ) -> Reworked:
-        """Return the plan with the last remark worked in; see `Planner.rework`.
-
-        Raises:
-            BadInput: nothing of it can be worked in.
-            PlanError: nothing of the plan is left, or a step that is wanted can't be planned.
-        """
-        known = await asyncio.to_thread(self._known, agents)
-        rules = await asyncio.to_thread(load_rules)
-        scene = Scene(remarks[-1], query, todos, agents, known, rules, trusted=self.withheld is None)
-        return await asyncio.to_thread(work_in, scene, ExecutionPlanConverter(agents, forms=True), taken)
-
-    async def revise(
-        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
-    ) -> Proposed:
-        """Return the changes that plain text asks for.
-
-        Args:
-            text: what a person wrote during the session.
-            query: the session's query.
-            todos: the plan as it is.
-            agents: all agents.
+    async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
+        """Return the changes that plain text asks for; see `Planner.revise`.
 
         Raises:
             BadInput: it asks for no change, or for an impossible one.
@@ -101,21 +73,18 @@ class RulePlanner:
         """
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
         # is made from is never changed.
-        known = await asyncio.to_thread(self._known, agents)
-        scene = Scene(text, query, todos, agents, known, load_rules(), trusted=self.withheld is None)
-        return await asyncio.to_thread(revise_text, scene)
+        known = await asyncio.to_thread(self._known, plan.agents)
+        scene = self._scene(text, plan, known)
+        return await asyncio.to_thread(changed, scene)
+
+    async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
+        """Return what follows from a result: a broader search after one with too few hits, else nothing."""
+        return follow_up_search(self._scene(plan.query, plan, self.commands), todo, result)
+
+    def _scene(self, text: str, plan: CurrentPlan, known: Mapping[str, CommandFacts]) -> Scene:
+        trusted, reviewed = self.withheld is None, bool(plan.remarks)
+        return Scene(text, plan.query, plan.todos, plan.agents, known, load_rules(), trusted, reviewed)
 
     def _known(self, agents: Mapping[str, AgentFacts]) -> Mapping[str, CommandFacts]:
         """Return what can be called: the declared commands, and the teams that people brought."""
         return {**(team_facts(agents) if self.withheld is None else {}), **self.commands}
-
-    async def follow_up(
-        self,
-        query: str,
-        todo: SupervisorTodo,
-        result: JsonObject,
-        todos: Sequence[SupervisorTodo],
-        agents: Mapping[str, AgentFacts],
-    ) -> Proposed | None:
-        """Return what follows from a result: a broader search after one with too few hits, else nothing."""
-        return follow_up_search(Scene(query, query, todos, agents, self.commands, load_rules()), todo, result)

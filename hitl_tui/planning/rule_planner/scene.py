@@ -27,6 +27,7 @@ class Scene:
         commands: what can be called.
         rules: the rules.
         trusted: what can be called may say by itself what it does.
+        reviewed: the plan is under review, nothing of it has begun.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Scene:
     commands: Mapping[str, CommandFacts]
     rules: Rules
     trusted: bool = True
+    reviewed: bool = False
 
     @property
     def language(self) -> str:
@@ -69,9 +71,8 @@ class Scene:
         return self.commands.get(str(todo.arguments.get("command") or todo.agent_name))
 
 
-def ancestors(ids: Iterable[str], todos: Iterable[SupervisorTodo]) -> set[str]:
-    """Return these TODOs and all that they rest on."""
-    dependencies = {t.id: t.dependencies for t in todos}
+def ancestors(ids: Iterable[str], dependencies: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return these steps and all that they rest on."""
     found: set[str] = set()
     stack = list(ids)
     while stack:
@@ -91,7 +92,7 @@ def fed_by(need: Need, dependencies: Iterable[str], scene: Scene, gone: Collecti
         scene: the plan.
         gone: TODOs that leave the plan.
     """
-    before = ancestors(dependencies, scene.todos)
+    before = ancestors(dependencies, {todo.id: todo.dependencies for todo in scene.todos})
     for user in _USERS.get(need, ()):
         waiting = [t.id for t in scene.of(user) if t.status in IDLE and t.id not in gone and t.id not in before]
         if waiting:

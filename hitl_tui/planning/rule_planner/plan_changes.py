@@ -1,0 +1,596 @@
+"""Changes of a plan that plain text asks for, under review or while it runs: its edits, carried out on the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
+
+from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
+from hitl_tui.core.plan import ExecutionStep, Strategy
+from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
+from hitl_tui.planning.proposals import (
+    AddStep,
+    NoChange,
+    PlanChange,
+    Proposed,
+    RemoveTodo,
+    SetAfter,
+    SetArguments,
+    SetPriority,
+    SkipTodo,
+)
+from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in, without_call
+from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
+from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in, names_step
+from hitl_tui.planning.rule_planner.plan_steps import (
+    compute_step,
+    find_step,
+    new_id,
+    of_commands,
+    run_step,
+    title_of,
+    write_step,
+)
+from hitl_tui.planning.rule_planner.query_reader import cut, refers, shown, terms_of
+from hitl_tui.planning.rule_planner.remarks import left_out
+from hitl_tui.planning.rule_planner.rule_file import Need
+from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by
+from hitl_tui.planning.rule_planner.step_order import StepOrder
+from hitl_tui.planning.rule_planner.values import blanked
+
+HELP = Message(
+    "You can add a search, an analysis, a report or a declared command, and skip, "
+    'remove or prioritise steps: for example "add an analysis" or "skip the report".'
+)
+_NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
+_ORDER = (Need.FIND, Need.COMPUTE, Need.WRITE)
+_ADDS = (Operation.ADD, Operation.ASK, Operation.ONLY)
+_LEAVES = (Operation.REMOVE, Operation.SKIP)
+_PLACED = (None, Operation.ASK, Operation.ORDER, Operation.KEEP)
+_ENDS = ("first", "last")
+_LEVELS = {"medium": 1, "low": 2}
+
+
+def changed(scene: Scene) -> Proposed:
+    """Return the changes a text asks for.
+
+    Args:
+        scene: the text, and the plan.
+
+    Raises:
+        NoChange: it asks for none.
+        BadInput: it asks for one that isn't possible.
+        PlanError: it needs an agent that is disabled, or a command lacks a parameter.
+    """
+    rules = scene.rules
+    text = shown(scene.text[: rules.limits.revise], rules.limits)
+    if not text.strip():
+        raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
+    planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
+    words = {name: rules.lexicon.meant(name) if name in planned else frozenset[str]() for name in scene.commands}
+    revision, at = _Revision(scene), 0
+    sentences = [_Sentence(s, edits_in(s, words, rules), scene) for s in rules.revise.sentence.split(text) if s.strip()]
+    for one in sentences:
+        revision.give_inputs(one)
+    rest = "\n".join(one.rest for one in sentences)
+    asked = asked_in(rest, scene.commands, rules, lambda clause: names_step(clause, rules), trusted=scene.trusted)
+    # What the plan calls already isn't called again where only its place is said.
+    ordered = planned.intersection(name for one in sentences for name in one.only_placed())
+    asked = replace(asked, calls=tuple(call for call in asked.calls if call.command not in ordered))
+    rest = _without(rest, asked.calls, scene)
+    for one in sentences:
+        end = at + len(one.rest)
+        one.read_rest(rest[at:end], words, [call for call in asked.calls if at <= call.start < end])
+        at = end + 1
+    revision.carry_out(sentences)
+    return revision.proposed(sentences, asked)
+
+
+def _without(text: str, calls: Sequence[Call], scene: Scene) -> str:
+    """Blank the clauses that call something; what they say of other steps stays ("… after the search")."""
+    for call in calls:
+        clause = text[call.start : call.end]
+        after = any(a.kind == Operation.AFTER and a.found_in(clause) for a in scene.rules.revise.actions)
+        kept = names_step(clause, scene.rules) and (after or not call.facts.own)
+        blank = without_call(clause, call.command) if kept else "".join("\n" if c == "\n" else " " for c in clause)
+        text = text[: call.start] + blank + text[call.end :]
+    return text
+
+
+class _Sentence:
+    """What a sentence says: of the places of steps that there are, and the rest.
+
+    Args:
+        text: the sentence.
+        edits: what it wants of the steps that it names.
+        scene: the plan.
+    """
+
+    def __init__(self, text: str, edits: Sequence[Edit], scene: Scene) -> None:
+        revise, self._scene = scene.rules.revise, scene
+        self.text, self.edits = text, edits
+        self.strategy = next((Strategy(name) for name, e in scene.rules.strategy.items() if e.search(text)), None)
+        self.level = next((a.level for a in revise.actions if a.level in _ENDS and a.found_in(text)), "")
+        self.close = revise.close.search(text) is not None
+        self.reverses = revise.reverse.search(text) is not None
+        self.row = self._row() if revise.sequence.search(text) and not self.reverses else []
+        self.related = any(edit.operation in RELATIONS for edit in edits)
+        self.moved = [e for e in edits if (self.related or self.level) and self.places(e) and self.anchors(e)]
+        self.rest = self._rest()
+        self.left: list[Edit] = []
+        self.calls: list[Call] = []
+        self.added: list[str] = []
+        self.heeded = False
+
+    def _rest(self) -> str:
+        """Return the sentence with blanks for what it says of places."""
+        rules, text = self._scene.rules, self.text
+        if self.row:
+            return " " * len(text)
+        spans = [m.span() for e in [rules.strategy[self.strategy]] for m in e.finditer(text)] if self.strategy else []
+        if self.reverses:
+            spans += [m.span() for m in rules.revise.reverse.finditer(text)]
+            spans += [edit.place for edit in self.edits if edit.operation not in _LEAVES]
+        spans += [edit.place for edit in self.moved]
+        spans += [e.place for e in self.edits if e.operation in RELATIONS and self.anchors(e)]
+        if self.related or self.level:
+            cues = (e for a in rules.revise.actions if a.level == self.level != "" for e in (a.before, a.after) if e)
+            spans += [match.span() for cue in cues for match in cue.finditer(text)]
+            text = blanked(text, spans)
+            spans += [match.span() for match in rules.revise.around.finditer(text)]
+        return blanked(text, spans)
+
+    def read_rest(self, text: str, words: dict[str, frozenset[str]], calls: Sequence[Call]) -> None:
+        """Take what of the rest calls something, and read what it wants besides."""
+        self.calls, self.left = [*calls], edits_in(text, words, self._scene.rules)
+
+    def only_placed(self) -> Iterator[str]:
+        """Yield the names of what can be called that it says a place of, or keeps alone."""
+        for edit in self.edits:
+            if edit.level or edit.operation is Operation.ONLY:
+                yield from (step.command for step in edit.steps)
+
+    def places(self, edit: Edit) -> bool:
+        """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
+        more = edit.subject and edit.operation is Operation.ASK and any(s.need in _ORDER[:2] for s in edit.steps)
+        return edit.operation in _PLACED and not more
+
+    def anchors(self, edit: Edit) -> list[str]:
+        """Return the steps of the plan that an edit names, each by itself."""
+        named = steps_named([step for step in edit.steps if not step.everything], self._scene)
+        return [todo.id for todo in named if todo.status is not Status.SKIPPED]
+
+    def _row(self) -> list[str]:
+        """Return the steps that are to come in the order they are named; none where something else is said."""
+        if any(e.operation not in (*_PLACED, Operation.AFTER) or e.again for e in self.edits):
+            return []
+        named = [steps_named([step], self._scene) for edit in self.edits for step in edit.steps]
+        row = list(dict.fromkeys(todo.id for todos in named for todo in todos if todo.status in IDLE))
+        return row if all(named) and len(row) > 1 else []
+
+
+@dataclass(slots=True)
+class _Revision:
+    """Changes of one plan as they come together.
+
+    Args:
+        scene: the plan.
+        removed, skipped: TODOs that leave it.
+        priorities: new priorities.
+        inputs: new inputs.
+        added: new steps, each with its kind.
+        order: which step waits for which, from when all that goes and comes is known.
+        refusals: why parts of the text could not be done.
+        unplaced: those of them that are about a place.
+    """
+
+    scene: Scene
+    removed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    priorities: dict[str, Priority] = field(default_factory=dict)
+    inputs: list[SetArguments] = field(default_factory=list)
+    added: list[tuple[Need, ExecutionStep]] = field(default_factory=list)
+    order: StepOrder = field(init=False)
+    refusals: list[BadInput] = field(default_factory=list)
+    unplaced: list[BadInput] = field(default_factory=list)
+
+    def give_inputs(self, said: _Sentence) -> None:
+        """Give the only step that is named and not begun the input that is said now."""
+        actions = [a for a in self.scene.rules.revise.actions if a.kind == Operation.CHANGE and a.found_in(said.text)]
+        wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
+        if actions and not said.edits and len(self.scene.todos) == 1:
+            spans = [m.span() for a in actions for e in (a.before, a.after) if e for m in e.finditer(said.text)]
+            wanted = [((Named(everything=True),), blanked(said.text, spans).strip())]
+        for steps, subject in wanted:
+            idle = [t for t in steps_named(steps, self.scene) if t.status in IDLE]
+            if len(idle) == 1 and (inputs := changed_inputs(subject, idle[0], self.scene)) is not None:
+                self.inputs.append(SetArguments(idle[0].id, inputs))
+                said.rest, said.heeded = " " * len(said.text), True
+
+    def carry_out(self, sentences: Sequence[_Sentence]) -> None:
+        """Take out, add and order what sentences ask for.
+
+        Raises:
+            BadInput: a step is named that doesn't exist.
+            PlanError: an agent is disabled.
+        """
+        for said in sentences:
+            for edit in said.left:
+                with self._collected(said):
+                    self._take_out_or_rank(edit, said)
+        for said in sentences:
+            after = [i for e in said.edits if e.operation is Operation.AFTER for i in said.anchors(e)]
+            for call in said.calls:
+                self._call(call, said, after)
+        for need in _ORDER:
+            for said in sentences:
+                after = [i for e in said.edits if e.operation is Operation.AFTER for i in said.anchors(e)]
+                for edit in said.left:
+                    for step in edit.steps if edit.operation in _ADDS else ():
+                        if step.need is need:
+                            with self._collected(said):
+                                self._add(edit, step, need, said, after)
+        self._begin_order()
+        for said in sentences:
+            with self._collected(said):
+                self._place(said)
+
+    @contextmanager
+    def _collected(self, said: _Sentence) -> Iterator[None]:
+        """Keep why a change can't be made, and whether the sentence made one."""
+        try:
+            before = self._size
+            yield
+        except PlanError:
+            raise
+        except BadInput as refusal:
+            self.refusals.append(refusal)
+            said.heeded = True
+        said.heeded = said.heeded or self._size != before
+
+    @property
+    def _size(self) -> int:
+        return len(self.removed) + len(self.skipped) + len(self.priorities) + len(self.added)
+
+    # What the plan has ------------------------------------------------------------------------------------------------
+
+    def _take_out_or_rank(self, edit: Edit, said: _Sentence) -> None:
+        named = steps_named(edit.steps, self.scene)
+        if any(step.everything for step in edit.steps) and self.scene.rules.revise.rest.search(said.text):
+            others = [e for e in said.edits if e.operation not in _LEAVES]
+            kept = [t for e in others for t in steps_named([s for s in e.steps if not s.everything], self.scene)]
+            named = [t for t in named if t not in kept]
+        if edit.operation in _LEAVES:
+            self._take_out(edit, named)
+        elif edit.operation is Operation.ONLY:
+            self._keep_only(named)
+        elif edit.level and edit.operation in (Operation.ORDER, Operation.ASK):
+            self._rank(edit, named)
+
+    def _take_out(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
+        able = [
+            t for t in named if t.id not in self._gone and OPERATOR in TRANSITIONS.get((t.status, Status.SKIPPED), ())
+        ]
+        if not named:
+            raise BadInput(Message("The plan has no {} step to remove.", _spoken(edit.steps[0])), help=HELP)
+        if not able:
+            states = ", ".join(f"{step_name(t.id)} is {t.status}" for t in named[:4])
+            raise BadInput(Message("Nothing can be skipped or removed: {}.", states))
+        for todo in able:
+            # Only what never started can be removed; anything else can at most be skipped.
+            removable = edit.operation is Operation.REMOVE and todo.status in IDLE and not todo.attempt
+            (self.removed if removable else self.skipped).append(todo.id)
+
+    def _keep_only(self, named: Sequence[SupervisorTodo]) -> None:
+        """Remove what never started, is not named, and is needed by nothing that is."""
+        wanted, readers = {t.id for t in named}, self.scene.readers  # what a step only waits for isn't needed for it
+        # What works from a step that is named besides needs no other.
+        reading = [t for t in self.scene.todos if t.id in readers]
+        needs = {t.id: wanted.intersection(t.dependencies) or t.dependencies for t in reading}
+        if kept := ancestors(wanted, needs):
+            idle = [t.id for t in self.scene.todos if t.status in IDLE and not t.attempt]
+            self.removed += [todo_id for todo_id in idle if todo_id not in kept and todo_id not in self._gone]
+
+    def _rank(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
+        if any(step.everything for step in edit.steps):
+            return
+        idle = [t for t in named if t.status in IDLE and t.id not in self._gone]
+        if not idle and edit.operation is Operation.ORDER:
+            raise BadInput(Message("The plan has no {} step still waiting.", _spoken(edit.steps[0])), help=HELP)
+        level = Priority(edit.level)
+        self.priorities.update({t.id: level for t in idle if t.priority is not level})
+        if idle and all(t.priority is level for t in idle):
+            raise BadInput(Message("{} already has the priority {}.", step_name(idle[0].id), level))
+
+    @property
+    def _gone(self) -> set[str]:
+        return {*self.removed, *self.skipped}
+
+    def _stays(self) -> list[SupervisorTodo]:
+        lost = (Status.SKIPPED, Status.FAILED)
+        return [t for t in self.scene.todos if t.status not in lost and t.id not in self._gone]
+
+    # What is new ------------------------------------------------------------------------------------------------------
+
+    def _call(self, call: Call, said: _Sentence, after: Sequence[str]) -> None:
+        if not call.facts.own:
+            self._check_agent(Need.RUN)
+        drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
+        sources = after or ([t.id for t in self._stays()[-1:]] if drawn else [])
+        self._append(run_step(call, self.scene.language, self.scene.rules), Need.RUN, said, sources)
+
+    def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence, after: Sequence[str]) -> None:
+        """Add a step of a kind, where the plan doesn't have it as it is.
+
+        Raises:
+            BadInput: it does, or the step isn't said well enough.
+            PlanError: its agent is disabled.
+        """
+        there, more = steps_named([step], self.scene), edit.subject or edit.again
+        if need is Need.FIND and there and edit.operation is Operation.ASK and not more:
+            raise BadInput(Message("{} already plans this {}.", step_name(there[0].id), _NAMES[need]))
+        said_before = any(kind is need for kind, _ in self.added) and not more
+        if said_before or any(t.id in self.priorities for t in there) or (there and edit.operation is Operation.ONLY):
+            return
+        self._check_agent(need)
+        sources = [*after] if need is Need.FIND else self._drawn(edit, need, after)
+        for todo in there if need is not Need.FIND and not more else ():
+            waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self._gone
+            if waiting and set(sources) <= set(todo.dependencies):
+                raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
+        new = self._step(edit, need)
+        new = replace(new, priority=_LEVELS.get(edit.level, 0)) if edit.level and edit.level not in _ENDS else new
+        self._append(new, need, said, sources)
+
+    def _check_agent(self, need: Need) -> None:
+        agent = self.scene.rules.steps[need].agent
+        if agent not in self.scene.agents or not self.scene.agents[agent].enabled:
+            raise PlanError(Message("No {} can be added, because {} is disabled.", _NAMES[need], agent))
+
+    def _drawn(self, edit: Edit, need: Need, after: Sequence[str]) -> list[str]:
+        """Return the steps that a new one draws on: a report on everything but reports, an analysis on the searches.
+
+        An analysis draws on commands, too, that ran already; on those that wait only where it is about what they do,
+        for a rejected command would block it.
+        """
+        kinds = {todo.id: kind for kind in Need for todo in self.scene.of(kind)}
+        about = of_commands(edit.subject, self.scene.rules)
+
+        def tells(kind: Need, ran: bool) -> bool:
+            if need is Need.WRITE:
+                return kind is not Need.WRITE
+            return kind is Need.FIND or (kind is Need.RUN and (ran or about))
+
+        old = [t.id for t in self._stays() if tells(kinds.get(t.id, Need.RUN), t.status is Status.COMPLETED)]
+        return [*(after or old), *(step.id for kind, step in self.added if tells(kind, False))]
+
+    def _step(self, edit: Edit, need: Need) -> ExecutionStep:
+        scene, language, rules = self.scene, self.scene.language, self.scene.rules
+        if need is Need.WRITE:
+            return write_step(scene.query, language, rules)
+        if need is Need.COMPUTE:
+            query = f"{scene.query.strip()[: rules.limits.query]}\n{edit.subject}" if edit.subject else scene.query
+            return compute_step(query, language, rules, title=title_of(edit.subject, rules) if edit.subject else "")
+        query = (edit.subject or scene.query).strip()[: rules.limits.query]
+        if any(query == str(t.arguments.get("query", "")).strip() for t in scene.of(Need.FIND)):
+            raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
+        return find_step(query, language, rules, title_of(query, rules))
+
+    def _append(self, step: ExecutionStep, need: Need, said: _Sentence, sources: Sequence[str]) -> None:
+        kept = tuple(one for one in dict.fromkeys(sources) if one not in self._gone)
+        new = replace(
+            step, id=new_id(step.agent, [*self.scene.step_ids, *(s.id for _, s in self.added)]), dependencies=kept
+        )
+        self.added.append((need, new))
+        said.added.append(new.id)
+        said.heeded = True
+
+    # The order --------------------------------------------------------------------------------------------------------
+
+    def _begin_order(self) -> None:
+        scene, left = self.scene, self._left()
+        coming = [t for t in scene.todos if t.status in (*IDLE, Status.IN_PROGRESS) and t.id not in self._gone]
+        waits = {t.id: left[t.id] for t in coming} | {step.id: step.dependencies for _, step in self.added}
+        for need, step in self.added:
+            for fed in fed_by(need, step.dependencies, scene, self._gone):
+                waits[fed] = (*waits[fed], step.id)
+        readers = {s.id for n, s in self.added if n in (Need.COMPUTE, Need.WRITE)} | scene.readers
+        called = {facts.name for facts in scene.commands.values() if facts.reads_results}
+        readers |= {step.id for _, step in self.added if step.agent in called}
+        searches = {t.id for t in scene.of(Need.FIND)} | {s.id for need, s in self.added if need is Need.FIND}
+        running = {t.id for t in coming if t.status not in IDLE}
+        self.order = StepOrder(waits, readers, searches, running)
+
+    def _left(self) -> dict[str, tuple[str, ...]]:
+        """Return what each step waits for once others have left: where nothing has begun, for what those waited for."""
+        waits = StepOrder({t.id: t.dependencies for t in self.scene.todos}, (), (), ())
+        for todo_id in self._gone if self.scene.reviewed else ():
+            waits.remove(todo_id)
+        return waits.after
+
+    def _place(self, said: _Sentence) -> None:
+        """Put steps where a sentence says; what it adds isn't added where that can't be.
+
+        Raises:
+            BadInput: they can't be there, or are there already.
+        """
+        order, before, places = self.order, dict(self.order.after), dict(self.order.places)
+        try:
+            placed = self._placed(said)
+            self._refuse_fixed(before)
+        except BadInput as refusal:
+            self.unplaced.append(refusal)
+            order.after, order.places = before, places
+            for step_id in said.added:
+                order.remove(step_id)
+            self.added = [(need, step) for need, step in self.added if step.id not in said.added]
+            raise
+        if said.strategy is Strategy.PARALLEL:
+            order.apart([*order.after])
+        said.heeded = said.heeded or order.after != before
+        if placed and not said.heeded:
+            raise BadInput(Message("The plan has {} there already.", ", ".join(map(step_name, placed))))
+
+    def _refuse_fixed(self, before: Mapping[str, tuple[str, ...]]) -> None:
+        for todo in self.scene.todos:
+            if before.get(todo.id) != self.order.after.get(todo.id) and (why := todo.why_fixed):
+                raise BadInput(why)
+
+    def _placed(self, said: _Sentence) -> Sequence[str]:
+        """Put steps where a sentence says, and return those that it says a place of."""
+        order, fresh = self.order, said.added
+        if said.reverses:
+            named = [i for e in said.edits if e.operation not in _LEAVES for i in said.anchors(e) if i in order.after]
+            row = [key for key in order.after if key in named or len(named) < 2]
+            order.row(row[::-1])
+            return row
+        if said.row:
+            order.row(said.row)
+            return said.row
+        stay = [one for edit in said.moved for one in said.anchors(edit) if one in order.after]
+        placed, level, related = fresh or list(dict.fromkeys(stay)), said.level, False
+        for index, edit in enumerate(said.edits):
+            if edit.operation not in RELATIONS:
+                continue
+            anchors = [one for one in said.anchors(edit) if one not in self._gone]
+            if not anchors and not fresh:
+                raise BadInput(Message("The plan has no step like that to go before or after."), help=HELP)
+            beside = [*reversed(said.edits[:index][-1:]), *said.edits[index + 1 :][:1]]
+            named = next((found for one in beside if said.places(one) and (found := said.anchors(one))), [])
+            moved = [one for one in named or placed if one in order.after] if anchors else []
+            if not placed and edit.operation is not Operation.INSTEAD:
+                placed, level = anchors, "first" if edit.operation is Operation.BEFORE else "last"
+                continue
+            related = related or (bool(moved) and edit.operation is not Operation.INSTEAD)
+            if moved == fresh:
+                order.release(moved)
+            self._beside(edit, moved, anchors, said.close)
+        if level and not related:
+            order.release(fresh)
+            for todo_id in reversed(placed) if level == "first" else placed:
+                (order.first if level == "first" else order.last)(todo_id)
+        return placed
+
+    def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str], close: bool) -> None:
+        """Put steps before, after or in the place of others."""
+        for anchor in anchors:
+            for todo_id in moved if edit.operation is Operation.BEFORE else reversed(moved):
+                if edit.operation is not Operation.BEFORE:
+                    self.order.follow(todo_id, anchor, close=close)
+                elif anchor in self.order.after:
+                    self.order.before(todo_id, anchor)
+            if edit.operation is Operation.INSTEAD and moved and anchor in self.order.after:
+                self.order.remove(anchor)
+                self.removed.append(anchor)
+
+    # The outcome ------------------------------------------------------------------------------------------------------
+
+    def proposed(self, sentences: Sequence[_Sentence], asked: Asked) -> Proposed:
+        """Return what comes of it.
+
+        Raises:
+            NoChange: nothing does.
+            BadInput: nothing of what is asked for can be done.
+        """
+        changes = self._changes()
+        reviewed = self.scene.reviewed
+        strategy = next((one.strategy for one in reversed(sentences) if one.strategy), None) if reviewed else None
+        if changes or strategy:
+            unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text, self.scene.rules)]
+            notes = [refusal.message for refusal in self.refusals]
+            notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
+            reason = " ".join([self._reason(changes), *_remarks(asked, self.scene)])
+            for refusal in self.unplaced:
+                reason = Message("{} {}", reason, refusal.message)
+            return Proposed(reason, tuple(changes), strategy, tuple(notes))
+        if self.refusals:
+            raise self.refusals[0]
+        if not reviewed and (more := continued(self.scene, asked)) is not None:
+            return more
+        raise NoChange(Message('No change to the plan found in "{}".', cut(self.scene.text, 60)), help=HELP)
+
+    def _changes(self) -> list[PlanChange]:
+        """Return the changes in the order they can be made: what others depend on is skipped, not removed."""
+        after, was, places = self.order.after, self._left(), self.order.places
+        new, feeds = {step.id for _, step in self.added}, dict[str, list[str]]()
+        moved: list[PlanChange] = []
+        for todo in self.scene.todos:
+            now, before = after.get(todo.id, ()), was.get(todo.id, ())
+            if todo.id not in places and {*before} <= {*now} <= {*before, *new}:
+                for step_id in new.intersection(now):
+                    feeds.setdefault(step_id, []).append(todo.id)
+            elif todo.id in after and (now != before or todo.id in places):
+                moved.append(SetAfter(todo.id, now, *places.get(todo.id, ())))
+        removed, waits = {*self.removed}, {t.id: after.get(t.id, t.dependencies) for t in self.scene.todos}
+        kept = ancestors((t.id for t in self.scene.todos if t.id not in removed), waits) & removed
+        users: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(self.removed, ()))
+        for todo_id in removed:
+            for dependency in removed.intersection(waits[todo_id]):
+                users.add(dependency, todo_id)
+        why, left = cut(self.scene.text, 200), {*self.skipped, *kept}
+        changes: list[PlanChange] = [SkipTodo(t.id, reason=why) for t in self.scene.todos if t.id in left]
+        changes += [SetPriority(t, p) for t, p in self.priorities.items() if t not in removed | left]
+        changes += self.inputs
+        for _, step in self.added:
+            changes.append(AddStep(replace(step, dependencies=after[step.id]), feeds=tuple(feeds.get(step.id, ()))))
+        # What waited for a step that goes waits for others first.
+        return [*changes, *moved, *(RemoveTodo(todo_id) for todo_id in users.static_order() if todo_id not in kept)]
+
+    def _reason(self, changes: Sequence[PlanChange]) -> str:
+        """Return what the changes do, in one sentence."""
+        words, said = self.scene.rules.sentences[self.scene.language], list[str]()
+        for change in changes:
+            if isinstance(change, AddStep):
+                said.append(words["add"].replace("{name}", change.step.name))
+            elif isinstance(change, SetPriority):
+                said.append(words["priority"].format(id=change.todo_id, level=change.priority.value))
+            else:
+                kept = isinstance(change, SkipTodo) and change.todo_id in self.removed
+                said.append(words["skip_kept" if kept else _SAID[type(change)]].format(id=change.todo_id))
+        sentence = ", ".join(said)
+        return (sentence if sentence.startswith("todo_") else sentence[:1].upper() + sentence[1:]) + "."
+
+
+_SAID = {SkipTodo: "skip", RemoveTodo: "remove", SetArguments: "change", SetAfter: "move"}
+
+
+def _remarks(asked: Asked, scene: Scene) -> list[str]:
+    """Return what was left out of the words about commands, besides those about steps of the plan."""
+
+    def of_plan(part: str) -> bool:
+        return names_step(part, scene.rules) or any(a.found_in(part) for a in scene.rules.revise.actions)
+
+    calls = tuple(replace(call, unread=tuple(p for p in call.unread if not of_plan(p))) for call in asked.calls)
+    unclear = tuple(one for one in asked.unclear if not of_plan(one[0]))
+    return list(left_out(Asked(calls, unclear=unclear), scene.language, scene.rules))
+
+
+def steps_named(steps: Sequence[Named], scene: Scene) -> list[SupervisorTodo]:
+    """Return the TODOs that are named.
+
+    Raises:
+        BadInput: one is named by an id that doesn't exist.
+    """
+    found: list[SupervisorTodo] = []
+    for step in steps:
+        if step.number:
+            numbered = [t for t in scene.todos if t.id == f"todo_{step.number:03d}"]
+            if not numbered:
+                known = ", ".join(step_name(t.id) for t in scene.todos[:6]) or "none"
+                raise BadInput(Message("No step {}; known: {}.", f"{step.number:03d}", known))
+            found += numbered
+        elif step.command:
+            found += scene.called(step.command)
+        else:
+            found += scene.of(step.need) if step.need else scene.todos
+    return list({todo.id: todo for todo in found}.values())
+
+
+def _spoken(step: Named) -> str:
+    if step.command:
+        return f'"{step.command}"'
+    return _NAMES[step.need] if step.need else f"todo_{step.number:03d}"
