@@ -17,7 +17,8 @@ from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sealing import Sealing
 from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work
 from hitl_tui.ledger.sqlite_readonly import ReadOnlyCopy, in_memory, read_connection
-from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, FORM, OLDEST, VERSION, create_all
+from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, FORM, OLDEST, create_all
+from hitl_tui.ledger.view_schema import VERSION
 from hitl_tui.ledger.view_tables import rebuild
 from hitl_tui.ledger.work_thread import WorkThread
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import sqlite3
 
 from hitl_tui.ledger.sql_transaction import TableForm
-from hitl_tui.ledger.view_schema import create_views
+from hitl_tui.ledger.view_schema import VERSION, create_views
 
 APPLICATION_ID = 0x6869746C
 """Marks an SQLite file as a ledger."""
-
-VERSION = 3
-"""Version of the tables, kept in the file as `user_version`."""
 
 OLDEST = 1
 """The oldest version that can be used: its entries are the same, only its views are built anew."""

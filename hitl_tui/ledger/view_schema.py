@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from hitl_tui.ledger.sql_transaction import TableForm, Transaction
 
+VERSION = 3
+"""Version of the tables; with another one the views are built anew."""
+
 # `entry`, `evidence`, `started`, … are entries.id.
 VIEWS = {
     "streams": "(stream TEXT PRIMARY KEY, n NUMBER NOT NULL, hash TEXT NOT NULL)",

@@ -6,23 +6,20 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
+from hitl_tui.config.postgres_address import port_of, server_words, shown_address
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.threads.store_tables import Dialect, Row, StoredCheckpoint, Values
 from hitl_tui.threads.thread_model import StoreInfo
 
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMES = ("postgresql://", "postgres://")
 _PATIENCE = 10
 """Seconds that connecting and one statement may take."""
 _KNOWN = 9
 """The newest migration of LangGraph's tables that was seen here."""
-_PREAMBLES = (r"^connection failed: ", r"^connection to server at [^,]+, port \d+ failed: ", r"^FATAL: +")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
 # LIMIT keeps the server at one look into the key for each channel; a join would read all blobs of the thread each time.
@@ -71,13 +68,13 @@ class PostgresDatabase:
             BadInput: it can't be reached, refuses, or has no tables of LangGraph's; nothing is changed.
         """
         connection = await _connect(uri)
-        found = cls(connection, uri, StoreInfo("PostgreSQL", shown_uri(uri)), _dialect(""))
+        found = cls(connection, uri, StoreInfo("PostgreSQL", shown_address(uri)), _dialect(""))
         try:
             notes, path = await found._schema()
         except BaseException:
             await found.close()
             raise
-        found._info = StoreInfo("PostgreSQL", shown_uri(uri), notes)
+        found._info = StoreInfo("PostgreSQL", shown_address(uri), notes)
         found._dialect = _dialect(path)
         return found
 
@@ -109,11 +106,11 @@ class PostgresDatabase:
             return StorageError(Message("{} took longer than {} s to answer.", where, _PATIENCE))
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
             return StorageError(
-                Message("The user of {} may not read LangGraph's tables: {}.", where, _words(error, self._uri))
+                Message("The user of {} may not read LangGraph's tables: {}.", where, server_words(error, self._uri))
             )
         if isinstance(error, psycopg.OperationalError):
-            return StorageError(Message("The connection to {} was lost: {}.", where, _words(error, self._uri)))
-        return StorageError(Message("{} can't be read: {}.", where, _words(error, self._uri)))
+            return StorageError(Message("The connection to {} was lost: {}.", where, server_words(error, self._uri)))
+        return StorageError(Message("{} can't be read: {}.", where, server_words(error, self._uri)))
 
     async def _schema(self) -> tuple[tuple[str, ...], str]:
         try:
@@ -222,10 +219,10 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         raise BadInput(
             Message("PostgreSQL needs a driver that isn't installed."), help="pip install 'hitl-tui[postgres]'"
         ) from error
-    where = shown_uri(uri)
+    where = shown_address(uri)
     try:
         psycopg.conninfo.conninfo_to_dict(uri)
-        urlsplit(uri).port  # noqa: B018 - it is looked at to be checked
+        port_of(uri)
     except (psycopg.Error, ValueError):
         raise BadInput(
             Message("{} isn't the address of a PostgreSQL server.", where),
@@ -239,7 +236,7 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
     except TimeoutError:
         raise BadInput(Message("{} did not answer within {} s.", where, _PATIENCE)) from None
     except psycopg.OperationalError as error:
-        raise BadInput(Message("{} can't be opened: {}.", where, _words(error, uri))) from None
+        raise BadInput(Message("{} can't be opened: {}.", where, server_words(error, uri))) from None
     try:
         await connection.set_read_only(True)
         await connection.execute("SET default_transaction_read_only = on")
@@ -250,40 +247,8 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         await connection.commit()
     except psycopg.Error as error:
         await connection.close()
-        raise BadInput(Message("{} can't be opened: {}.", where, _words(error, uri))) from None
+        raise BadInput(Message("{} can't be opened: {}.", where, server_words(error, uri))) from None
     return connection
-
-
-def shown_uri(uri: str) -> str:
-    """Return an address fit to be shown: user, host, port and database, nothing else."""
-    try:
-        parts = urlsplit(uri)
-        user = unquote(parts.username or "")
-        place = f"{f'{user}@' if user else ''}{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
-        return safe_text(f"postgresql://{place}{unquote(parts.path)}", multiline=False, limit=300)
-    except ValueError:
-        return Message("The address given")
-
-
-def _password(uri: str) -> str:
-    import os
-
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return ""
-    told = re.search(r"[?&]password=([^&]*)", parts.query and f"?{parts.query}")
-    return unquote(parts.password or (told[1] if told else "")) or os.environ.get("PGPASSWORD", "")
-
-
-def _words(error: Exception, uri: str) -> str:
-    """Return what the server or the driver says, in one line and without the password."""
-    said = " ".join(str(error).split())
-    for pattern in _PREAMBLES:
-        said = re.sub(pattern, "", said)
-    said = said.partition(" Is the server running ")[0].removesuffix(".")
-    hidden = said.replace(uri, shown_uri(uri))
-    return safe_text(mask(hidden, {"password": _password(uri)}), multiline=False, limit=300)
 
 
 def _text(value: Any) -> str:

@@ -341,7 +341,8 @@ async def open_store(address: str) -> AsyncIterator[ThreadStore]:
 
 async def open_database(address: str) -> StoreDatabase:
     """Open the store at an address. Raises as `open_store` does."""
-    from hitl_tui.threads.postgres_store import SCHEMES, PostgresDatabase
+    from hitl_tui.config.postgres_address import SCHEMES
+    from hitl_tui.threads.postgres_store import PostgresDatabase
 
     if address.startswith(SCHEMES):
         return await PostgresDatabase.open(address)

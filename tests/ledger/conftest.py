@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from bolt_server import BoltServer, bolt_server
 from ledger_support import Store
+from postgres_server import PostgresServer, postgres_server
 
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.entry_files import EntryFiles
 from hitl_tui.ledger.neo4j_entries import Neo4jEntries
+from hitl_tui.ledger.postgres_ledger import PostgresLedger
 from hitl_tui.ledger.protocols import Ledger, Requests, Streams
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.task_checkpoints.neo4j_views import CheckpointViews
@@ -26,8 +28,8 @@ STORES: dict[str, tuple[Open, tuple[type, ...]]] = {
 }
 """How each is opened in a folder, and the protocols that it keeps: those that a test class names in `needs`."""
 
-NEO4J = "neo4j"
-"""The store that needs a server: its tests are long."""
+NEO4J, POSTGRES = "neo4j", "postgresql"
+"""The stores that need a server: their tests are long."""
 
 
 @pytest.fixture(scope="session")
@@ -37,12 +39,27 @@ def bolt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoltServer]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Return a server that all tests share."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[str]:
+    """Return the address of a database of the test's own."""
+    with postgres.database() as address:
+        yield address
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     needs = getattr(metafunc.cls, "needs", None)
     if needs is not None and "store" in metafunc.fixturenames:
         able: list[object] = [name for name, (__, kept) in STORES.items() if set(needs) <= set(kept)]
         if set(needs) <= {Streams, Requests}:
             able.append(pytest.param(NEO4J, marks=pytest.mark.long))
+        able.append(pytest.param(POSTGRES, marks=pytest.mark.long))
         metafunc.parametrize("store", able, indirect=True)
 
 
@@ -53,6 +70,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
         bolt: BoltServer = request.getfixturevalue("bolt")
         bolt.clear()
         return partial(Neo4jEntries.open, bolt.server, CheckpointViews())
+    if request.param == POSTGRES:
+        return partial(PostgresLedger.open, request.getfixturevalue("database"))
     return partial(STORES[request.param][0], tmp_path)
 
 

@@ -10,6 +10,7 @@ import json
 import resource
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from ledger_support import ask, at, deed, say
@@ -17,7 +18,8 @@ from ledger_support import ask, at, deed, say
 from hitl_tui.core.errors import Refused, StorageError
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Verdict
-from hitl_tui.ledger.protocols import Conflict
+from hitl_tui.ledger.postgres_ledger import PostgresLedger
+from hitl_tui.ledger.protocols import Conflict, Ledger
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 
@@ -26,7 +28,7 @@ def tell(**what: Any) -> None:
     print(json.dumps(what), flush=True)
 
 
-async def everything(ledger: SqliteLedger, name: str, rounds: int) -> None:
+async def everything(ledger: Ledger, name: str, rounds: int) -> None:
     """Append, post and decide, on streams, ids and requests that all the processes share."""
     for number in range(rounds):
         while True:
@@ -52,12 +54,12 @@ async def everything(ledger: SqliteLedger, name: str, rounds: int) -> None:
         tell(did=claim.verdict, id=f"eff-{number}")
 
 
-async def post(ledger: SqliteLedger, event_id: str, name: str) -> int:
+async def post(ledger: Ledger, event_id: str, name: str) -> int:
     """Post one event."""
     return await ledger.post("s1", 0, event_id, {"kind": "note", "by": name, "text": "가" * 200}, at())
 
 
-async def until_full(ledger: SqliteLedger, name: str, rounds: int) -> None:
+async def until_full(ledger: Ledger, name: str, rounds: int) -> None:
     """Post while no file may grow beyond a small size; say how that ends."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (256 * 1024, hard))
@@ -69,15 +71,20 @@ async def until_full(ledger: SqliteLedger, name: str, rounds: int) -> None:
             return
 
 
-TASKS: dict[str, Callable[[SqliteLedger, str, int], Awaitable[None]]] = {
+TASKS: dict[str, Callable[[Ledger, str, int], Awaitable[None]]] = {
     "everything": everything,
     "until_full": until_full,
 }
 
 
-async def main(path: str, task: str, name: str, rounds: str) -> None:
+def open_ledger(place: str) -> AbstractAsyncContextManager[Ledger]:
+    """Open a file, or a database that is named by its address."""
+    return PostgresLedger.open(place) if "://" in place else SqliteLedger.open(place)
+
+
+async def main(place: str, task: str, name: str, rounds: str) -> None:
     """Open the ledger and work."""
-    async with SqliteLedger.open(path) as ledger:
+    async with open_ledger(place) as ledger:
         await TASKS[task](ledger, name, int(rounds))
 
 

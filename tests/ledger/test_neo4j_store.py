@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bolt_server import BoltServer, Wire, bolt_server, free_port
+from bolt_server import BoltServer, bolt_server, free_port
+from wire import Wire
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.identity import Identity

@@ -1,4 +1,4 @@
-"""Many processes on one SQLite ledger, some of them killed: nothing is lost, doubled or torn."""
+"""Many processes on one ledger, some of them killed: nothing is lost, doubled or torn."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hammer import open_ledger
 
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
@@ -22,7 +23,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "ledger.db"
 
 
-def start(path: Path, task: str, name: str, rounds: int) -> subprocess.Popen[str]:
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
+def place(request: pytest.FixtureRequest, path: Path) -> str:
+    """Return a file, or the address of a database."""
+    return str(path) if request.param == "sqlite" else str(request.getfixturevalue("database"))
+
+
+def start(path: Path | str, task: str, name: str, rounds: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, str(HAMMER), str(path), task, name, str(rounds)], stdout=subprocess.PIPE, text=True
     )
@@ -35,15 +42,15 @@ def told(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-async def test_processes_at_once_lose_nothing_and_double_nothing(path: Path) -> None:
+async def test_processes_at_once_lose_nothing_and_double_nothing(place: str) -> None:
     rounds, names = 12, ["ann", "bob", "cid", "dan"]
-    processes = [start(path, "everything", name, rounds) for name in names]
+    processes = [start(place, "everything", name, rounds) for name in names]
     acknowledged = [ack for process in processes for ack in told(process)]
 
     def ids(did: str) -> Counter[str]:
         return Counter(str(ack.get("id", ack.get("n"))) for ack in acknowledged if ack["did"] == did)
 
-    async with SqliteLedger.open(path, read_only=True) as ledger:
+    async with open_ledger(place) as ledger:
         assert (await audit.verify(ledger)).problems == ()
         shared = await ledger.entries("shared")
         assert sorted((e.data["by"], e.data["number"]) for e in shared) == [
@@ -73,11 +80,11 @@ async def test_processes_at_once_lose_nothing_and_double_nothing(path: Path) -> 
 
 
 @pytest.mark.long
-async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
+async def test_what_was_acknowledged_survives_kill_9(place: str) -> None:
     acknowledged: list[dict[str, Any]] = []
     for attempt in range(4):
-        bystander = start(path, "everything", f"bystander{attempt}", 3)
-        victim = start(path, "everything", f"victim{attempt}", 10_000)
+        bystander = start(place, "everything", f"bystander{attempt}", 3)
+        victim = start(place, "everything", f"victim{attempt}", 10_000)
         assert victim.stdout is not None
         for line, _ in zip(victim.stdout, range(17 + 13 * attempt), strict=False):
             acknowledged.append(json.loads(line))
@@ -86,7 +93,7 @@ async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
         acknowledged += [json.loads(line) for line in rest.splitlines(keepends=True) if line.endswith("\n")]
         acknowledged += told(bystander)
 
-    async with SqliteLedger.open(path) as ledger:
+    async with open_ledger(place) as ledger:
         assert (await audit.verify(ledger)).problems == ()
         length = (await ledger.head("shared")).n
         number_of = {p.event_id: p.seq for p in await ledger.after("s1", 0, 0)}

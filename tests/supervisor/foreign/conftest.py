@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from foreign_support import postgres_server, server_programs
+from postgres_server import postgres_server
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """Yield the address of a server, with the password."""
-    programs = server_programs()
-    if programs is None:
-        pytest.skip("no PostgreSQL server is installed here; .ci/run installs one")
-    with postgres_server(programs) as uri:
-        yield uri
+    with postgres_server() as running:
+        yield running.uri

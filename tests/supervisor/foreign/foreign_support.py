@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import operator
-import os
-import pwd
-import shutil
-import socket
-import subprocess
-import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-import psycopg
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.channels.delta import DeltaChannel
@@ -26,7 +18,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Command, Send, interrupt
 
-PASSWORD = "pw-of-the-test"
 QUESTION = "Please transfer 100 to Bob"
 
 
@@ -124,64 +115,3 @@ def digests(folder: Path) -> dict[str, str]:
         for p in sorted(folder.iterdir())
         if p.is_file() and not p.name.endswith("-shm")
     }
-
-
-# PostgreSQL ---------------------------------------------------------------------------------------------------------
-
-
-def server_programs() -> Path | None:
-    """Return the folder with `initdb` and `postgres`, None when there is no server on this machine."""
-    found = shutil.which("initdb")
-    places = [Path(found).resolve().parent] if found else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((p for p in places if (p / "initdb").exists() and (p / "postgres").exists()), None)
-
-
-@contextmanager
-def postgres_server(programs: Path) -> Iterator[str]:
-    """Run a server on loopback in a folder of its own; yields its address, with the password."""
-    folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
-    user = None
-    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
-        user = next(u for u in ("postgres", "nobody") if u in {p.pw_name for p in pwd.getpwall()})
-        os.chown(folder, pwd.getpwnam(user).pw_uid, -1)
-    secret = folder / "password"
-    secret.write_text(PASSWORD)
-    secret.chmod(0o644)
-    data = folder / "data"
-    subprocess.run(
-        [programs / "initdb", "-D", data, "-U", "owner", "-A", "scram-sha-256", "--pwfile", secret, "-N"],
-        check=True,
-        capture_output=True,
-        user=user,
-        cwd="/",
-        env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
-    )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["-h", "127.0.0.1", "-p", str(port), "-k", str(folder), "-c", "fsync=off"]
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [programs / "postgres", "-D", data, *options], stdout=log, stderr=log, user=user, cwd="/", process_group=0
-        )
-        try:
-            uri = f"postgresql://owner:{PASSWORD}@127.0.0.1:{port}/postgres"
-            _wait_for(server, uri)
-            yield uri
-        finally:
-            server.terminate()
-            server.wait(30)
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _wait_for(server: subprocess.Popen[bytes], uri: str) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        assert server.poll() is None, "the server stopped"
-        try:
-            psycopg.connect(uri).close()
-        except psycopg.OperationalError:
-            assert time.monotonic() < deadline, "the server never answered"
-        else:
-            return

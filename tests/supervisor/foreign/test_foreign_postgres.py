@@ -12,12 +12,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from foreign_support import PASSWORD, QUESTION, at, branch, pay, payment, payments
+from foreign_support import QUESTION, at, branch, pay, payment, payments
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.shallow import ShallowPostgresSaver
+from postgres_server import PASSWORD
 
+from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.threads.postgres_store import PostgresDatabase, shown_uri
+from hitl_tui.threads.postgres_store import PostgresDatabase
 from hitl_tui.threads.thread_store import open_store
 
 
@@ -245,4 +247,4 @@ async def test_crafted_blobs_run_nothing_and_unreadable_ones_are_named(store_uri
     ],
 )
 def test_an_address_is_shown_without_its_password(uri: str, shown: str) -> None:
-    assert shown_uri(uri) == shown
+    assert shown_address(uri) == shown

@@ -1,0 +1,57 @@
+"""Addresses of PostgreSQL databases: which may be given where, and how they are shown to people."""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import unquote, urlsplit
+
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import mask, safe_text
+
+SCHEMES = ("postgresql://", "postgres://")
+
+_PREAMBLES = (
+    r"^connection failed: ",
+    r"^connection is bad: ",
+    r"^connection to server at [^,]+, port \d+ failed: ",
+    r"^connection to server on socket \S+ failed: ",
+    r"^FATAL: +",
+)
+_PASSWORD = re.compile(r"[?&]password=([^&]*)")
+
+
+def port_of(address: str) -> int | None:
+    """Return the port in an address. Raises ValueError: it isn't one."""
+    return urlsplit(address).port
+
+
+def shown_address(address: str) -> str:
+    """Return an address fit to be shown: user, host, port and database, nothing else."""
+    try:
+        parts = urlsplit(address)
+        user = unquote(parts.username or "")
+        place = f"{f'{user}@' if user else ''}{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
+        return safe_text(f"postgresql://{place}{unquote(parts.path)}", multiline=False, limit=300)
+    except ValueError:
+        return Message("The address given")
+
+
+def _password_in(address: str) -> str:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    told = _PASSWORD.search(parts.query and f"?{parts.query}")
+    return unquote(parts.password or (told[1] if told else ""))
+
+
+def server_words(error: Exception, address: str) -> str:
+    """Return what a server or the driver says, in one line and without the password."""
+    said = " ".join(str(error).split())
+    for pattern in _PREAMBLES:
+        said = re.sub(pattern, "", said)
+    said = said.partition(" Is the server running ")[0].removesuffix(".")
+    hidden = said.replace(address, shown_address(address))
+    password = _password_in(address) or os.environ.get("PGPASSWORD", "")
+    return safe_text(mask(hidden, {"password": password}), multiline=False, limit=300)
