@@ -17,12 +17,13 @@ from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
+from hitl_tui.extraction.blocks import EXPORTED
 from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, LoggedDecision, logged_decisions
 from hitl_tui.planning.graph_input import in_words
 from hitl_tui.supervisor.final_answer import reason
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
-from hitl_tui.teams.contract import EXPORTED, language_of
+from hitl_tui.teams.contract import language_of
 
 _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {

@@ -506,8 +506,6 @@ class TeamSources:
 BRIEF = "brief"
 GO_ON = "go on"
 """What is asked of a graph that goes on with a thread as it stands."""
-EXPORTED = "<!-- exported by hitl-tui -->"
-"""Last line of an answer that was written into a file: no evidence for another one."""
 _WORD = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile("[가-힣]")
 _FUNCTION_WORDS = frozenset(

@@ -13,9 +13,9 @@ from markdown_it import MarkdownIt
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.extraction.blocks import EXPORTED
 from hitl_tui.supervisor.session_document import as_markdown
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.teams.contract import EXPORTED
 
 LIVE = (
     "<script>x</script> <img src=x onerror=y> ![i](http://e/i.png) [l](javascript:x) <javascript:x> \\<b> _a_ &lt; `c`"

@@ -17,6 +17,8 @@ from session_support import Place, step
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.extraction.blocks import EXPORTED, Unreadable
+from hitl_tui.extraction.file_text import extract_bytes
 from hitl_tui.ledger.approval_log import logged_decisions
 from hitl_tui.supervisor.session_document import (
     as_json,
@@ -26,9 +28,6 @@ from hitl_tui.supervisor.session_document import (
     write_for_reading,
 )
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.teams.contract import EXPORTED
-from hitl_tui.teams.search.blocks import Unreadable
-from hitl_tui.teams.search.file_text import extract_bytes
 
 HOSTILE = "a\x1b[2J\x9b1m\u202eb"
 

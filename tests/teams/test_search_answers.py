@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.extraction.markup import line_blocks
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.markup import line_blocks
 from hitl_tui.teams.search.passage_search import Passage
 from hitl_tui.teams.search.query_terms import parse_question
 from hitl_tui.teams.search.tokens import index_tokens, readable

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.teams.search.blocks import LeftOut
+from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.search.file_walk import walk
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.index_refresh import Refreshed

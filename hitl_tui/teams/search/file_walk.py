@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
-from hitl_tui.teams.search.blocks import LeftOut
-from hitl_tui.teams.search.file_text import kind_of, too_large
+from hitl_tui.extraction.blocks import LeftOut
+from hitl_tui.extraction.file_text import kind_of, too_large
 
 MAX_FILES = 50_000
 _REPORTS = "reports"

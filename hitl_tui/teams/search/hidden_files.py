@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hitl_tui.core.safe_text import mask
-from hitl_tui.teams.search.blocks import Extraction
+from hitl_tui.extraction.blocks import Extraction
 
 _LONG_LINE = 8
 

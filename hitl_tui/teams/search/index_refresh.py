@@ -6,12 +6,12 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hitl_tui.teams.search.blocks import Extraction, LeftOut, Unreadable, windows
-from hitl_tui.teams.search.file_text import extract_bytes, read_source
+from hitl_tui.extraction.blocks import Block, Extraction, LeftOut, Unreadable
+from hitl_tui.extraction.file_text import extract_bytes, read_source
 from hitl_tui.teams.search.file_walk import Found, Skipped, walk
 from hitl_tui.teams.search.hidden_files import Hidden
 from hitl_tui.teams.search.language import english_sound, skeleton
@@ -229,6 +229,42 @@ def _insert(db: sqlite3.Connection, file: int, path: str, extraction: Extraction
         "INSERT OR IGNORE INTO spellings (word, sound) VALUES (?, ?)",
         ((word, skeleton(english_sound(word))) for word in spelt),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Blocks that follow one another under one heading: what is found together.
+
+    Args:
+        page, heading: of its blocks.
+        blocks: in order.
+    """
+
+    page: int
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+_WINDOW_CHARS = 700
+_APART = 5
+
+
+def windows(blocks: Sequence[Block]) -> Iterator[Window]:
+    """Yield the blocks of a file as windows."""
+    taken: list[Block] = []
+    size = 0
+    for block in blocks:
+        if taken and (
+            (block.page, block.heading) != (taken[0].page, taken[0].heading)
+            or size + len(block.text) > _WINDOW_CHARS
+            or block.line - taken[-1].end_line > _APART
+        ):
+            yield Window(taken[0].page, taken[0].heading, tuple(taken))
+            taken, size = [], 0
+        taken.append(block)
+        size += len(block.text)
+    if taken:
+        yield Window(taken[0].page, taken[0].heading, tuple(taken))
 
 
 def _drop(db: sqlite3.Connection, files: Iterable[int]) -> None:

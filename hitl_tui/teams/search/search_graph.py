@@ -13,9 +13,9 @@ from typing import Any, TypedDict, TypeVar
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.meaning import encoder
 from hitl_tui.teams.contract import TeamContext
-from hitl_tui.teams.search.blocks import LeftOut
 from hitl_tui.teams.search.index import SearchIndex, is_named, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Refreshed, TooMuch

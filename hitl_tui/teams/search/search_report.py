@@ -11,8 +11,8 @@ from typing import TypedDict
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import literal
 from hitl_tui.core.safe_text import cell_width
+from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
-from hitl_tui.teams.search.blocks import LeftOut
 from hitl_tui.teams.search.listing import Listed
 from hitl_tui.teams.search.passage_search import Passage, SearchHits
 

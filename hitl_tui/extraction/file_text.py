@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hitl_tui.core.messages import Message
-from hitl_tui.teams.contract import EXPORTED
-from hitl_tui.teams.search.blocks import MAX_BLOCKS, Block, BlockBuilder, Extraction, LeftOut, Unreadable
-from hitl_tui.teams.search.markup import html_extraction, line_blocks, manual_blocks
+from hitl_tui.extraction.blocks import EXPORTED, MAX_BLOCKS, Block, BlockBuilder, Extraction, LeftOut, Unreadable
+from hitl_tui.extraction.markup import html_extraction, line_blocks, manual_blocks
 
 _NUMBER = re.compile(r"[\s+\-$€£₩¥%]*\d[\d,.\s]*[%\w]{0,3}\s*$")
 _MAX_ROW_LINES = 50
@@ -223,15 +222,6 @@ def read_source(path: Path) -> Source:
     return Source(data, info.st_size, info.st_mtime_ns, info.st_ino)
 
 
-def extract(path: Path) -> Extraction:
-    """Return the blocks of a file; its suffix says how it is read.
-
-    Raises:
-        Unreadable: the file gives no text; the message is the reason.
-    """
-    return extract_bytes(read_source(path).data, path.name)
-
-
 def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> Extraction:
     """Return the blocks of a file's bytes, read as its name says.
 
@@ -251,7 +241,7 @@ def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> 
     if kind == "pdf":
         return pdf_extraction(data, clean=clean)
     if kind in _PACKED:
-        from hitl_tui.teams.search.office_text import office_extraction
+        from hitl_tui.extraction.office_text import office_extraction
 
         return office_extraction(data, kind, clean)
     if is_binary(data):

@@ -11,8 +11,8 @@ import pytest
 from docx import Document
 from pptx import Presentation
 
-from hitl_tui.teams.search.blocks import Unreadable
-from hitl_tui.teams.search.file_text import extract_bytes
+from hitl_tui.extraction.blocks import Unreadable
+from hitl_tui.extraction.file_text import extract_bytes
 from hitl_tui.teams.search.index import SearchIndex
 
 

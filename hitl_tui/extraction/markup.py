@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 
-from hitl_tui.teams.search.blocks import Block, BlockBuilder, Extraction
+from hitl_tui.extraction.blocks import Block, BlockBuilder, Extraction
 
 _ATX = re.compile(
     r"(?: {0,3}|(?P<item>[ \t]*(?:>[ \t]?)?(?:[-*+]|\d{1,3}[.)])[ \t]+))(?P<marks>#{1,6})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -11,6 +11,8 @@ MAX_BLOCK_CHARS = 1_000
 MAX_BLOCK_LINES = 12
 MAX_HEADING_CHARS = 240
 MAX_BLOCKS = 100_000
+EXPORTED = "<!-- exported by hitl-tui -->"
+"""Last line of an answer that was written into a file: no evidence for another one."""
 
 _SENTENCE_END = re.compile(r"[.!?。！？;]\s+|[.。！？](?=[가-힣①-⑳])")
 _SPACE = re.compile(r"\s+")
@@ -68,42 +70,6 @@ class Unreadable(Exception):
     def __init__(self, reason: object, kind: LeftOut = LeftOut.UNREADABLE) -> None:
         super().__init__(reason)
         self.kind = kind
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Blocks that follow one another under one heading: what is found together.
-
-    Args:
-        page, heading: of its blocks.
-        blocks: in order.
-    """
-
-    page: int
-    heading: str
-    blocks: tuple[Block, ...]
-
-
-_WINDOW_CHARS = 700
-_APART = 5
-
-
-def windows(blocks: Sequence[Block]) -> Iterator[Window]:
-    """Yield the blocks of a file as windows."""
-    taken: list[Block] = []
-    size = 0
-    for block in blocks:
-        if taken and (
-            (block.page, block.heading) != (taken[0].page, taken[0].heading)
-            or size + len(block.text) > _WINDOW_CHARS
-            or block.line - taken[-1].end_line > _APART
-        ):
-            yield Window(taken[0].page, taken[0].heading, tuple(taken))
-            taken, size = [], 0
-        taken.append(block)
-        size += len(block.text)
-    if taken:
-        yield Window(taken[0].page, taken[0].heading, tuple(taken))
 
 
 def pieces(text: str, limit: int = MAX_BLOCK_CHARS) -> Iterator[str]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hitl_tui.teams.search.blocks import MAX_BLOCK_CHARS, Block, Unreadable
-from hitl_tui.teams.search.file_text import decode, extract, extract_bytes, read_source
+from hitl_tui.extraction.blocks import MAX_BLOCK_CHARS, Block, Unreadable
+from hitl_tui.extraction.file_text import decode, extract_bytes, read_source
 
 ENDINGS = (".md", ".html", ".csv", ".rst", ".txt", ".rst.txt", ".py", ".6", "README")
 
@@ -248,7 +248,7 @@ def test_a_file_larger_than_the_limit_costs_nothing(tmp_path: Path) -> None:
     with big.open("wb") as file:
         file.truncate(200 * 1024 * 1024)
     with pytest.raises(Unreadable, match="200 MB is larger than the limit of 20 MB"):
-        extract(big)
+        read_source(big)
 
 
 def test_a_pipe_and_a_link_are_not_opened(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from hitl_tui.core.messages import Message
-from hitl_tui.teams.search.blocks import Block, BlockBuilder, Extraction, LeftOut, Unreadable
+from hitl_tui.extraction.blocks import Block, BlockBuilder, Extraction, LeftOut, Unreadable
 
 _MOST_UNPACKED = 200 * 1024 * 1024
 

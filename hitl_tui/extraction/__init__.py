@@ -1,0 +1,1 @@
+"""Text out of files of all formats, in blocks that can be cited by line or page."""
