@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
+from hitl_tui.cli.runtime_reach import reach
 from hitl_tui.cli.settings import existing_workspace, operator_of
 from hitl_tui.supervisor.open_options import OpenOptions
 
@@ -31,7 +33,8 @@ def open_console(job: Job, attached: Attachment | None) -> int:
     operator = operator_of(given.by, os.environ, job.data)
     session, mode, query = given.session, given.mode, attached.query if attached else given.text
     named, by, hide = workspace if given.workspace is not None else None, operator.name, job.log.hide
-    options = OpenOptions(job.data, named, session, mode, by, query, attached, hide, operator, job.once)
+    reached = partial(reach, job)
+    options = OpenOptions(job.data, named, session, mode, by, query, attached, hide, operator, job.once, reached)
     if given.line or not has_screen():
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.terminal.stdio_redirect import StdioRedirect

@@ -1,20 +1,22 @@
-"""`inbox`, `decide` and `expire`: what waits for people, of sessions and of any agent, and answers to it (M6, M8)."""
+"""`inbox`, `decide` and `expire`: what waits for people, also of a runtime elsewhere, and answers (M6, M8)."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from hitl_tui.cli.admin_commands import DONE, looking
 from hitl_tui.cli.job import Job
+from hitl_tui.cli.runtime_reach import reach
 from hitl_tui.cli.session_jobs import acting_of, given_text, handler_of
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.commands.request_answer import EDIT, answer_request, json_given
-from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.shape import Form
 from hitl_tui.core.json_text import names_digest
@@ -28,11 +30,13 @@ from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import ApproverFile, Approvers
 from hitl_tui.supervisor.open_session import open_session
+from hitl_tui.supervisor.remote_reviews import RemoteReviews, WaitingReview
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.wording.inbox_rows import asked_words, call_rows, risk_shown, votes_words, waits_words
+from hitl_tui.wording.review_rows import review_heading, waiting_rows
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
@@ -43,10 +47,11 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """One thing that waits: a session's question, or a step of somebody's task."""
+    """One thing that waits: a session's question, a step of somebody's task, or a request of a runtime elsewhere."""
 
     view: RequestView
     step: WaitingStep | None = None
+    review: WaitingReview | None = None
 
     @property
     def request(self) -> Request:
@@ -58,6 +63,9 @@ class _Waiting:
         if self.step is not None:
             where = {"source": "task", "task_id": request.session, "masc_dir": str(self.step.masc)}
             where["step"] = self.step.step.step
+        if self.review is not None:
+            asked = self.review.request
+            where = {"source": "runtime", "runtime": self.review.place, "job_id": asked.job, "event": dict(asked.event)}
         return {
             "id": request.id,
             **where,
@@ -77,8 +85,35 @@ class _Waiting:
         }
 
 
+@asynccontextmanager
+async def _elsewhere(job: Job, registry: SessionRegistry) -> AsyncIterator[tuple[RemoteReviews | None, str]]:
+    """Read what the runtime asks that the settings name; yield it, None for none, and why it can't be read now."""
+    try:
+        place = registry.reviewed_runtime(await registry.trust.of(workspace_folder(job.arguments.workspace)))
+        runtime = reach(job, place) if place else None
+    except HitlError as error:
+        yield None, error.message
+        return
+    if runtime is None:
+        yield None, ""
+        return
+    try:
+        await runtime.look()
+        yield runtime, runtime.problem or ""
+    finally:
+        await runtime.close()
+
+
+def _with_reviews(found: list[_Waiting], runtime: RemoteReviews | None) -> list[_Waiting]:
+    """Add what a runtime elsewhere asks, but for requests that are known here: it may have the same record."""
+    known = {one.request.id for one in found}
+    there = runtime.waiting if runtime is not None else ()
+    reviews = [_Waiting(one.view, review=one) for one in there if one.request.request_id not in known]
+    return sorted([*found, *reviews], key=lambda one: one.request.urgency)
+
+
 async def _waiting(job: Job, registry: SessionRegistry) -> list[_Waiting]:
-    """Return everything that waits: what expires first comes first; what is overdue is settled."""
+    """Return everything that waits here: what expires first comes first; what is overdue is settled."""
     await _settle(registry)
     found = [_Waiting(view) for view in await registry.ledger.requests(utc_now(), limit=_MOST)]
     here = workspace_folder(job.arguments.workspace)
@@ -89,17 +124,18 @@ async def _waiting(job: Job, registry: SessionRegistry) -> list[_Waiting]:
 async def inbox(job: Job) -> int:
     """List what waits for people; return the exit code."""
     given, words = job.arguments, job.arguments.search.casefold().split()
-    async with looking(job) as registry:
-        found = await _waiting(job, registry)
+    async with looking(job) as registry, _elsewhere(job, registry) as (runtime, problem):
+        found = _with_reviews(await _waiting(job, registry), runtime)
+        warnings = [*await registry.inbox_warnings(), *([problem] if problem else [])]
         if words:
             found = [one for one in found if all(word in str(one.to_dict()).casefold() for word in words)]
         message = counted_message("{} question waits.", "{} questions wait.", len(found))
         if given.json:
             requests: list[Json] = [one.to_dict() for one in found]
-            _document(job, registry, message, requests=requests, warnings=[*await registry.inbox_warnings()])
+            _document(job, registry, message, requests=requests, warnings=[*warnings])
         else:
             _print_problems(job, registry)
-            job.err.lines([shown(translate(said)) for said in await registry.inbox_warnings()])
+            job.err.lines([shown(translate(said)) for said in warnings])
             people = ApproverFile(job.data).current
             job.out.lines([*(line for one in found for line in _lines(job, one, people)), shown(translate(message))])
         await _note_shown(job, registry, found)
@@ -123,6 +159,8 @@ def _print_problems(job: Job, registry: SessionRegistry) -> None:
 def _lines(job: Job, one: _Waiting, people: Approvers) -> list[str]:
     request = one.request
     nobody = people.shortfall(request.terms, request.requester)
+    if one.review is not None:
+        nobody = one.review.why_not or ""
     bound = request.risk_class is Risk.HIGH and not is_terminal(sys.stdout)
     digest = f" --digest {request.digest[:16]}" if bound else ""
     where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
@@ -152,7 +190,8 @@ def _answers(view: RequestView) -> Sequence[str]:
 async def _note_shown(job: Job, registry: SessionRegistry, found: list[_Waiting]) -> None:
     by = operator_name(job.arguments.by, job.environ, job.data)
     if not registry.data.read_only:
-        await registry.ledger.mark_shown([o.request.id for o in found if o.step is None], by, "cli", utc_now())
+        own = [one.request.id for one in found if one.step is None and one.review is None]
+        await registry.ledger.mark_shown(own, by, "cli", utc_now())
     for one in found:
         if one.step is not None:
             await registry.tasks.tasks(one.step.masc).was_shown(one.step.step, by, "cli")
@@ -168,7 +207,7 @@ async def decide(job: Job) -> int:
             view = await registry.ledger.request(given.request, utc_now())
             view = view or await registry.tasks.request(given.request, workspace_folder(given.workspace))
             if view is None:
-                raise UnknownName(Message("No request {}.", one_line(clip(given.request), 80)))
+                return await _decide_elsewhere(job, registry)
             raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")
         if not given.json:
             called = layout(call_rows(found.step.step), "  ") if found.step else ()
@@ -179,6 +218,34 @@ async def decide(job: Job) -> int:
         if found.step is not None:
             return await _decide_step(job, registry, found.step, text)
         return await _decide_question(job, registry, found, text)
+
+
+async def _decide_elsewhere(job: Job, registry: SessionRegistry) -> int:
+    """Answer a request of the runtime elsewhere.
+
+    Raises:
+        UnknownName: it has none of this id.
+    """
+    given = job.arguments
+    async with _elsewhere(job, registry) as (runtime, problem):
+        found = next((o for o in _with_reviews([], runtime) if o.request.id == given.request), None)
+        if runtime is None or found is None or found.review is None:
+            said = Message("No request {}.", one_line(clip(given.request), 80))
+            raise StorageError(Message("{} {}", said, problem)) if problem else UnknownName(said)
+        if not given.json:
+            job.out.lines([review_heading(found.review.request), *map(shown, layout(waiting_rows(found.review), "  "))])
+        _check_seen(job, found)
+        if given.answer not in ("approve", "reject"):
+            raise BadInput(Message("What a runtime elsewhere asks is approved or rejected."))
+        if given.answer == "reject" and not given.reason.strip():
+            raise BadInput(Message("--reject needs --reason: the agent is told why."))
+        approved = given.answer == "approve"
+        message = await runtime.answer(found.review.request, approved=approved, text=given.reason)
+    if given.json:
+        job.out.document({"status": "decided", "message": message, "id": given.request})
+    else:
+        job.out.lines([shown(translate(message))])
+    return DONE
 
 
 def _given_arguments(job: Job) -> str:

@@ -8,15 +8,23 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from prompt_toolkit.history import InMemoryHistory
 
-from hitl_tui.channels.callers import APPROVER_TOKEN
-from hitl_tui.channels.plan_feedback.feedback import LARGEST, Feedback, Problem
+from hitl_tui.channels.plan_feedback.feedback import Feedback
 from hitl_tui.channels.plan_feedback.review_feed import EventFile, EventSource, PublishedRequests, Reviews
-from hitl_tui.channels.plan_feedback.runtime_client import SCHEMES, RuntimeClient
-from hitl_tui.channels.plan_feedback.store import Fate
+from hitl_tui.channels.plan_feedback.review_place import (
+    NOT_TAKEN,
+    TOKENS,
+    AnswerPlace,
+    check_answer,
+    outcome_words,
+    place_at,
+    refusal,
+    send_answer,
+)
+from hitl_tui.channels.plan_feedback.runtime_client import SCHEMES
 from hitl_tui.channels.plan_feedback.store_address import SCHEME, store_at
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import claimed
@@ -32,10 +40,8 @@ from hitl_tui.wording.review_rows import review_heading, review_rows
 from hitl_tui.wording.text_lines import Whole, is_terminal, layout, shown, terminal_width, wrapped
 
 SENT, WAITS = 0, 3
-RUNTIME_TOKEN = "HITL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
-_NOT_TAKEN = "not_allowed"
-_LOOK = 0.5
-"""Seconds between looks for what became of an answer."""
+_PATIENCE = 10.0
+"""Seconds to wait for what becomes of an answer, unless told."""
 _AGAIN = 5.0
 """Seconds after which events are followed again that couldn't be read."""
 _KEYS = mark("{a} approve · {f} and what to change · {l} later · {q} leave")
@@ -66,18 +72,6 @@ async def review(job: Job) -> int:
         return await reviewer.converse()
 
 
-class _AnswerPlace(Protocol):
-    """Where answers go; see `FeedbackStore`."""
-
-    def path(self, request_id: str) -> str: ...
-
-    async def put_new(self, request_id: str, feedback: Feedback) -> str: ...
-
-    async def fate(self, request_id: str, fingerprint: str) -> Fate: ...
-
-    async def close(self) -> None: ...
-
-
 class _Reviewer:
     """One run of the command; use `open`.
 
@@ -88,11 +82,11 @@ class _Reviewer:
         verified: answers carry an approver's token.
     """
 
-    def __init__(self, job: Job, source: EventSource, store: _AnswerPlace | None, *, verified: bool) -> None:
+    def __init__(self, job: Job, source: EventSource, store: AnswerPlace | None, *, verified: bool) -> None:
         self._job, self._source, self._verified = job, source, verified
         self._store = store
         self._reviews = Reviews()
-        self._stores: dict[str, _AnswerPlace] = {}
+        self._stores: dict[str, AnswerPlace] = {}
         self._by = claimed(job.arguments.by, job.environ) or account_name()
 
     @classmethod
@@ -101,7 +95,7 @@ class _Reviewer:
         """Open what the command line names."""
         given = job.arguments
         place = given.source
-        store: _AnswerPlace | None = store_at(given.to) if given.to else None
+        store: AnswerPlace | None = store_at(given.to) if given.to else None
         opened = [store] if store is not None else []
         source: EventSource
         verified = False
@@ -116,18 +110,12 @@ class _Reviewer:
             if sys.stdin is None:
                 raise BadInput(Message("There is no standard input to read events from."))
             source = EventFile(None, sys.stdin.fileno())
-        elif place.startswith(SCHEMES):
-            names = (APPROVER_TOKEN, RUNTIME_TOKEN)
-            token = next((found for name in names if (found := job.environ.get(name, "").strip())), "")
-            job.log.hide({name: job.environ.get(name, "") for name in names})
-            runtime = RuntimeClient(place, token)
-            verified = store is None and bool(job.environ.get(APPROVER_TOKEN, "").strip())
-            source, store = PublishedRequests(runtime), store or runtime
-            opened.append(runtime)
-        elif place.startswith(SCHEME) or given_path(place).is_dir():
-            published = store_at(place)
-            source, store = PublishedRequests(published), store or published
-            opened.append(published)
+        elif place.startswith((*SCHEMES, SCHEME)) or ("://" not in place and given_path(place).is_dir()):
+            job.log.hide({name: job.environ.get(name, "") for name in TOKENS})
+            runtime = place_at(place, job.environ)
+            verified = store is None and runtime.verified
+            source, store = PublishedRequests(runtime.store), store or runtime.store
+            opened.append(runtime.store)
         elif "://" in place:
             raise BadInput(Message("Requests can't be read from {}.", repr(one_line(place, 100))))
         else:
@@ -190,7 +178,7 @@ class _Reviewer:
         if named in self._reviews.waiting:
             return [self._reviews.waiting[named]]
         if named in self._reviews.outcomes:
-            raise Refused(_outcome_words(named, *self._reviews.outcomes[named]), reason="late")
+            raise Refused(outcome_words(named, *self._reviews.outcomes[named]), reason="late")
         raise UnknownName(Message("No request {} waits there.", one_line(named, 80)))
 
     # At a terminal ------------------------------------------------------------------------------------------------
@@ -257,15 +245,15 @@ class _Reviewer:
         Returns None when the reviewer leaves.
         """
         self._show(request)
-        if not (request.takes_feedback or self._verified):
-            self._say(_not_by_feedback(request))
+        if (why := refusal(request, verified=self._verified)) is not None:
+            self._say(why)
             return ""
         while True:
             keys = {key: key for key in "aflq"}
             self._job.out.lines([_(_KEYS if request.kind == PLAN else _STEP_KEYS).format(**keys)])
             line = await self._line(lines, request, changed)
             if request.request_id not in self._reviews.waiting:
-                self._say(_outcome_words(request.request_id, *self._reviews.outcomes[request.request_id]))
+                self._say(outcome_words(request.request_id, *self._reviews.outcomes[request.request_id]))
                 return "settled"
             if line is None:
                 return None
@@ -286,9 +274,9 @@ class _Reviewer:
                 self._say(message)
             except (Refused, StorageError) as error:
                 self._say(error.message)
-                if isinstance(error, StorageError) or error.reason == _NOT_TAKEN:
+                if isinstance(error, StorageError) or error.reason == NOT_TAKEN:
                     continue  # it still waits
-            self._reviews.end(request.request_id)
+            self._reviews.answer(request.request_id)
             return "answered"
 
     async def _line(self, lines: PromptLines, request: ReviewRequest, changed: asyncio.Event) -> str | None:
@@ -315,44 +303,21 @@ class _Reviewer:
             BadInput: it is too long.
             Refused: feedback can't decide this.
         """
-        if not (request.takes_feedback or self._verified):
-            raise Refused(_not_by_feedback(request), reason="not_allowed")
         feedback = Feedback(approved, text, datetime.now(UTC), request.digest, self._by)
-        if len(feedback.to_bytes(request.request_id)) > LARGEST:
-            raise BadInput(Message("Feedback has at most {} bytes.", LARGEST))
+        check_answer(request, feedback, verified=self._verified)
         return feedback
 
-    async def _send(self, request: ReviewRequest, feedback: Feedback) -> tuple[_AnswerPlace, Message]:
+    async def _send(self, request: ReviewRequest, feedback: Feedback) -> tuple[AnswerPlace, Message]:
         """Put an answer and wait a little for what becomes of it; return where, and a sentence about that.
 
         Raises:
             Refused: somebody else was first, or the runtime didn't take it.
         """
         store = self._store_for(request)
-        fingerprint = await store.put_new(request.request_id, feedback)
-        loop = asyncio.get_running_loop()
-        until = loop.time() + (self._job.arguments.wait if self._job.arguments.wait is not None else 10.0)
-        while True:
-            try:
-                fate = await store.fate(request.request_id, fingerprint)
-            except StorageError:  # who may only put doesn't see it
-                fate = "waiting"
-            if isinstance(fate, Problem):
-                raise Refused(Message("The runtime didn't take it: {}", fate.reason), reason=_NOT_TAKEN)
-            if fate == "taken":
-                if request.quorum > 1:
-                    return store, Message("Your vote is on record; {} have to approve.", request.quorum)
-                if feedback.approved:
-                    return store, Message("Approved.")
-                if request.kind == PLAN:
-                    return store, Message("The runtime took your feedback; the next revision is a new request.")
-                return store, Message("Rejected.")
-            if loop.time() >= until:
-                where = store.path(request.request_id)
-                return store, Message("Sent to {}. The runtime hasn't taken it yet.", where)
-            await asyncio.sleep(_LOOK)
+        patience = self._job.arguments.wait if self._job.arguments.wait is not None else _PATIENCE
+        return store, await send_answer(store, request, feedback, patience)
 
-    def _store_for(self, request: ReviewRequest) -> _AnswerPlace:
+    def _store_for(self, request: ReviewRequest) -> AnswerPlace:
         if self._store is not None:
             return self._store
         address = self._reviews.address(request)
@@ -378,21 +343,6 @@ def _document(request: ReviewRequest) -> dict[str, Any]:
     changes = request.changes() or ()
     told = [{"how": change.how, "step": change.step.id, "title": change.step.title} for change in changes]
     return {"event": dict(request.event), "changes": told}
-
-
-def _not_by_feedback(request: ReviewRequest) -> Message:
-    return Message(
-        "{} takes a verified approver, which feedback can't be: decide it where the runtime is, with hitl-tui decide.",
-        request.request_id,
-    )
-
-
-def _outcome_words(request_id: str, outcome: str, by: Sequence[str]) -> Message:
-    if outcome and by:
-        return Message("{} is decided already: {}, by {}.", request_id, outcome, one_line(", ".join(by), 200))
-    if outcome:
-        return Message("{} is decided already: {}.", request_id, outcome)
-    return Message("{} waits no more.", request_id)
 
 
 def _prompt(say: Any) -> PromptLines:

@@ -274,8 +274,8 @@ _ROWS = (
         "",
         "list what waits for people: questions of sessions, and steps of any agent",
         "[--search TEXT] [--workspace DIR] [--data DIR] [--as NAME] [--json]",
-        "List what waits for people, of all sessions and of all tasks that masc-checkpoint recorded. What expires\n"
-        "first comes first.",
+        "List what waits for people: of all sessions, of all tasks that masc-checkpoint recorded, and of the runtime\n"
+        "elsewhere that the settings name. What expires first comes first.",
         (
             option("--search", metavar="TEXT", default="", help="only those with all of these words"),
             _WORKSPACE,
@@ -292,8 +292,8 @@ _ROWS = (
         "REQUEST approve|reject|edit|respond|skip|ignore|retry|use_as_done|do_again|stop\n"
         "                       [--digest D] [--reason TEXT] [--args JSON|@FILE] [--workspace DIR] [--data DIR]\n"
         "                       [--as NAME | --approver NAME] [--json]",
-        "Answer something that waits, of a session or of any agent. Without a terminal, what is of high risk takes\n"
-        "the digest of what was shown.",
+        "Answer something that waits, of a session, of any agent or of a runtime elsewhere. Without a terminal, what\n"
+        "is of high risk takes the digest of what was shown.",
         (
             option("request", metavar="REQUEST", help="the id of the request"),
             option(

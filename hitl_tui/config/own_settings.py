@@ -1,4 +1,4 @@
-"""What the person's own settings.toml, in the data folder, says of notifications and of a model."""
+"""What the person's own settings.toml, in the data folder, says of notifications, a model and a runtime elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hitl_tui.core.safe_text import one_line
 SETTINGS = "settings.toml"
 
 
-_SECTIONS = ("notify", "model")
+_SECTIONS = ("notify", "model", "review")
 
 
 def own_settings(data: Path) -> WorkspaceConfig:

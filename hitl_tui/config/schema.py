@@ -44,6 +44,7 @@ from hitl_tui.config.notify_settings import NotifySettings, address_problem
 from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.problems import Problem, described, nearest, quoted
 from hitl_tui.config.quick_reader import COMMAND_NAME, ENVIRONMENT_NAME
+from hitl_tui.config.review_settings import runtime_problem
 from hitl_tui.config.workspace import (
     LONGEST_DURATION,
     TEAMS,
@@ -126,6 +127,12 @@ def _model_name(value: str) -> str:
 
 def _server_address(value: str) -> str:
     if problem := server_address_problem(value):  # it isn't repeated: it may hold a secret
+        raise wrong(Problem((), problem))
+    return value
+
+
+def _runtime(value: str) -> str:
+    if problem := runtime_problem(value):
         raise wrong(Problem((), problem))
     return value
 
@@ -624,6 +631,10 @@ class _Notify(_Section):
         return NotifySettings(tuple(dict.fromkeys(self.targets)), tuple(self.on), self.arguments)
 
 
+class _Review(_Section):
+    runtime: Annotated[str, AfterValidator(_runtime)] = ""
+
+
 class _Prices(_Section):
     input: Annotated[Number, AfterValidator(_not_negative)]
     output: Annotated[Number, AfterValidator(_not_negative)]
@@ -674,6 +685,7 @@ class _File(_Section):
     pins: _Pins = _Pins()
     notify: _Notify = _Notify()
     model: _Model = _Model()
+    review: _Review = _Review()
 
     @property
     def own_teams(self) -> dict[str, _OwnTeam]:
@@ -700,6 +712,7 @@ class _File(_Section):
             pins=tuple(dict.fromkeys(self.pins.exclude)),
             notify=self.notify.settings(),
             model=self.model.settings(),
+            reviewed=self.review.runtime,
         )
 
 

@@ -65,6 +65,7 @@ class WorkspaceConfig:
         pins: patterns of files that no approval of high risk binds.
         notify: whom to tell of requests.
         model: the chat model that plans and works.
+        reviewed: where the runtime is whose requests stand in the inbox; empty for none, see `review_settings`.
         plan: what a `.env` beside it sets of the review of plans, see `plan_settings`.
     """
 
@@ -82,6 +83,7 @@ class WorkspaceConfig:
     pins: tuple[str, ...] = ()
     notify: NotifySettings = field(default_factory=NotifySettings)
     model: ModelSettings = field(default_factory=ModelSettings)
+    reviewed: str = ""
     plan: Mapping[str, str] = field(default_factory=dict)
 
     @property

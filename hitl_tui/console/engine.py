@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.held_sessions import HeldSession
+    from hitl_tui.console.remote_inbox import RemoteInbox
     from hitl_tui.console.session_handle import SessionHandle, Watcher
     from hitl_tui.core.identity import Identity
     from hitl_tui.core.json_types import JsonObject
@@ -67,6 +68,7 @@ class Engine:
         self._opening = asyncio.Lock()
         self._looking = asyncio.Lock()
         self._settled = False
+        self._remote: RemoteInbox | None = None
 
     async def registry(self) -> SessionRegistry:
         """Return the session registry; the first call imports the engine, in a thread, and opens it.
@@ -152,17 +154,40 @@ class Engine:
         """Return what administers all sessions. Raises HitlError: the data folder can't be used."""
         return (await self.registry()).admin
 
+    def follow_runtime(self, workspace: Path, changed: Callable[[], object]) -> None:
+        """From now on read what the runtime asks that the settings name; `changed` is told when it asks something else.
+
+        Args:
+            workspace: whose settings count once it is trusted.
+            changed: see above.
+        """
+        if self._options.reach is not None and self._remote is None:
+            from hitl_tui.console.remote_inbox import RemoteInbox
+
+            async def place() -> str:
+                registry = await self.registry()
+                return registry.reviewed_runtime(await registry.trust.of(workspace))
+
+            self._remote = RemoteInbox(place, self._options.reach, changed)
+
+    @property
+    def remote(self) -> RemoteInbox | None:
+        """What that runtime asks; None where no interface reaches one."""
+        return self._remote
+
     async def inbox_warnings(self) -> list[str]:
         """Return what people should know of how what waits is decided, a sentence each."""
         return await (await self.registry()).inbox_warnings()
 
     async def requests(self) -> list[RequestView]:
-        """Return everything that waits for a person, of all sessions: what expires first comes first."""
+        """Return everything that waits for a person, here and elsewhere: what expires first comes first."""
         from hitl_tui.core.events import utc_now
 
         registry = await self.registry()
         found = await registry.ledger.requests(utc_now(), limit=_MOST_WAITING)
         found += [one.view for one in await self.waiting_steps()]
+        if self._remote is not None:
+            found += self._remote.views({view.request.id for view in found})
         return sorted(found, key=lambda view: view.request.urgency)
 
     async def waiting_steps(self) -> list[WaitingStep]:
@@ -269,7 +294,10 @@ class Engine:
 
     async def grant(self, folder: Path, digest: str) -> WorkspaceTrust:
         """Trust a folder as it was shown. Raises BadInput when it is something else by now; nothing was written."""
-        return await (await self.registry()).trust.grant(folder, digest, by=self._options.by, how="console")
+        granted = await (await self.registry()).trust.grant(folder, digest, by=self._options.by, how="console")
+        if self._remote is not None:
+            self._remote.settings_changed()
+        return granted
 
     async def workspace(self, session_id: str) -> Path:
         """Return the folder that a session works in. Raises HitlError: there is no such session."""
@@ -353,6 +381,8 @@ class Engine:
 
     async def close(self) -> None:
         """Close everything; may be called again."""
+        if self._remote is not None:
+            await self._remote.close()
         for name in list(self._held):
             await self._held.pop(name).leave()
         self._leave.set()

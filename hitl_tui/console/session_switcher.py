@@ -266,6 +266,14 @@ class SessionSwitcher:
         if request in steps:
             await self._decide_step(steps[request])
             return
+        remote = app.engine.remote
+        asked = remote.waiting(request) if remote is not None else None
+        if remote is not None and asked is not None and asked.view.request.session == session:
+            from hitl_tui.console.remote_review import review
+
+            await review(app, remote, asked)
+            self.count_inbox()
+            return
         if session != self.opened:
             await self._open(session)
         else:
@@ -356,6 +364,8 @@ class SessionSwitcher:
             self._listed.take(waiting)
         if self._app.session_mounted:
             self._app.session.inbox(len(waiting))
+        if self._app.home.is_mounted:
+            self._app.home.inbox(len(waiting))
 
     def _remember(self, session_id: str, workspace: str = "", *, finished: bool = False) -> None:
         memory, folder = self._app.memory, self._app.started_in
@@ -368,6 +378,7 @@ class SessionSwitcher:
         """From now on they can be listed: the engine that knows them is imported once there is something to see."""
         self._listing = True
         self._app.set_interval(_LOOK, self._look)
+        self._app.engine.follow_runtime(self._app.workspace, self.count_inbox)
 
     def _look(self) -> None:
         """What other processes did shows here, too: sessions they began, and what those ask."""

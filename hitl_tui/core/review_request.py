@@ -65,6 +65,9 @@ class ReviewRequest:
         digest: of what is asked; empty where it isn't told.
         timeout: seconds that it waits; None for ever or where it isn't told.
         on_timeout: what silence means: approve or reject.
+        expires: when that is, ISO 8601; empty for never or where it isn't told.
+        query: what is asked of the job; empty where it isn't told.
+        todo_id, title, preview: of a step: its id, its title, and what a preview of it printed.
         path: where feedback is looked for; empty where it isn't told.
         risk, quorum, level: of a step: its class, how many approve it, and from which level on.
         subject: of a step: exactly what would run.
@@ -85,6 +88,11 @@ class ReviewRequest:
     digest: str = ""
     timeout: float | None = None
     on_timeout: str = ""
+    expires: str = ""
+    query: str = ""
+    todo_id: str = ""
+    title: str = ""
+    preview: str = ""
     path: str = ""
     risk: str = ""
     quorum: int = 1
@@ -135,6 +143,11 @@ def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None
         digest=_text(event, "digest"),
         timeout=_number(event, "timeout_seconds"),
         on_timeout=_text(event, "on_timeout"),
+        expires=_text(event, "expires_at"),
+        query=_text(event, "query"),
+        todo_id=_text(event, "todo_id"),
+        title=_text(_mapping(question, "about"), "title"),
+        preview=_text(_mapping(question, "preview"), "text"),
         path=_text(event, "feedback_s3_path"),
         risk=_text(event, "risk"),
         quorum=_whole(event, "quorum") or 1,

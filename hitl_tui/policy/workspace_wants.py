@@ -14,6 +14,7 @@ from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration
 from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.config.notify_settings import shown_address
 from hitl_tui.config.plan_settings import ENV_FILE
+from hitl_tui.config.review_settings import is_folder
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.json_types import Json
@@ -39,6 +40,7 @@ class WantKind(StrEnum):
     VARIABLES = "variables"
     NOTIFY = "notify"
     MODEL = "model"
+    REVIEW = "review"
     SECRET = "secret"  # noqa: S105 - the name of a kind
     ALLOW = "allow"
     DEADLINE = "deadline"
@@ -218,6 +220,9 @@ def _rest(config: WorkspaceConfig) -> Iterator[Want]:
         # what it is given, and the key of its provider, go where the address leads
         risk = Risk.HIGH if model.base_url else Risk.MEDIUM
         yield Want(WantKind.MODEL, "model", _safe(text), risk, FILE_NAME)
+    if config.reviewed:  # a token goes to an address, and what is answered there counts
+        risk = Risk.MEDIUM if is_folder(config.reviewed) else Risk.HIGH
+        yield Want(WantKind.REVIEW, "runtime", _safe(config.reviewed), risk, FILE_NAME)
     if config.document != DocumentSettings():
         yield Want(WantKind.FOLDER, "document_team", _safe(config.document.folder), Risk.LOW, FILE_NAME)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.policy.operator_identity import Operator
+    from hitl_tui.supervisor.remote_reviews import RemoteReviews
 
 
 def _tell_nobody(secrets: Mapping[str, str]) -> None:
@@ -31,6 +32,7 @@ class OpenOptions:
         hide: is told the declared secrets of each session that is opened, so that no log shows them.
         operator: says how who decides is identified; None for a name that nothing proves.
         once: digests of folders that are trusted while it runs, given with `--trust`.
+        reach: returns the runtime elsewhere that is somewhere, for the inbox; None for none.
     """
 
     data: Path
@@ -43,3 +45,4 @@ class OpenOptions:
     hide: Callable[[Mapping[str, str]], None] = _tell_nobody
     operator: Operator | None = None
     once: tuple[str, ...] = ()
+    reach: Callable[[str], RemoteReviews] | None = None

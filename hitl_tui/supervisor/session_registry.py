@@ -16,7 +16,9 @@ from secrets import token_hex
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, GraphSettings, langgraph_file
 from hitl_tui.config.model_settings import ModelSettings, chosen_model
 from hitl_tui.config.own_settings import own_settings
+from hitl_tui.config.paths import given_path
 from hitl_tui.config.plan_settings import PlanSettings, plan_settings
+from hitl_tui.config.review_settings import REVIEW_RUNTIME, is_folder, runtime_problem
 from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import utc_now
@@ -24,7 +26,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan_review import ReviewOptions
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.core.safe_text import mask, one_line, safe_text
 from hitl_tui.core.secret_names import check_stored, named_in
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.ledger.attention import SHIFT, attention, fatigue
@@ -395,6 +397,21 @@ class SessionRegistry:
             BadInput: a variable that says so can't be used.
         """
         return plan_settings(self._environ, trust.config.plan)
+
+    def reviewed_runtime(self, trust: WorkspaceTrust) -> str:
+        """Return where the runtime is whose requests stand in the inbox: an address or a folder; empty for none.
+
+        Raises:
+            BadInput: what names it can't be used.
+        """
+        given = self._environ.get(REVIEW_RUNTIME, "").strip()
+        if given and (problem := runtime_problem(given)):
+            raise BadInput(Message("{} {}, but it is {}.", REVIEW_RUNTIME, problem, repr(one_line(given, 60))))
+        places = ((given, Path()), (own_settings(self.data.root).reviewed, self.data.root))
+        for place, beside in (*places, (trust.config.reviewed, Path(trust.folder))):
+            if place:
+                return str(beside.absolute() / given_path(place)) if is_folder(place) else place
+        return ""
 
     def model_settings(self, trust: WorkspaceTrust) -> ModelSettings:
         """Return the model that a session in a workspace would begin with.

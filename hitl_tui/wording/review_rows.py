@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
 from hitl_tui.core.review_request import PLAN, ReviewRequest, ReviewStep, StepChange
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import mark
+from hitl_tui.language import mark, translate
+from hitl_tui.supervisor.remote_reviews import WaitingReview
 from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.wording.rows import Row, in_line, joined, labelled, quoted_row, text_row
 from hitl_tui.wording.status_words import number_of, risk_words
 from hitl_tui.wording.subject_rows import argument_rows, input_rows
-from hitl_tui.wording.times import duration_words
+from hitl_tui.wording.times import duration_words, moment
 
+_WITHIN = frozenset({"asked", "missing", "policy", "session", "todo"})
+"""What binds a step to its session and rules: the digest covers it, and it says nothing of what would run."""
 MOST_STEPS = 200
 """Steps listed of a plan; the rest is counted."""
 _CHANGES: Mapping[str, tuple[str, str, str]] = {
@@ -37,16 +41,30 @@ def review_heading(request: ReviewRequest) -> str:
         asked = in_line(request.message) or _("Approve the step?")
         parts = [risk_words(request.risk)]
     ends = _ENDS.get(request.on_timeout or ("approve" if request.kind == PLAN else "reject"), "")
-    if request.timeout and ends:
-        parts.append(_(ends).format(time=duration_words(request.timeout)))
+    left = _left(request)
+    if left and ends:
+        parts.append(_(ends).format(time=duration_words(left)))
     return joined(asked, in_line(request.job), *parts)
+
+
+def _left(request: ReviewRequest) -> float | None:
+    """Return the seconds until it expires; where that isn't told, how long it waits in all."""
+    end = moment(request.expires)
+    return request.timeout if end is None else max(1.0, (end - datetime.now(UTC)).total_seconds())
+
+
+def waiting_rows(waiting: WaitingReview) -> list[Row]:
+    """Return a request of a runtime elsewhere whole: why it can't be approved from here, what is asked, and where."""
+    why = [text_row(translate(waiting.why_not), "$text-warning")] if waiting.why_not is not None else []
+    return [*why, *review_rows(waiting.request), labelled(_("runtime"), in_line(waiting.place))]
 
 
 def review_rows(request: ReviewRequest) -> list[Row]:
     """Return what is asked whole, below its heading."""
     if request.kind == PLAN:
         changes = request.changes()
-        rows = list(_plan_rows(request))
+        asked = [labelled(_("query"), safe_text(request.query), exact=True)] if request.query else []
+        rows = [*asked, *_plan_rows(request)]
         return rows if changes is None else [*rows, text_row(""), *_change_rows(changes)]
     return list(_step_rows(request))
 
@@ -87,7 +105,9 @@ def _step_rows(request: ReviewRequest) -> Iterator[Row]:
     arguments, task = subject.pop("arguments", None), subject.pop("task", "")
     if isinstance(arguments, dict):
         yield from input_rows(arguments, task if isinstance(task, str) else "", "")
-    yield from argument_rows(subject)
+    yield from argument_rows({name: value for name, value in subject.items() if name not in _WITHIN})
+    if request.preview:
+        yield labelled(_("preview"), safe_text(request.preview), exact=True)
     yield labelled(_("digest"), in_line(request.digest))
 
 

@@ -24,6 +24,7 @@ _KINDS: Mapping[WantKind, str] = {
     WantKind.VARIABLES: mark("set environment variables"),
     WantKind.NOTIFY: mark("send notifications"),
     WantKind.MODEL: mark("use a model"),
+    WantKind.REVIEW: mark("review what a runtime elsewhere asks"),
     WantKind.SECRET: mark("read secrets"),
     WantKind.ALLOW: mark("let steps run without asking"),
     WantKind.DEADLINE: mark("approve when nobody answers"),

@@ -9,7 +9,7 @@ from hitl_tui.channels.runtime.events import EVENTS, PlanReviewKeepalive, PlanRe
 REQUEST = PlanReviewRequest(
     job_id="j", session_id="s", plan="1. Search", revision_count=0, max_revisions=10, request_id="req-1",
     feedback_s3_path="s3://b/deep-insight/feedback/req-1.json", timeout_seconds=300.0, message="Please review.",
-    digest="d", steps=[], on_timeout="approve", notes=[], difference={},
+    digest="d", steps=[], on_timeout="approve", notes=[], difference={}, query="Search", expires_at=None,
 )  # fmt: skip
 
 

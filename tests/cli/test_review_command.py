@@ -356,3 +356,41 @@ def test_at_a_terminal_requests_are_asked_as_they_come(shell: Shell, folder: Pat
         ("r1", False, "only the search"),
         ("r3", True, ""),
     ]
+
+
+def test_the_inbox_has_what_a_runtime_elsewhere_asks(shell: Shell, folder: Path) -> None:
+    asked = plan("r1", SEARCH, query="Who pays for repairs?", expires_at="2999-01-01T00:00:00+00:00")
+    publish(folder, asked, todo("r2", risk="high"))
+    ran = shell.run("inbox", HITL_REVIEW_RUNTIME=str(folder))
+    assert ran.code == 3
+    assert "Approve the plan? Who pays for repairs?" in ran.out and "takes a verified approver" in ran.out
+    found = json.loads(shell.run("inbox", "--json", HITL_REVIEW_RUNTIME=str(folder)).out)["requests"]
+    assert [(one["id"], one["source"], one["event"]["request_id"]) for one in found] == [
+        ("r1", "runtime", "r1"),
+        ("r2", "runtime", "r2"),
+    ]
+    with runtime(folder, "r1") as taken:
+        ran = shell.run(
+            "decide", "r1", "reject", "--reason", "only the search", "--as", "ann", HITL_REVIEW_RUNTIME=str(folder)
+        )
+        assert ran.code == 0 and "took your feedback" in ran.out
+    [(_, feedback)] = taken
+    assert (feedback.approved, feedback.feedback, feedback.reviewer) == (False, "only the search", "ann")
+
+
+def test_a_second_answer_from_the_inbox_is_told_so(shell: Shell, folder: Path) -> None:
+    publish(folder, plan("r1", SEARCH))
+    asyncio.run(FolderStore(folder).put_new("r1", Feedback(True, "", datetime.now(UTC))))
+    ran = shell.run("decide", "r1", "approve", HITL_REVIEW_RUNTIME=str(folder))
+    assert ran.code == 2 and "already" in ran.err
+
+
+def test_an_inbox_whose_runtime_is_away_says_so_and_goes_on(shell: Shell) -> None:
+    ran = shell.run("inbox", HITL_REVIEW_RUNTIME="http://127.0.0.1:9")
+    assert ran.code == 0 and "can't be reached" in ran.err and "0 questions wait." in ran.out
+    document = json.loads(shell.run("inbox", "--json", HITL_REVIEW_RUNTIME="http://127.0.0.1:9").out)
+    assert "can't be reached" in document["warnings"][0]
+    ran = shell.run("decide", "r1", "approve", HITL_REVIEW_RUNTIME="http://127.0.0.1:9")
+    assert ran.code == 1 and "can't be reached" in ran.err
+    ran = shell.run("inbox", HITL_REVIEW_RUNTIME="ftp://somewhere")
+    assert ran.code == 0 and "HITL_REVIEW_RUNTIME must be" in ran.err

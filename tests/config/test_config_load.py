@@ -119,7 +119,8 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
          'line 3: unknown key "concurency" in [defaults]; did you mean "concurrency"?'),
         ("[default]\nmode = 'step'", 'line 1: unknown key "default" at the top; did you mean "defaults"?'),
         ("zzz = 1",
-         'line 1: unknown key "zzz" at the top; known are defaults, teams, policy, secrets, pins, notify, model.'),
+         'line 1: unknown key "zzz" at the top; known are defaults, teams, policy, secrets, pins, notify, model, '
+         "review."),
         ("defaults.mod = 'x'", 'line 1: unknown key "mod" in [defaults]; did you mean "mode"?'),
         ("defaults = { mode = 'step', 'con' = 1 }", 'line 1: unknown key "con" in [defaults]'),
         ('[defaults]\n"a\\u001B[2J" = 1', 'line 2: unknown key "a␛[2J" in [defaults]; known are mode, concurrency.'),

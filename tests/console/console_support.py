@@ -23,6 +23,7 @@ from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.policy.operator_identity import Operator
 from hitl_tui.supervisor.open_options import OpenOptions
+from hitl_tui.supervisor.remote_reviews import RemoteReviews
 from hitl_tui.supervisor.snapshot import Snapshot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lease"
@@ -199,13 +200,14 @@ async def console(
     size: tuple[int, int] = (120, 40),
     trusted: bool = True,
     operator: Operator | None = None,
+    reach: Callable[[str], RemoteReviews] | None = None,
 ) -> AsyncIterator[Console]:
     """Run the console without a terminal; a workspace with settings of its own was trusted before, unless told."""
     if trusted and workspace != EXAMPLE and (workspace / "hitl.toml").exists():
         trust_workspace(data, workspace)
     clock = Clock()
     by = operator.name if operator is not None else "ops"
-    app = HitlApp(OpenOptions(data, workspace, session, mode, by, query, operator=operator), clock)
+    app = HitlApp(OpenOptions(data, workspace, session, mode, by, query, operator=operator, reach=reach), clock)
     async with app.run_test(size=size) as pilot:
         try:
             yield Console(app, pilot, clock)

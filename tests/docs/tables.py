@@ -129,6 +129,10 @@ SETTINGS = {
     "model.prices": "`{ input = 0.25, output = 2.0 }`: dollars for a million tokens, of a model that isn't known",
     "model.proposals": "false: the model isn't asked after each step whether the plan should change",
     "model.answers": "false: the answer isn't written up by the model",
+    "review.runtime": (
+        "a runtime elsewhere whose plans and steps stand in the inbox: `http://HOST:PORT`, `s3://BUCKET[/PREFIX]` or a "
+        "folder; `HITL_REVIEW_RUNTIME` stands above it"
+    ),
 }
 """What each key of hitl.toml takes and does."""
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from hitl_tui.channels.plan_feedback.review_place import RequestPlace
 from hitl_tui.channels.plan_feedback.store import LARGEST_REQUEST, PublishedRequest
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
@@ -39,6 +40,7 @@ class Reviews:
         self.waiting: dict[str, ReviewRequest] = {}
         self.outcomes: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._plans: dict[str, tuple[str, tuple[ReviewStep, ...]]] = {}
+        self._answered: set[str] = set()
         self._path = ""
 
     def take(self, event: Event) -> None:
@@ -52,13 +54,14 @@ class Reviews:
             job = event.get("job_id") or event.get("session_id")
             for one in [one for one in self.waiting.values() if job and one.job == job]:
                 self.end(one.request_id)
-        elif (request := self._read(event)) is not None and request.request_id not in self.outcomes:
+        elif (request := self._read(event)) is not None and not self._settled(request.request_id):
             if request.kind == PLAN:
                 same_job = [one for one in self.waiting.values() if one.job == request.job and one.kind == PLAN]
                 for earlier in same_job if request.job else ():
                     if earlier.request_id != request.request_id:
                         self.end(earlier.request_id)
                 self._plans[request.job] = (request.request_id, request.steps)
+            self.outcomes.pop(request.request_id, None)  # a runtime that began anew tells it again
             self.waiting[request.request_id] = request
 
     def address(self, request: ReviewRequest) -> str:
@@ -88,6 +91,15 @@ class Reviews:
             return review_request(event, before)
         return self.waiting.get(request.request_id, request)
 
+    def _settled(self, request_id: str) -> bool:
+        outcome, _by = self.outcomes.get(request_id, ("", ()))
+        return bool(outcome) or request_id in self._answered
+
+    def answer(self, request_id: str) -> None:
+        """Note that a request was answered from here, or by somebody who was first."""
+        self._answered.add(request_id)
+        self.end(request_id)
+
     def end(self, request_id: str, outcome: str = "", by: tuple[str, ...] = ()) -> None:
         """Note that a request waits no more."""
         self.waiting.pop(request_id, None)
@@ -100,14 +112,6 @@ class EventSource(Protocol):
 
     def batches(self, *, follow: bool) -> AsyncIterator[Sequence[Event]]:
         """Yield events as they come; without `follow`, what is there, once."""
-
-
-class RequestPlace(Protocol):
-    """Where requests that wait can be read; see `FeedbackStore`."""
-
-    async def requests(self) -> Sequence[PublishedRequest]: ...
-
-    async def request(self, request_id: str) -> PublishedRequest | None: ...
 
 
 class EventFile:

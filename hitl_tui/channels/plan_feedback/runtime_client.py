@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import http.client
 import ipaddress
+import threading
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
-from typing import IO, Any
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
-from hitl_tui.channels.plan_feedback.feedback import Feedback
+from hitl_tui.channels.plan_feedback.feedback import Feedback, proper_id
 from hitl_tui.channels.plan_feedback.store import AlreadyAnswered, Fate, PublishedRequest, StoreDenied, checked_id
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.json_text import strict_json
@@ -20,6 +22,7 @@ from hitl_tui.core.safe_text import one_line
 
 SCHEMES = ("http://", "https://")
 _PATIENCE = 30.0
+T = TypeVar("T")
 _LARGEST = 64 * 1024 * 1024
 """Bytes of an answer that are read."""
 
@@ -51,7 +54,7 @@ class RuntimeClient:
         return tuple(
             PublishedRequest(event["request_id"], event)
             for event in events
-            if isinstance(event, dict) and isinstance(event.get("request_id"), str)
+            if isinstance(event, dict) and proper_id(str(event.get("request_id", "")))
         )
 
     async def request(self, request_id: str) -> PublishedRequest | None:
@@ -79,18 +82,45 @@ class RuntimeClient:
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         asked = urllib.request.Request(url, data, headers, method=method)  # noqa: S310 - the scheme is checked
+        return await _on_thread(lambda: self._answer(asked))
+
+    def _answer(self, asked: urllib.request.Request) -> dict[str, Any]:
         try:
-            return await asyncio.to_thread(self._answer, asked)
+            with self._opener.open(asked, timeout=_PATIENCE) as answer:
+                return _read(answer)
         except urllib.error.HTTPError as error:
-            raise _refused(error.code, _read(error)) from error
+            with error:
+                raise _refused(error.code, _read(error)) from error
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "reason", "") or str(error) or type(error).__name__
             said = Message("The runtime at {} can't be reached: {}", self._base, one_line(str(why), 200))
             raise StorageError(said) from error
 
-    def _answer(self, asked: urllib.request.Request) -> dict[str, Any]:
-        with self._opener.open(asked, timeout=_PATIENCE) as answer:
-            return _read(answer)
+
+async def _on_thread(call: Callable[[], T]) -> T:
+    """Call something on a thread that nobody waits for when the program ends: a runtime may never answer."""
+    loop, answered = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if answered.done():  # whoever asked has gone
+            return
+        if error is not None:
+            answered.set_exception(error)
+        else:
+            answered.set_result(result)
+
+    def work() -> None:
+        result, failed = None, None
+        try:
+            result = call()
+        except Exception as error:  # noqa: BLE001 - it is raised where it was asked
+            failed = error
+        with suppress(RuntimeError):  # the loop ended meanwhile
+            loop.call_soon_threadsafe(settle, result, failed)
+
+    threading.Thread(target=work, name="runtime elsewhere", daemon=True).start()
+    found: T = await answered
+    return found
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -102,6 +102,7 @@ class S3Store:
         self._making = asyncio.Lock()
         self._denied_until = 0.0
         self._reading = asyncio.Semaphore(_AT_ONCE)
+        self._read_before: dict[str, tuple[str, PublishedRequest]] = {}
 
     def path(self, request_id: str) -> str:
         return self._told(self._key(request_id))
@@ -198,8 +199,19 @@ class S3Store:
                 Message("Listing {} is denied, so name the request.", self._told(self._beside("requests")))
             ) from error
         in_order = sorted(listed.values(), key=lambda each: (each.modified, each.request_id))
-        found = await asyncio.gather(*(self.request(each.request_id) for each in in_order))
+        self._read_before = {one: kept for one, kept in self._read_before.items() if one in listed}
+        found = await asyncio.gather(*map(self._published, in_order))
         return tuple(one for one in found if one is not None)
+
+    async def _published(self, listed: _Listed) -> PublishedRequest | None:
+        """Return a request that was listed; one that was read before and is the same isn't read again."""
+        version, known = self._read_before.get(listed.request_id, ("", None))
+        if known is not None and version and version == listed.version:
+            return known
+        found = await self.request(listed.request_id)
+        if found is not None:
+            self._read_before[listed.request_id] = listed.version, found
+        return found
 
     async def request(self, request_id: str) -> PublishedRequest | None:
         async with self._reading:

@@ -90,6 +90,8 @@ class PlanReviewRequest(Event):
         "how it differs from the plan before: added, removed, moved and changed steps, and notes of what wasn't worked "
         "in; empty for the first",
     ]
+    query: Annotated[str, "what is asked of the job"]
+    expires_at: Annotated[str | None, "when it expires by the runtime's clock, ISO 8601; null for never"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,6 +120,7 @@ class _Asked(Event):
     timeout_seconds: Annotated[float | None, "how long it waits; null for ever"]
     message: Annotated[str, "a sentence for people"]
     question: Annotated[dict[str, Any], "the whole question, as the key `questions` of hitl-tui show --json has it"]
+    expires_at: Annotated[str | None, "when it expires by the runtime's clock, ISO 8601; null for never"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

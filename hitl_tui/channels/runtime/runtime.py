@@ -209,7 +209,7 @@ class Runtime:
         for view in await self.registry.ledger.requests(self.registry.now(), limit=_MOST):
             kept = self._open.get(view.request.session)
             if kept is not None and view.request.id in kept.asked:
-                found.append(question_event(kept.job, Question(view), self._board.path).to_dict())
+                found.append(question_event(kept.job, Question(view), self._board.path, self.registry.now()).to_dict())
         shown = [one["request_id"] for one in found]
         await self.registry.ledger.mark_shown(shown, self._by, CHANNEL, self.registry.now())
         return found
@@ -432,7 +432,7 @@ class Runtime:
             return
         for question in snapshot.questions:
             if question.id not in kept.asked:
-                asks = question_event(job, question, self._board.path)
+                asks = question_event(job, question, self._board.path, self.registry.now())
                 put_up = await self._board.publish(question.id, asks)
                 published = await self.stream.tell(asks) or put_up
                 request, now = question.view.request, self.registry.now()

@@ -7,6 +7,7 @@ from typing import Any
 
 from hitl_tui.channels.runtime import events
 from hitl_tui.channels.runtime.jobs import Job
+from hitl_tui.core.events import after_seconds
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.requests import Kind, expiry_verdict
@@ -31,16 +32,18 @@ def todo_event(job: Job, todo: SupervisorTodo) -> events.Todo:
     )
 
 
-def question_event(job: Job, question: Question, feedback_path: Callable[[str], str | None]) -> events.Event:
+def question_event(job: Job, question: Question, feedback_path: Callable[[str], str | None], now: str) -> events.Event:
     """Return what is asked.
 
     Args:
         job: the job.
         question: the question.
         feedback_path: says where a feedback object for a request would be; None for nowhere.
+        now: when it is told; one that silence approves waits from its first telling on.
     """
     request = question.view.request
     timeout = request.terms.deadline or None
+    expires = request.expires_at or (after_seconds(now, timeout) if timeout else None)
     if request.kind is Kind.PLAN:
         return events.PlanReviewRequest(
             job_id=job.id,
@@ -57,6 +60,8 @@ def question_event(job: Job, question: Question, feedback_path: Callable[[str], 
             on_timeout=expiry_verdict(request).value,
             notes=[str(note) for note in request.about.get("notes", ())],
             difference=dict(request.about.get("difference", {})),
+            query=job.query,
+            expires_at=expires,
         )
     kind = events.TodoReviewRequest if request.kind is Kind.TODO else events.Question
     return kind(
@@ -73,6 +78,7 @@ def question_event(job: Job, question: Question, feedback_path: Callable[[str], 
         timeout_seconds=timeout,
         message=asked_words(question.view),
         question=question.to_dict(),
+        expires_at=expires,
     )
 
 

@@ -82,6 +82,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self._reading = True
         self._laid_out = False
         self._here = here
+        self._warned: list[str] = []
         self._titles: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
@@ -119,6 +120,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self._all, self._reading = list(views), False
         if self.left or not self._laid_out:
             return
+        self._show_warnings()
         if changed:
             self._fill()
         if strange:
@@ -165,9 +167,13 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     async def _warn(self) -> None:
         """Say what people should know of how all this is decided."""
-        said = [
-            safe_text(translate(one), multiline=False) for one in await sessions_of(self.app).engine.inbox_warnings()
-        ]
+        self._warned = await sessions_of(self.app).engine.inbox_warnings()
+        self._show_warnings()
+
+    def _show_warnings(self) -> None:
+        remote = sessions_of(self.app).engine.remote
+        problems = [remote.problem] if remote is not None and remote.problem else []
+        said = [safe_text(translate(one), multiline=False) for one in (*self._warned, *problems)]
         place = self.query_one("#inbox-warnings", Static)
         place.display = bool(said)
         place.update(Content("\n".join(said)).stylize("$text-warning"))

@@ -152,5 +152,12 @@ class ReadingDialog(GuardedDialog[Answered], ReadToEnd[Answered], Generic[Answer
     def confirmed(self) -> None:
         """`1` was pressed and counts."""
 
+    def at_once(self, answer: Answered) -> None:
+        """Answer what needs no reading to the end, but a rested keyboard."""
+        if self.over or not self.guard.decides:
+            self.say(self.over or _("Too soon after the last key; nothing was decided"))
+        else:
+            self.dismiss(answer)
+
     def action_close(self) -> None:
         self.dismiss(self.LEFT)

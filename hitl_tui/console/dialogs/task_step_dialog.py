@@ -60,17 +60,11 @@ class TaskStepDialog(ReadingDialog[Said | None]):
     def action_edit(self) -> None:
         """Give its call other arguments."""
         if self._is_call:
-            self._at_once(Said.EDIT)
+            self.at_once(Said.EDIT)
 
     def action_reject(self) -> None:
         """Reject it: that needs no reading to the end, but a rested keyboard."""
-        self._at_once(Said.REJECT)
-
-    def _at_once(self, said: Said) -> None:
-        if self.over or not self.guard.decides:
-            self.say(self.over or _("Too soon after the last key; nothing was decided"))
-        else:
-            self.dismiss(said)
+        self.at_once(Said.REJECT)
 
 
 class CallDialog(FieldsAnswer[dict[str, Json] | None]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -157,3 +158,14 @@ def serving(place: Place, *arguments: str, **environ: str) -> Iterator[Served]:
         if process.poll() is None:
             process.kill()
         process.wait()
+
+
+@contextmanager
+def listening(place: Place, *arguments: str, **environ: str) -> Iterator[tuple[Served, str]]:
+    """Let a runtime listen; give its address."""
+    with serving(place, "--listen", "127.0.0.1:0", *arguments, **environ) as served:
+        assert served.process.stderr is not None
+        line = served.process.stderr.readline()
+        found = re.search(r"http://\S+", line)
+        assert found is not None, line
+        yield served, found[0]

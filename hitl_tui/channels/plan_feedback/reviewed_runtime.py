@@ -1,0 +1,115 @@
+"""`ReviewedRuntime`: a runtime elsewhere whose requests stand in the inbox here."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from hitl_tui.channels.plan_feedback.feedback import Feedback
+from hitl_tui.channels.plan_feedback.review_feed import PublishedRequests, Reviews
+from hitl_tui.channels.plan_feedback.review_place import (
+    NOT_TAKEN,
+    check_answer,
+    outcome_words,
+    place_at,
+    refusal,
+    send_answer,
+)
+from hitl_tui.core.errors import Refused, StorageError
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.messages import Message
+from hitl_tui.core.review_request import ReviewRequest
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.supervisor.remote_reviews import WaitingReview
+
+_INTERVAL, _LONGEST = 3.0, 60.0
+"""Seconds from one look to the next; each time it can't be reached, twice as many, up to the most."""
+_PATIENCE = 5.0
+"""Seconds that one look may take."""
+_TAKEN_WITHIN = 10.0
+"""Seconds to wait for what becomes of an answer."""
+
+
+class ReviewedRuntime:
+    """See `RemoteReviews`.
+
+    Args:
+        address: where the runtime is: `http://HOST:PORT`, `s3://BUCKET[/PREFIX]`, or a folder.
+        environ: has tokens.
+        by: who answers, as they claim to be called.
+
+    Raises:
+        BadInput: it is nowhere.
+        MissingExtra: what it needs isn't installed.
+    """
+
+    def __init__(self, address: str, environ: Mapping[str, str], by: str) -> None:
+        self._place, self._by = place_at(address, environ), by
+        self._source = PublishedRequests(self._place.store)
+        self._reviews = Reviews()
+        self._since: dict[str, str] = {}
+        self._address = address
+        self.problem: Message | None = None
+
+    @property
+    def waiting(self) -> Sequence[WaitingReview]:
+        place, verified = _short(self._address), self._place.verified
+        return [
+            WaitingReview(one, place, self._since[one.request_id], refusal(one, verified=verified))
+            for one in self._reviews.waiting.values()
+        ]
+
+    def gone(self, request_id: str) -> Message | None:
+        if request_id in self._reviews.waiting:
+            return None
+        return outcome_words(request_id, *self._reviews.outcomes.get(request_id, ("", ())))
+
+    async def look(self) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                async for batch in self._source.batches(follow=False):
+                    for event in batch:
+                        self._reviews.take(event)
+        except TimeoutError:
+            self.problem = Message("The runtime at {} doesn't answer.", one_line(self._address, 100))
+        except StorageError as error:
+            self.problem = Message("{}", error)
+        else:
+            self.problem, now = None, utc_now()
+            self._since = {one: self._since.get(one, now) for one in self._reviews.waiting}
+
+    async def follow(self, changed: Callable[[], object]) -> None:
+        pause, before = _INTERVAL, None
+        while True:
+            await self.look()
+            pause = _INTERVAL if self.problem is None else min(_LONGEST, pause * 2)
+            seen = (tuple(self._reviews.waiting), str(self.problem or ""))
+            if seen != before:
+                before = seen
+                changed()
+            await asyncio.sleep(pause * random.uniform(0.8, 1.0))  # noqa: S311 - it only spreads the looks
+
+    async def answer(self, request: ReviewRequest, *, approved: bool, text: str) -> Message:
+        feedback = Feedback(approved, text, datetime.now(UTC), request.digest, self._by)
+        check_answer(request, feedback, verified=self._place.verified)
+        try:
+            said = await send_answer(self._place.store, request, feedback, _TAKEN_WITHIN)
+        except Refused as error:
+            if error.reason != NOT_TAKEN:
+                self._reviews.answer(request.request_id)
+            raise
+        self._reviews.answer(request.request_id)
+        return said
+
+    async def close(self) -> None:
+        await self._place.store.close()
+
+
+def _short(address: str) -> str:
+    """Return what tells a runtime from others in a list."""
+    if "://" not in address:
+        return address.rstrip("/").rpartition("/")[2] or address
+    return urlsplit(address).netloc

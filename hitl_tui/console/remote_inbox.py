@@ -1,0 +1,95 @@
+"""The requests of a runtime elsewhere, where a setting names one: they are read beside everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.records import RequestView
+    from hitl_tui.supervisor.remote_reviews import RemoteReviews, WaitingReview
+
+log = logging.getLogger(__name__)
+
+
+class RemoteInbox:
+    """Follows the runtime that the settings name, until it is closed; nothing waits for it.
+
+    Args:
+        place: returns where the runtime is; empty for nowhere.
+        reach: returns the runtime that is somewhere.
+        changed: is told when something else waits, or can't be read any more.
+    """
+
+    def __init__(
+        self,
+        place: Callable[[], Awaitable[str]],
+        reach: Callable[[str], RemoteReviews],
+        changed: Callable[[], object],
+    ) -> None:
+        self._place, self._reach, self._changed = place, reach, changed
+        self._problem = ""
+        self._again = asyncio.Event()
+        self._task = asyncio.create_task(self._run(), name="runtime elsewhere")
+        self.runtime: RemoteReviews | None = None
+
+    @property
+    def problem(self) -> str:
+        """Why it can't be read now; empty while it can, or where there is none."""
+        return self._problem or (self.runtime.problem or "" if self.runtime is not None else "")
+
+    def waiting(self, request_id: str) -> WaitingReview | None:
+        """Return a request that waits there; None where it doesn't."""
+        there = self.runtime.waiting if self.runtime is not None else ()
+        return next((one for one in there if one.request.request_id == request_id), None)
+
+    def views(self, known: Collection[str]) -> list[RequestView]:
+        """Return what waits there, but for requests that are known here: the runtime may have the same record."""
+        there = self.runtime.waiting if self.runtime is not None else ()
+        return [one.view for one in there if one.request.request_id not in known]
+
+    def settings_changed(self) -> None:
+        """See whether the settings name another one now."""
+        self._again.set()
+
+    async def close(self) -> None:
+        """Stop following."""
+        self._task.cancel()
+        await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        while True:
+            self._again.clear()
+            following = asyncio.create_task(self._follow())
+            try:
+                await self._again.wait()
+            finally:
+                following.cancel()
+                await asyncio.wait({following})
+
+    async def _follow(self) -> None:
+        self._problem = ""
+        try:
+            place = await self._place()
+            if not place:
+                return
+            self.runtime = self._reach(place)
+            try:
+                await self.runtime.follow(self._changed)
+            finally:
+                with suppress(HitlError):
+                    await self.runtime.close()
+                self.runtime = None
+        except HitlError as error:
+            self._problem = error.message
+        except Exception as error:
+            log.exception("the runtime elsewhere can't be followed")
+            self._problem = Message("Unexpected error ({}).", one_line(repr(error), 200))
+        self._changed()
