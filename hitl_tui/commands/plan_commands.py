@@ -385,4 +385,7 @@ async def _replied(reply: Reply, context: CommandContext, words: str) -> Command
     way = Message("Answer {} with {}.", step_name(question.name), commands[0]) if commands else ""
     if len(commands) > 1:
         way = Message("Answer {} with {} or {}.", step_name(question.name), commands[0], commands[1])
+    if context.channel == "repl" and context.terminal:
+        keys = Message("A key alone decides there, too: y approves, n rejects.")
+        way = Message("{} {}", way, keys) if way else keys
     return failure(Message('"{}" decides nothing here; answer with a command.', said), way, reason=NO_DECISION)

@@ -119,6 +119,8 @@ def answers(question: Question, mode: str = "") -> tuple[Answer, ...]:
         known = {**known, 1: (mark("Fill in"), None, "edit")}
     if question.parts > 1 and Verdict.APPROVE in options:
         known = {**known, 2: (mark("Choose"), None, "parts")}
+    if question.done_before:  # what happened is known, so to say it once is enough
+        known = {**known, 5: (mark("Do again"), Verdict.DO_AGAIN, "")}
     if question.wedged:
         known = {**known, 5: (mark("Rescue"), None, "rescue")}
     found = []

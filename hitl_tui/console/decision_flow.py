@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -287,12 +287,11 @@ class DecisionFlow:
         self._report(result)
         if result.failed or not handle.session.owned or not edited.approve:
             return
-        expected = _expected(question, edited)
         fresh = await _asked_anew(handle, todo.id, question.id)
         known = await _previewed(handle, fresh) if fresh is not None else None
         if known is None:
             return
-        if known.digest == expected and await seen_of(handle, known) == list(edited.seen):
+        if _is_what_was_shown(known, question, edited) and await seen_of(handle, known) == list(edited.seen):
             self._show_result(handle, await handle.handler.decide(known, Verdict.APPROVE))
         else:
             self._display.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
@@ -336,8 +335,13 @@ def _open(handle: SessionHandle, question_id: str) -> Question | None:
     return next((q for q in handle.session.snapshot.questions if q.id == question_id), None)
 
 
-def _expected(question: Question, edited: Edited) -> str:
-    """Return the digest of the question that an edit has to lead to: the same one with the input that was shown."""
-    subject = question.view.request.subject
-    asked = subject.get("asked", 0) + 1
-    return digest({**subject, "task": edited.task, "arguments": dict(edited.bound), "asked": asked})
+def _is_what_was_shown(now: Question, question: Question, edited: Edited) -> bool:
+    """Whether an edit led to the same question with the input that was shown; of a failure, to the step anew."""
+    shown = {**question.view.request.subject, "task": edited.task, "arguments": dict(edited.bound)}
+    asked = now.view.request.subject
+    return digest(_of_the_step(shown)) == digest(_of_the_step(asked))
+
+
+def _of_the_step(subject: Mapping[str, object]) -> dict[str, object]:
+    """Return what a subject says of what would run, not how often it was asked nor how it failed."""
+    return {name: value for name, value in subject.items() if name not in ("asked", "run", "error")}

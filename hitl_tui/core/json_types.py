@@ -71,12 +71,20 @@ class Interrupt(TypedDict, total=False):
 
 
 class DoubtfulEffect(TypedDict, total=False):
-    """An effect that started and whose end isn't known."""
+    """An effect that may have happened already, as far as what asks now knows.
+
+    Args:
+        key, name, subject: see `ledger.records.Effect`.
+        why: why it is in doubt, in one sentence.
+        done: it ran to its end, on a branch that was left or in another session.
+        options: the verdicts that fit, if not all do.
+    """
 
     key: Required[str]
     name: str
     subject: Json
     why: str
+    done: bool
     options: Sequence[str]
 
 

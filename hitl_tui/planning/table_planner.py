@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,10 +22,21 @@ _TASK = {
     "ko": ("표 조회", "작업 폴더의 표에 묻습니다: {}", "표의 행에서 답을 구하고 질의를 함께 보입니다."),
 }
 _SHOWN = 300
-_OF_THEM = re.compile(r"(?<![a-z])(?:of|among) (?:them|these|those)(?![a-z])|[그이]\s?(?:중|가운데)", re.IGNORECASE)
-"""Asks about what was just answered, whether or not the table has an answer."""
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Further:
+    """A further question that a table may answer.
+
+    Args:
+        step: asks the table.
+        searches: the documents are asked, too, for they may say it.
+    """
+
+    step: ExecutionStep
+    searches: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +68,20 @@ class TablePlanner(PlannerAround):
         try:
             proposed = await self.planner.revise(text, plan)
         except BadInput:
-            if not _usable(plan.agents) or not (step := await _asked(self._further, text, plan.todos)):
+            if (
+                not _usable(plan.agents)
+                or not (found := await _asked(self._further, text, plan.todos))
+                or found.searches
+            ):
                 raise
-            return Proposed(Message("A further question about a table."), (AddStep(step),))
+            return Proposed(Message("A further question about a table."), (AddStep(found.step),))
         added = [change.step.agent for change in proposed.changes if isinstance(change, AddStep)]
         only = len(added) == len(proposed.changes) and set(added) <= {SEARCH, ANALYSIS}
         if not only or not _usable(plan.agents):
             return proposed
-        if step := await _asked(self._further, text, plan.todos):
-            return Proposed(proposed.reason, (AddStep(step),))
+        if found := await _asked(self._further, text, plan.todos):
+            beside = [c for c in proposed.changes if isinstance(c, AddStep) and c.step.agent == SEARCH]
+            return Proposed(proposed.reason, (*(beside if found.searches else ()), AddStep(found.step)))
         tables = {todo.id for todo in plan.todos if todo.arguments.get("analysis_type") == TABLES}
         steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]
         if any(step.agent == ANALYSIS and tables & {*step.dependencies} for step in steps):
@@ -80,16 +95,17 @@ class TablePlanner(PlannerAround):
 
         return about(query, self.workspace)
 
-    def _further(self, text: str, todos: Sequence[SupervisorTodo]) -> ExecutionStep | None:
+    def _further(self, text: str, todos: Sequence[SupervisorTodo]) -> _Further | None:
         """Return the step of a further question: on what the last question to a table asked, or on its own."""
-        from hitl_tui.tables.ask import About, about, continues
+        from hitl_tui.tables.ask import OF_THEM, About, about, continues
 
         asked = [todo for todo in todos if todo.arguments.get("analysis_type") == TABLES]
         said = [str(todo.arguments.get("query", "")) for todo in asked]
         step = _table_step(text, "ko" if any("가" <= letter <= "힣" for letter in text) else "en")
-        if said and (_OF_THEM.search(text) or continues(text, said, self.workspace)):
-            return replace(step, dependencies=(asked[-1].id,))
-        return step if about(text, self.workspace) is About.TABLE else None
+        if said and (OF_THEM.search(text) or continues(text, said, self.workspace)):
+            return _Further(replace(step, dependencies=(asked[-1].id,)))
+        found = about(text, self.workspace)
+        return _Further(step, searches=found is About.BOTH) if found is not About.TEXT else None
 
 
 async def _asked(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:

@@ -136,7 +136,8 @@ class LedgerEffects:
             raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
         if claim.verdict == "doubt":
             why = _why_in_doubt(claim.effect, self._session)
-            raise EffectInDoubt({"key": key, "name": name, "subject": subject, "why": why})
+            ended = claim.effect is not None and claim.effect.status == "done"
+            raise EffectInDoubt({"key": key, "name": name, "subject": subject, "why": why, "done": ended})
         if claim.verdict == "done":
             outcome = claim.effect.outcome if claim.effect else {}
             return await self._kept(outcome)

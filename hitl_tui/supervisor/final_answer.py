@@ -112,6 +112,9 @@ _WORDS = {
         "by_hand": "직접 처리함",
         "edited": "{} 단계는 고친 입력으로 실행했습니다",
         "planned": "{} {} (원래 {})",
+        "argument limit": "최대 개수",
+        "argument title": "제목",
+        "argument path": "경로",
         "unsaid": "사용자가 건너뜀",
     },
 }
@@ -242,7 +245,9 @@ def _edited(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
     """Return that a step ran with another input than was planned: what was edited, and the words it was asked now."""
     planned = todo.metadata.get("planned", {})
     changes = [
-        words["planned"].format(name, clip(str(todo.arguments.get(name))), clip(str(was)))
+        words["planned"].format(
+            words.get(f"argument {name}", name), clip(str(todo.arguments.get(name))), clip(str(was))
+        )
         for name, was in planned.items()
         if name != "query"
     ]

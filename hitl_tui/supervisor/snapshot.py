@@ -162,6 +162,12 @@ class Question:
         return self.kind is Kind.FAILURE and bool(self.view.request.about.get("wedged"))
 
     @property
+    def done_before(self) -> bool:
+        """It is about an effect that is known to have happened: the question is whether it happens once more."""
+        effect = self.subject.get("effect")
+        return self.kind is Kind.EFFECT and isinstance(effect, Mapping) and bool(effect.get("done"))
+
+    @property
     def again(self) -> list[str]:
         """What runs again once it is answered now, a line each."""
         found = list(self.view.request.about.get("again") or ())

@@ -14,7 +14,7 @@ from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun
 from hitl_tui.tables.profile import Profiles, profiles
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.tables.words import likeness, words_of
+from hitl_tui.tables.words import is_past, likeness, words_of
 
 _NAMED = re.compile(
     r"[\w가-힣][\w가-힣.()-]*\.(?:" + "|".join(s[1:] for s in sorted(SUFFIXES, key=len, reverse=True)) + r")(?![a-z])",
@@ -33,7 +33,14 @@ POSSIBLE = 0.2
 """Score from which an unnamed table is asked beside the documents."""
 STRANGE, NARROWS = 0.7, 0.3
 """How much a word may say at most that is nothing of an unnamed table; and it, or what nobody said, of all its rows."""
+OF_THEM = re.compile(r"(?<![a-z])(?:of|among) (?:them|these|those)(?![a-z])|[그이]\s?(?:중|가운데)", re.IGNORECASE)
+"""Asks about what was just answered, whether or not the table has an answer."""
 _GOES_ON = re.compile(r"\s*(?:and|but|so|then|also|그럼|그러면|그리고|그런데|근데|그중)\b", re.IGNORECASE)
+_WHOLE = re.compile(
+    r"\b(?:did|do|does|was|were|has|have|had|altogether|overall|in (?:total|all))\b|모두|전부|통틀어|합쳐",
+    re.IGNORECASE,
+)
+"""Makes a sentence of its own, or asks for everything: nothing of the question before narrows it."""
 _TIMES = ("year", "years", "month", "months", "dates", "date_lt", "date_le", "date_gt", "date_ge")
 _SAYS_ALL = 2.0
 """Score from which a question says itself all that it asks: nothing is taken from the one before."""
@@ -262,8 +269,10 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     best = max(merged, key=lambda one: one.score, default=None)
     if elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:
         return None
-    if alone.sure and alone.score >= _SAYS_ALL and not _GOES_ON.match(question):
-        return None
+    if alone.sure and not _GOES_ON.match(question):
+        whole = _WHOLE.search(question) or any(is_past(word) for word in question.split())
+        if alone.score >= _SAYS_ALL or (whole and alone.own and alone.counts and not OF_THEM.search(question)):
+            return None
     if best is None or best.query == before:
         return replace(alone, query=before, missing="measure") if not alone.sure else None
     return best

@@ -75,6 +75,8 @@ def title_of(question: Question) -> str:
 def asks_words(question: Question) -> str:
     """Return what is asked, of which step: `Approve 001?`."""
     form = mark("Fill in {name}") if question.incomplete else _ASKS[question.kind]
+    if question.done_before:
+        form = mark("Do {name} again?")
     return _(form).format(name=in_line(number_of(question.name)))
 
 
@@ -318,7 +320,8 @@ def _of_other(question: Question) -> Iterable[Row]:
         yield from plan_change_rows(question.view.request.about.get("plan") or (), proposal["changes"])
     elif question.kind is Kind.EFFECT:
         why = safe_text(translate(question.view.request.about.get("why") or ""))
-        yield labelled(_("doubt"), why or _("It may have happened already."), "bold $text-error")
+        label = _("RAN BEFORE") if question.done_before else _("doubt")
+        yield labelled(label, why or _("It may have happened already."), "bold $text-error")
         yield from effect_rows(subject.get("effect"))
     elif question.shape is not None:
         yield from inner_rows(question.shape)
@@ -380,7 +383,8 @@ def _warnings(question: Question) -> Iterable[Row]:
         )
     if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":
         status = in_line(_(str(about["ran_before"].get("status", ""))))
-        said = _("exactly this, before you went back ({status}); its effects stay").format(status=status)
+        said = _("exactly this, before you went back ({status}); its effects stay, and it is not done again unasked")
+        said = said.format(status=status)
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
     if about.get("ahead") and not question.view.request.subject.get("inputs"):  # else each one says so
         yield labelled(_("ahead"), _("asked before its inputs exist"), "$text-warning")

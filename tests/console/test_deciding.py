@@ -433,6 +433,29 @@ async def test_what_failed_is_retried_with_a_preview_of_what_it_would_do_now(tmp
         await c.until(lambda: (workspace / "one").is_dir(), "the second attempt")
 
 
+@pytest.mark.long
+async def test_what_failed_is_edited_and_approved_in_the_dialog(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    text = (workspace / "hitl.toml").read_text(encoding="utf-8").replace('run = ["touch"', 'run = ["mkdir"')
+    (workspace / "hitl.toml").write_text(text, encoding="utf-8")
+    (workspace / "one").touch()
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        await c.to_question()
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: c.panel.question and c.panel.question.kind is Kind.FAILURE, "that it failed")
+        await c.to_question()
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
+        await c.press(*["backspace"] * 3, *"two")
+        await previewed(c)
+        await c.press("f9")
+        await c.until(lambda: (workspace / "two").is_dir(), "the edited command, without another question")
+
+
 async def test_steps_that_go_on_with_the_same_question_get_the_edited_one(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

@@ -53,3 +53,14 @@ def test_after_a_table_a_question_is_planned_by_what_it_asks(
     todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(plan)]
     proposed = asyncio.run(agent.revise(text, PAID, todos))
     assert kinds([dict(change["todo"]) for change in proposed.changes]) == [planned]
+
+
+def test_after_a_passage_a_sum_is_planned_as_a_first_question_is(agent: PlanningAgent) -> None:
+    fact, asked = "When is the boiler serviced?", "How much did Ann pay?"
+    first = asyncio.run(agent.create_execution_plan(fact)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(first)]
+    assert not any(todo.arguments.get("analysis_type") == "tables" for todo in todos)
+    alone = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(asked)).plan)
+    proposed = asyncio.run(agent.revise(asked, fact, todos))
+    assert ("analysis_team", "tables") in kinds([todo.to_dict() for todo in alone])
+    assert kinds([dict(change["todo"]) for change in proposed.changes]) == kinds([todo.to_dict() for todo in alone])

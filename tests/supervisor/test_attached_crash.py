@@ -106,7 +106,7 @@ async def test_a_restore_asks_about_what_a_later_attempt_did(tmp_path: Path, mon
         await op.ok(f"/checkpoint restore {start}")
         await op.ok("/todo approve")
         assert op.questions[0].kind is Kind.EFFECT
-        assert "ran before the restore" in op.questions[0].view.request.subject["effect"]["why"]
+        assert "ran to its end before" in op.questions[0].view.request.subject["effect"]["why"]
         assert world(tmp_path) == {"before": 1, "flaky": 2}
         await op.ok("/todo again 1")
         assert op.now.status == "finished"

@@ -189,6 +189,8 @@ def test_a_question_that_says_all_that_it_asks_takes_nothing_from_the_last(tmp_p
     assert start.mapped is not None and first(start) == 83
     assert first(asked(tmp_path, "10월에 가장 많이 팔린 품목은?", start.mapped.query)) == "아메리카노"
     assert first(asked(tmp_path, "그럼 9월은?", start.mapped.query)) != 83
+    assert first(asked(tmp_path, "9월에는 수량 합계가 모두 얼마야?", start.mapped.query)) == 200
+    assert first(asked(tmp_path, "What was the total 수량 in October?", start.mapped.query)) == 173
 
 
 def test_rows_of_a_year_alone_answer_no_question_about_something_else(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ library are all that this needs. It speaks English, or Korean where the environm
 
     duplicates.py count DATABASE
     duplicates.py backup DATABASE FOLDER
-    duplicates.py preview DATABASE FOLDER            what `delete` would do; changes nothing
+    duplicates.py preview DATABASE FOLDER AT_MOST    what `delete` would do; changes nothing
     duplicates.py delete DATABASE FOLDER AT_MOST     refuses when no backup in FOLDER holds the rows
     duplicates.py verify DATABASE FOLDER REPORTS
 """
@@ -42,6 +42,7 @@ ENGLISH = {
     "will go": "{doubled:,} records will be deleted",
     "will stay": "{left:,} of {rows:,} records stay in {database}",
     "will refuse": "It would refuse as things stand: no backup in {folder} holds the rows of {database}.",
+    "would be too many": "0 records will be deleted: {doubled:,} would go, and {at_most:,} are allowed.",
     "none": "0 records deleted: there is no duplicate in {database}.",
     "no backup": "Nothing was deleted: no backup in {folder} holds the rows of {database} as they are.",
     "too many": "Nothing was deleted: {doubled:,} records would go, and {at_most:,} are allowed.",
@@ -68,6 +69,7 @@ KOREAN = {
     "will go": "레코드 {doubled:,}건이 삭제됩니다",
     "will stay": "{database}의 레코드 {rows:,}건 중 {left:,}건이 남습니다",
     "will refuse": "지금 상태로는 삭제를 거부합니다. {folder}에 {database}의 현재 레코드를 모두 담은 백업이 없습니다.",
+    "would be too many": "레코드 0건이 삭제됩니다. 지울 레코드가 {doubled:,}건인데 {at_most:,}건까지만 허용됩니다.",
     "none": "레코드 0건 삭제: {database}에 중복이 없습니다.",
     "no backup": "아무것도 지우지 않았습니다. {folder}에 {database}의 현재 레코드를 모두 담은 백업이 없습니다.",
     "too many": "아무것도 지우지 않았습니다. 지울 레코드가 {doubled:,}건인데 {at_most:,}건까지만 허용됩니다.",
@@ -175,13 +177,16 @@ def backup(database: Path, folder: Path) -> None:
     say(words("backed up", rows=rows, kept=kept))
 
 
-def preview(database: Path, folder: Path) -> None:
+def preview(database: Path, folder: Path, at_most: int) -> None:
     with closing(reading(database)) as connection:
         held = any(holds(connection, copy) for copy in copies(folder))
         connection.execute("BEGIN")
         rows, doubled = number(connection, ROWS), number(connection, DUPLICATES)
     if doubled and not held:
         say(words("will refuse", folder=folder, database=database))
+    if doubled > at_most:
+        say(words("would be too many", doubled=doubled, at_most=at_most))
+        return
     say(words("will go", doubled=doubled))
     say(words("will stay", left=rows - doubled, rows=rows, database=database))
 
@@ -260,16 +265,16 @@ def main(arguments: list[str]) -> int:
     on_paths: dict[tuple[str, int], Callable[..., None]] = {
         ("count", 1): count,
         ("backup", 2): backup,
-        ("preview", 2): preview,
         ("verify", 3): verify,
     }
+    limited = {"preview": preview, "delete": delete}
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
     action, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     try:
-        if action == "delete" and len(rest) == 3:
-            delete(Path(rest[0]), Path(rest[1]), int(rest[2]))
+        if action in limited and len(rest) == 3:
+            limited[action](Path(rest[0]), Path(rest[1]), int(rest[2]))
         elif (action, len(rest)) in on_paths:
             on_paths[action, len(rest)](*map(Path, rest))
         else:

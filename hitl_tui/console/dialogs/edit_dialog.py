@@ -224,6 +224,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         return not self._pending
 
     def end_seen(self) -> None:
+        self._told = ""
         self.guard.drawn()  # a key that was pressed before the end could be seen decides nothing
 
     @property

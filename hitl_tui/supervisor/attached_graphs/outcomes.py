@@ -86,12 +86,18 @@ def in_doubt(effect: Effect, *, earlier: bool = False) -> EffectInDoubt:
     if earlier:
         why = Message("it was stopped or cut off on the way in an earlier attempt, and nothing says how far it got")
     if effect.status == "done":
-        why = Message("it ran before the restore, which undid nothing of what it did, or its result was lost")
+        why = Message("it ran to its end before, and what it did stays")
     elif effect.status == "failed":
         why = Message("it failed before the restore, after part of it was done")
-    options = ["do_again", "stop"]
     return EffectInDoubt(
-        {"key": effect.key, "name": "graph", "subject": effect.subject, "why": why, "options": options}
+        {
+            "key": effect.key,
+            "name": "graph",
+            "subject": effect.subject,
+            "why": why,
+            "done": effect.status == "done",
+            "options": ["do_again", "stop"],
+        }
     )
 
 
