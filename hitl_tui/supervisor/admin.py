@@ -332,12 +332,13 @@ class SessionAdmin:
         return Pruned(tuple(deleted), stayed)
 
     async def _changed(self, chosen: SessionSummary) -> str:
-        from hitl_tui.supervisor.checkpoint_copy import cursor_of
+        from hitl_tui.supervisor.stored_state import board_of
 
         now = await self.summary(chosen.id)
         if now.status not in ENDED or now.owned or now.updated != chosen.updated:
             return Message("Session {} has continued in the meantime.", chosen.id)
-        cursor = cursor_of(self.store.data.session(chosen.id).checkpoints, chosen.id)
+        async with self.store.data.session(chosen.id).reading() as file:
+            cursor = (await board_of(file, chosen.id)).control.cursor
         if await self.store.ledger.wait(chosen.id, cursor, 0):
             return Message("Session {} has a command that wasn't carried out yet.", chosen.id)
         return ""

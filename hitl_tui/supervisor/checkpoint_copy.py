@@ -35,7 +35,6 @@ from hitl_tui.threads.store_tables import Row
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 """What a checkpoint that isn't one of ours makes of its reader."""
 
-_READ_HEAD = "WHERE thread_id = ? AND checkpoint_ns = '' ORDER BY rowid DESC LIMIT 1"
 _WRITE_CHECKPOINT = f"INSERT INTO checkpoints ({CHECKPOINT_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 _WRITE_WRITE = f"INSERT INTO writes ({WRITE_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 
@@ -118,21 +117,6 @@ async def copy_under_new_id(
     async with create_checkpointer(target):
         pass
     return await asyncio.to_thread(_copy_rows, source, target, _RenamedRows(old, new, mode))
-
-
-def cursor_of(source: Path, session: str) -> int:
-    """Return the number of the last inbox event that a session's head has gone through.
-
-    Raises:
-        StorageError: it can't be read.
-    """
-    try:
-        with closing(read_connection(source)) as db:
-            row = next(_rows(db, "checkpoints", CHECKPOINT_COLUMNS, _READ_HEAD, thread_of(session)), None)
-        control = serializer().loads_typed((row[4], row[5]))["channel_values"].get("control") if row else None
-        return int((control or {}).get("cursor", 0))
-    except (sqlite3.Error, *_UNREADABLE) as error:
-        raise StorageError(Message("The checkpoints {} can't be read: {}.", source, error)) from error
 
 
 def _rows(

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import aiosqlite
 
@@ -17,6 +17,7 @@ from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor.plain_values import PlainValues
+from hitl_tui.threads import value_decoder
 from hitl_tui.threads.row_checksums import (
     COLUMN,
     FORMAT,
@@ -28,8 +29,8 @@ from hitl_tui.threads.row_checksums import (
     check_structure,
     has_our_tables,
 )
-from hitl_tui.threads.session_history import Deserializer
-from hitl_tui.threads.store_tables import Row, Values
+from hitl_tui.threads.session_history import CheckpointRows, Deserializer, WholeCheckpoint, file_dialect
+from hitl_tui.threads.store_tables import Dialect, Row, Values
 
 Write = tuple[str, str, Any]
 """Task, channel, value."""
@@ -126,6 +127,7 @@ class CheckpointFile:
 
     conn: aiosqlite.Connection
     serde: Deserializer
+    dialect: Dialect
 
     def __init__(
         self, connection: aiosqlite.Connection, *, serde: Deserializer, column: str = COLUMN, check: Check = check
@@ -134,6 +136,7 @@ class CheckpointFile:
         self.serde = serde
         self.column = column
         self.check = check
+        self.dialect = file_dialect(column)
         sums = (column.replace(COLUMN, f"c.{COLUMN}"), column.replace(COLUMN, f"w.{COLUMN}"))
         self._load, self._walk = (_with_sums(text, *sums) for text in (_LOAD, _WALK))
 
@@ -147,6 +150,15 @@ class CheckpointFile:
             return list(await self.conn.execute_fetchall(sql, values))  # type-checked by aiosqlite as a sequence
         except sqlite3.Error as error:
             raise unreadable(error) from error
+
+    async def whole(self, rows: Sequence[Row], *, plain: bool = False) -> list[WholeCheckpoint]:
+        """See `CheckpointRows.whole`."""
+        found: list[WholeCheckpoint] = []
+        for checkpoint_id, parent, metadata, thread, ns, kind, blob, kept in rows:
+            self.check((thread, ns, checkpoint_id, parent, kind, blob, metadata), kept)
+            value = value_decoder.load(str(kind), blob) if plain else self.serde.loads_typed((kind, blob))
+            found.append(WholeCheckpoint(checkpoint_id, parent, value, metadata))
+        return found
 
     async def stored(self, thread: str, ns: str = "", checkpoint_id: str = "") -> CheckpointRow | None:
         """Return a checkpoint, the one written last where none is named; None when it isn't there.
@@ -227,6 +239,14 @@ class CheckpointFile:
             self.check((thread, ns, at, *write), kept)
         values = {} if at == known else self.serde.loads_typed((kind, blob)).get("channel_values") or {}
         return Ancestor(at, values, [(w[0], w[3], self.serde.loads_typed((w[4], w[5]))) for w in in_order(wrote)])
+
+
+class StoredCheckpoints(CheckpointRows, Protocol):
+    """The checkpoints of a session, open for reading: `CheckpointFile`, or those of a database."""
+
+    async def newest(self, thread: str, ns: str = "") -> str:
+        """Return the id of the checkpoint written last, empty when there is none."""
+        ...
 
 
 def in_order(writes: Sequence[Row]) -> list[Row]:
@@ -352,3 +372,20 @@ def _pages(connection: sqlite3.Connection) -> tuple[int, int]:
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (size,) = connection.execute("PRAGMA page_size").fetchone()
     return int(pages), int(size)
+
+
+def write_through(db_path: Path) -> None:
+    """Bring everything that was committed so far to the disk: with WAL and NORMAL a power cut may take it before.
+
+    Raises:
+        StorageError: it can't be written.
+    """
+    try:
+        # A connection of its own: one with a read under way can't do this.
+        connection = sqlite3.connect(db_path, timeout=10)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise StorageError(Message("{} can't be written to disk: {}.", db_path, error)) from error

@@ -358,23 +358,6 @@ async def create_checkpointer(
         await connection.close()
 
 
-def make_durable(db_path: Path) -> None:
-    """Bring everything that was committed so far to the disk: with WAL and NORMAL a power cut may take it before.
-
-    Raises:
-        StorageError: it can't be written.
-    """
-    try:
-        # A connection of its own: one with a read under way can't do this.
-        connection = sqlite3.connect(db_path, timeout=10)
-        try:
-            connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
-        finally:
-            connection.close()
-    except sqlite3.Error as error:
-        raise StorageError(Message("{} can't be written to disk: {}.", db_path, error)) from error
-
-
 def _prepare(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

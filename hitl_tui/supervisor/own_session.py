@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hitl_tui.supervisor.activity import ActivityStream
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer
 from hitl_tui.supervisor.dispatcher import LocalDispatcher
 from hitl_tui.supervisor.run_spec import FollowUp, PostEvent, RunServices
 from hitl_tui.supervisor.session import Session
@@ -31,10 +31,10 @@ class FolderStorage:
 
     @property
     def location(self) -> str:
-        return str(self.folder.checkpoints)
+        return self.folder.place
 
     def make_durable(self) -> None:
-        make_durable(self.folder.checkpoints)
+        self.folder.make_durable()
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.board import Board
@@ -17,8 +16,7 @@ from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.protocols import Ledger, Streams
 from hitl_tui.ledger.records import Posted, Problem, RequestView
 from hitl_tui.ledger.signatures import KnownSignatures
-from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor.checkpoint_file import open_read_only
+from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
 from hitl_tui.supervisor.stored_state import board_of
 from hitl_tui.threads.session_history import SessionHistory
@@ -156,9 +154,9 @@ async def has_worked(ledger: Ledger, session_id: str, now: str) -> bool:
     return any(posted.event.get("kind") in _OF_RUNS for posted in await ledger.after(session_id, 0, branch))
 
 
-def lost_checkpoints(path: Path) -> StorageError:
+def lost_checkpoints(place: str) -> StorageError:
     """Return the error for a session that had checkpoints and whose file of them is gone."""
-    return StorageError(Message("{} is missing; put back a copy of it, or import an export.", path))
+    return StorageError(Message("{} is missing; put back a copy of it, or import an export.", place))
 
 
 async def missing_record(ledger: Mailbox, session_id: str, history: SessionHistory) -> str:
@@ -231,14 +229,14 @@ async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str,
         folder: its folder.
     """
     what = ""
-    if isinstance(ledger, SqliteLedger):
+    if isinstance(ledger, TableLedger):
         what = await ledger.chain_problem(session_id)
         if not what:
             problems = (await ledger.signed(known, session_id))[1]
             what = problems[0].what if problems else ""
-    if not what and folder.checkpoints.exists():
+    if not what and folder.has_checkpoints():
         try:
-            async with open_read_only(folder.checkpoints) as file:
+            async with folder.reading() as file:
                 contrary = await disagreements(ledger, session_id, await board_of(file, session_id))
         except HitlError:  # whoever opens it is told why it can't be read
             return ""
@@ -264,9 +262,9 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
             if session_id not in ("", name):
                 continue
             folder.info()
-            if not folder.checkpoints.exists():
+            if not folder.has_checkpoints():
                 continue
-            async with open_read_only(folder.checkpoints) as file:
+            async with folder.reading() as file:
                 what = await missing_record(ledger, name, SessionHistory(file, name))
                 board = await board_of(file, name)
             contrary = [] if what else await disagreements(ledger, name, board)

@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from hitl_tui.config.atomic_files import make_private
@@ -34,7 +33,7 @@ from hitl_tui.supervisor.checkpoint_copy import (
     restore_checkpoint,
 )
 from hitl_tui.supervisor.checkpoint_file import open_read_only
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import event_of, with_opening_times
 from hitl_tui.supervisor.record_check import ancestry_of
@@ -214,7 +213,7 @@ async def _finish_copy(setup: SessionSetup, by: str) -> None:
             setup.planner, lambda: setup.rules, setup.folder.artifacts(setup.secrets), saver, now
         )
         left = Board.from_state((await supervisor.graph.aget_state(config_of(name))).values)
-        await restore_checkpoint(setup, supervisor, partial(make_durable, setup.folder.checkpoints), branch, left)
+        await restore_checkpoint(setup, supervisor, setup.folder.make_durable, branch, left)
         state = await supervisor.execute("", name)
         cursor = Board.from_state(state).control.cursor
         posted = await ledger.after(name, cursor, branch.number)

@@ -13,9 +13,8 @@ from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, OwnerGone
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.supervisor.activity import ActivityTail
-from hitl_tui.supervisor.checkpoint_file import CheckpointFile, open_empty, open_read_only
+from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints, open_empty
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.policy_sync import check_policy, renew_settings
 from hitl_tui.supervisor.record_check import check_record, has_worked, lost_checkpoints
@@ -93,23 +92,9 @@ class SessionFollower(SessionView):
     def alone(self) -> bool:
         return not self.setup.read_only and not self.setup.folder.is_owned()
 
-    def _written(self) -> tuple[tuple[int, int], ...]:
-        """Return when its files were written last, and how long they are."""
-        base = self.setup.folder.path.parent.parent / LEDGER_FILE
-        files = (self.setup.folder.checkpoints, base)
-        found = []
-        for path in (p.with_name(p.name + end) for p in files for end in ("", "-wal")):
-            try:
-                stat = path.stat()
-            except FileNotFoundError:
-                found.append((0, 0))
-            else:
-                found.append((stat.st_mtime_ns, stat.st_size))
-        return tuple(found)
-
     async def refresh(self) -> Snapshot:
         """Return how the session stands; it is read anew only when its files changed."""
-        files, now, loop = await asyncio.to_thread(self._written), time.time(), asyncio.get_running_loop()
+        files, now, loop = await asyncio.to_thread(self.setup.folder.written), time.time(), asyncio.get_running_loop()
         began = loop.time()
         if self._snapshot is not None and files == self._files and began - self._read_at < _EVERY:
             return self._snapshot
@@ -123,8 +108,8 @@ class SessionFollower(SessionView):
             values = await state_of(file, self.id)
             head = await SessionHistory(file, self.id).head()
             if self._snapshot is None:
-                history, checkpoints = SessionHistory(file, self.id), self.setup.folder.checkpoints
-                await check_record(self.setup.ledger, self.id, history, str(checkpoints))
+                history, place = SessionHistory(file, self.id), self.setup.folder.place
+                await check_record(self.setup.ledger, self.id, history, place)
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
         await self.setup.policy.look()
         await self.setup.renew()
@@ -144,15 +129,15 @@ class SessionFollower(SessionView):
         return self._snapshot
 
     @asynccontextmanager
-    async def _file(self) -> AsyncIterator[CheckpointFile]:
+    async def _file(self) -> AsyncIterator[StoredCheckpoints]:
         if not await asyncio.to_thread(self.setup.folder.begun):
             if not await has_worked(self.setup.ledger, self.id, self.setup.now()):
                 async with open_empty() as file:
                     yield file
                 return
             if not await asyncio.to_thread(self.setup.folder.begun):  # its first one may have come meanwhile
-                raise lost_checkpoints(self.setup.folder.checkpoints)
-        async with open_read_only(self.setup.folder.checkpoints, checked=self._checked) as file:
+                raise lost_checkpoints(self.setup.folder.place)
+        async with self.setup.folder.reading(checked=self._checked) as file:
             self._checked = True
             yield file
 

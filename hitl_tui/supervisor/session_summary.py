@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import Json
-from hitl_tui.supervisor.checkpoint_file import open_read_only
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.threads.session_history import SessionHistory
 
@@ -70,8 +69,8 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
         owned = folder.is_owned()
         status, updated = "interrupted", info.created
         counts: Mapping[str, int] = {}
-        if folder.checkpoints.exists():
-            async with open_read_only(folder.checkpoints) as file:
+        if folder.has_checkpoints():
+            async with folder.reading() as file:
                 page = await SessionHistory(file, session_id).page(1)
             if page:
                 status, updated = page[0].outcome or "interrupted", page[0].timestamp

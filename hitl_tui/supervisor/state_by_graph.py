@@ -10,7 +10,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
-from hitl_tui.supervisor.checkpoint_file import CheckpointFile
+from hitl_tui.supervisor.checkpoint_file import CheckpointFile, StoredCheckpoints
 from hitl_tui.supervisor.checkpoint_saver import CheckedSaver
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 
@@ -43,9 +43,10 @@ class _Nobody:
         raise BadInput(Message("A read-only session plans nothing."))
 
 
-async def state_by_graph(file: CheckpointFile, session_id: str, checkpoint_id: str = "") -> dict[str, Any]:
+async def state_by_graph(file: StoredCheckpoints, session_id: str, checkpoint_id: str = "") -> dict[str, Any]:
     """See `stored_state.state_of`."""
     nobody = _Nobody()
+    assert isinstance(file, CheckpointFile)
     supervisor = TeamSupervisor(nobody, Rules, nobody, CheckedSaver.on(file), utc_now)
     config = config_of(session_id)
     if checkpoint_id:

@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
@@ -31,6 +31,7 @@ from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.safe_text import ELLIPSIS, mask_json, safe_text
 from hitl_tui.core.short_titles import WIDTH, short_title
 from hitl_tui.ledger.records import LEDGER_FILE
+from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints, open_read_only, write_through
 
 
 def is_digest(text: str) -> bool:
@@ -232,6 +233,40 @@ class SessionFolder:
 
     def artifacts(self, secrets: Mapping[str, str] | None = None) -> ArtifactStore:
         return ArtifactStore(self.path / "artifacts", secrets)
+
+    @property
+    def place(self) -> str:
+        """Where its checkpoints are, as people are told."""
+        return str(self.checkpoints)
+
+    def has_checkpoints(self) -> bool:
+        """Return whether there are any."""
+        return self.checkpoints.exists()
+
+    def reading(self, *, checked: bool = False) -> AbstractAsyncContextManager[StoredCheckpoints]:
+        """Open its checkpoints for reading, also while another process owns them; see `open_read_only`."""
+        return open_read_only(self.checkpoints, checked=checked)
+
+    def make_durable(self) -> None:
+        """Bring everything that was written so far to where a power cut can't take it.
+
+        Raises:
+            StorageError: it can't be written.
+        """
+        write_through(self.checkpoints)
+
+    def written(self) -> tuple[tuple[int, int], ...]:
+        """Return what is another value once something was written of it: times in nanoseconds, and sizes."""
+        base = self.path.parent.parent / LEDGER_FILE
+        found = []
+        for path in (p.with_name(p.name + end) for p in (self.checkpoints, base) for end in ("", "-wal")):
+            try:
+                stat = path.stat()
+            except FileNotFoundError:
+                found.append((0, 0))
+            else:
+                found.append((stat.st_mtime_ns, stat.st_size))
+        return tuple(found)
 
     def begun(self) -> bool:
         """Return whether it has checkpoints; a session whose process was killed before the first one has none."""

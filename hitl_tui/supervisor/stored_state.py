@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hitl_tui.core.board import Board, merge_todos
-from hitl_tui.supervisor.checkpoint_file import CheckpointFile
+from hitl_tui.supervisor.checkpoint_file import CheckpointFile, StoredCheckpoints
 from hitl_tui.supervisor.plain_values import NotPlain, StrictlyPlain, load_plain
 from hitl_tui.threads.channel_values import CONTROL, NO_TASK
 from hitl_tui.threads.session_history import thread_of
@@ -38,7 +38,7 @@ _OVERWRITE = "__overwrite__"
 """What LangGraph marks a mapping with that replaces a delta channel's value."""
 
 
-async def state_of(file: CheckpointFile, session_id: str, checkpoint_id: str = "") -> dict[str, Any]:
+async def state_of(file: StoredCheckpoints, session_id: str, checkpoint_id: str = "") -> dict[str, Any]:
     """Return the supervisor's state at a checkpoint, the newest when none is named; empty where there is none.
 
     Args:
@@ -57,7 +57,7 @@ async def state_of(file: CheckpointFile, session_id: str, checkpoint_id: str = "
         return await state_by_graph(file, session_id, checkpoint_id)
 
 
-async def board_of(file: CheckpointFile, session_id: str) -> Board:
+async def board_of(file: StoredCheckpoints, session_id: str) -> Board:
     """Return the plan as a session's newest checkpoint has it.
 
     Raises:
@@ -66,13 +66,15 @@ async def board_of(file: CheckpointFile, session_id: str) -> Board:
     return Board.from_state(await state_of(file, session_id))
 
 
-async def plain_state_of(file: CheckpointFile, session_id: str, checkpoint_id: str = "") -> dict[str, Any]:
+async def plain_state_of(file: StoredCheckpoints, session_id: str, checkpoint_id: str = "") -> dict[str, Any]:
     """Return the same, without LangGraph in any case.
 
     Raises:
         NotPlain: only the graph can tell.
         StorageError: it isn't as it was written.
     """
+    if not isinstance(file, CheckpointFile):
+        raise NotPlain("its values lie apart")
     thread = thread_of(session_id)
     stored = await file.stored(thread, checkpoint_id=checkpoint_id)
     if stored is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.json_types import GraphState, PlanReviewed
@@ -29,29 +29,46 @@ class Deserializer(Protocol):
         ...
 
 
+class WholeCheckpoint(NamedTuple):
+    """A checkpoint with the values of all its channels.
+
+    Args:
+        id, parent: its own id and its parent's, None for none.
+        checkpoint: as the saver makes it.
+        metadata: JSON, None where there is none.
+    """
+
+    id: str
+    parent: str | None
+    checkpoint: Any
+    metadata: Any
+
+
 class CheckpointRows(Protocol):
-    """A checkpoint file of ours, open for reading."""
+    """The checkpoints of a session, open for reading."""
 
     @property
-    def serde(self) -> Deserializer: ...
-
-    @property
-    def column(self) -> str:
-        """What to select as a row's checksum."""
+    def dialect(self) -> Dialect:
+        """How statements are written for them."""
         ...
 
     async def rows(self, sql: str, values: Sequence[object] | Mapping[str, object] = (), /) -> list[Any]: ...
 
-    def check(self, row: Sequence[object], kept: Any, /) -> None:
-        """Refuse a row that isn't as it was written.
+    async def whole(self, rows: Sequence[Row], *, plain: bool = False) -> list[WholeCheckpoint]:
+        """Return the checkpoints of rows, each as it was written.
+
+        Args:
+            rows: what a statement of `dialect` returned.
+            plain: nothing that they name is imported or built.
 
         Raises:
-            StorageError: it isn't.
+            StorageError: one isn't as it was written.
+            Unreadable: a value can't be read plainly.
         """
         ...
 
 
-def _dialect(checksum: str) -> Dialect:
+def file_dialect(checksum: str) -> Dialect:
     """Return how statements are written for our own files, where a checkpoint is checked against its checksum."""
     head = f"c.thread_id, c.checkpoint_ns, c.type, c.checkpoint, {checksum}"
     return Dialect("checkpoints", "writes", head, "(SELECT value AS id FROM json_each(:ids))", ordered=True)
@@ -75,7 +92,7 @@ class SessionHistory:
         self._saver = saver
         self._session = session_id
         self._thread = thread or thread_of(session_id)
-        self._sql = statements(_dialect(saver.column))
+        self._sql = statements(saver.dialect)
         self._queries = ThreadQueries(saver.rows, self._sql)
 
     def of_thread(self, thread: str) -> SessionHistory:
@@ -89,11 +106,11 @@ class SessionHistory:
             UnknownName: there is no such checkpoint; StorageError: it can't be read.
         """
         values = {"thread": self._thread, "ns": "", "id": checkpoint_id}
-        rows = self._checked(await self._saver.rows(self._sql.one, values))
+        rows = await self._saver.rows(self._sql.one, values)
         if not rows:
             raise UnknownName(Message('No checkpoint "{}"; /checkpoint list shows them.', clip(checkpoint_id)))
         try:
-            stored = value_decoder.load(str(rows[0][2]), rows[0][3])
+            stored = (await self._saver.whole(rows, plain=True))[0].checkpoint
         except value_decoder.Unreadable as error:
             raise StorageError(Message("Checkpoint {} can't be read: {}.", clip(checkpoint_id), error)) from error
         channels = stored.get("channel_values", {}) if isinstance(stored, dict) else {}
@@ -110,7 +127,7 @@ class SessionHistory:
         Raises:
             StorageError: one of them can't be read.
         """
-        return self._infos(await self._queries.rows_before(self._thread, "", limit, before))
+        return await self._infos(await self._queries.rows_before(self._thread, "", limit, before))
 
     async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
         """Return the checkpoints that follow one, newest first like `page`.
@@ -122,12 +139,12 @@ class SessionHistory:
         Raises:
             StorageError: one of them can't be read.
         """
-        return self._infos(await self._queries.rows_after(self._thread, "", limit, after))
+        return await self._infos(await self._queries.rows_after(self._thread, "", limit, after))
 
     async def one(self, checkpoint_id: str) -> CheckpointInfo | None:
         """Return a checkpoint; None when it isn't there. Raises StorageError when it can't be read."""
         values = {"thread": self._thread, "ns": "", "id": checkpoint_id}
-        found = self._infos(await self._saver.rows(self._sql.one, values)) if checkpoint_id else []
+        found = await self._infos(await self._saver.rows(self._sql.one, values)) if checkpoint_id else []
         return found[0] if found else None
 
     async def place(self, checkpoint_id: str) -> int:
@@ -146,9 +163,9 @@ class SessionHistory:
         """Return how many checkpoints there are."""
         return await self._queries.count(self._thread)
 
-    def _infos(self, rows: Sequence[Sequence[Any]]) -> list[CheckpointInfo]:
+    async def _infos(self, rows: Sequence[Row]) -> list[CheckpointInfo]:
         try:
-            return [self._info(row) for row in self._checked(rows)]
+            return [self._info(found) for found in await self._saver.whole(rows)]
         except (ValueError, TypeError, AttributeError) as error:
             raise StorageError(
                 Message("The checkpoints of session {} can't be read: {}.", self._session, error)
@@ -173,23 +190,14 @@ class SessionHistory:
         prefix = f"{self._session}/"
         rows = await self._saver.rows(
             "SELECT thread_id, checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' "
-            "AND substr(thread_id, 1, ?) = ? AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
-            "LIMIT 2",
-            [len(prefix), prefix, len(text), text, len(text), text],
+            "AND substr(thread_id, 1, :begins) = :prefix AND (substr(checkpoint_id, 1, :long) = :text "
+            "OR substr(checkpoint_id, length(checkpoint_id) - :long + 1) = :text) LIMIT 2",
+            {"prefix": prefix, "begins": len(prefix), "text": text, "long": len(text)},
         )
         return (str(rows[0][0]), str(rows[0][1])) if len(rows) == 1 and text else ("", "")
 
-    def _checked(self, rows: Sequence[Row]) -> list[Row]:
-        """Return id, parent, format, checkpoint and metadata of checkpoints, each as it was written."""
-        found: list[Row] = []
-        for checkpoint_id, parent, metadata, thread, ns, kind, blob, kept in rows:
-            self._saver.check((thread, ns, checkpoint_id, parent, kind, blob, metadata), kept)
-            found.append((checkpoint_id, parent, kind, blob, metadata))
-        return found
-
-    def _info(self, row: Sequence[Any]) -> CheckpointInfo:
-        checkpoint_id, parent, kind, blob, metadata = row
-        checkpoint = self._saver.serde.loads_typed((kind, blob))
+    def _info(self, found: WholeCheckpoint) -> CheckpointInfo:
+        checkpoint_id, parent, checkpoint, metadata = found
         details = _metadata(metadata)
         values = checkpoint.get("channel_values", {})
         control = values.get("control") or {}
@@ -236,6 +244,6 @@ def _tally(values: GraphState, control: GraphState) -> dict[str, int]:
 
 def _metadata(raw: Any) -> dict[str, Any]:
     try:
-        return dict(json.loads(raw or b"{}"))
+        return dict(raw if isinstance(raw, Mapping) else json.loads(raw or b"{}"))
     except (ValueError, TypeError):
         return {}

@@ -63,7 +63,6 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import (
     vanished,
 )
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
-from hitl_tui.supervisor.checkpoint_saver import make_durable
 from hitl_tui.supervisor.record_check import related_sessions
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, TeamFailure, TeamResult
@@ -514,7 +513,7 @@ class GraphRunner:
 
     async def _end(self, key: str, spec: RunSpec, status: str, outcome: JsonObject) -> None:
         """Tell the ledger how a stretch ended, once a power cut can't take what its thread holds of it."""
-        await asyncio.to_thread(make_durable, self._services.folder.checkpoints)
+        await asyncio.to_thread(self._services.folder.make_durable)
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
 
 
