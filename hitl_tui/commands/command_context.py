@@ -127,6 +127,7 @@ class CommandContext:
         since: when the chain of commands began that this one is part of, ISO 8601, UTC: a digest names no question that
             was first shown later, since it may come from elsewhere. Empty for a command alone.
         tasks: what waits of tasks outside of sessions; None where only this session counts.
+        event_id: id of the event that it posts: the same again changes nothing. Empty for one of its own.
     """
 
     session: SessionView
@@ -143,6 +144,7 @@ class CommandContext:
     began: str = ""
     since: str = ""
     tasks: TaskInbox | None = None
+    event_id: str = ""
 
     @property
     def identity(self) -> Identity:
@@ -414,7 +416,7 @@ class CommandContext:
             await self.refuse_overtaken(*closing.todo_ids)
             check_event(self.draft(), Event(kind, event, by=self.by, at=self.session.writer.now()))
             closing = await self._checked(closing)
-        seq, event_id = await self.session.writer.post(kind, event, by=self.by, closing=closing)
+        seq, event_id = await self.session.writer.post(kind, event, by=self.by, event_id=self.event_id, closing=closing)
         return await self.refusal(seq, event_id) or self.change_result(status, message, data)
 
     def ends(

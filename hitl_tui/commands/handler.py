@@ -182,6 +182,19 @@ class CommandHandler:
         except HitlError as error:
             return failure(error.message, error.help, exit_code=error.exit_code)
 
+    async def propose(self, text: str, event_id: str = "") -> CommandResult:
+        """Propose the change of the plan that plain text asks for; see `plan_commands.propose`.
+
+        Args:
+            text: the text; it is never a command.
+            event_id: id of the event that says so: the same again changes nothing.
+
+        Raises:
+            HitlError: it can't be; nothing changed.
+        """
+        text = mask(text, self._context.session.writer.secrets)
+        return await plan_commands.propose(replace(self._beginning(), event_id=event_id), text)
+
     async def run(self, parsed: Parsed, known: Collection[str] | None = None, line: str = "") -> CommandResult:
         """Carry a parsed command out; see `handle_command`.
 

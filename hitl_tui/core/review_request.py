@@ -14,7 +14,9 @@ from typing import Any, Literal
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json
 
-PLAN, TODO = "plan_review_request", "todo_review_request"
+PLAN, TODO, PROPOSAL = "plan_review_request", "todo_review_request", "proposal"
+_QUESTION = "question"
+"""The event of everything else that is asked; of that a reviewer answers proposals."""
 DECIDED = "decided"
 
 
@@ -53,11 +55,11 @@ class ReviewRequest:
 
     Args:
         request_id: its id.
-        kind: `PLAN` or `TODO`.
+        kind: `PLAN`, `TODO` or `PROPOSAL`.
         job: what tells the jobs of a runtime apart.
         message: a sentence for people.
         plan: the plan as text.
-        steps: its steps, where they are told.
+        steps: its steps, where they are told; of a proposal those that it adds.
         revision, most_revisions: how often it was revised, and how often it can be.
         before: the steps of the plan before, where they are known.
         told: how the plan differs from the one before, as the runtime tells it; None where it doesn't.
@@ -120,9 +122,13 @@ def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None
         before: the steps of the plan before it, where they are known.
     """
     kind, request_id = _text(event, "type") or _text(event, "event_type"), _text(event, "request_id")
-    if kind not in (PLAN, TODO) or not request_id:
+    if kind == _QUESTION:
+        kind = _text(event, "asks")
+    if kind not in (PLAN, TODO, PROPOSAL) or not request_id:
         return None
     question = _mapping(event, "question")
+    if kind == PROPOSAL:
+        event = _as_plan(event, _mapping(_mapping(question, "subject"), "proposal"))
     plan, steps, difference = event.get("plan"), _steps(event.get("steps")), _mapping(event, "difference")
     return ReviewRequest(
         request_id=request_id,
@@ -179,6 +185,17 @@ def _needs(step: ReviewStep, plan: Sequence[ReviewStep]) -> tuple[object, ...]:
     """Return what a step waits for, by content, and how risky it is."""
     contents = {each.id: each.content for each in plan}
     return (*sorted(contents.get(name, name.encode()) for name in step.dependencies), step.risk)
+
+
+def _as_plan(event: Mapping[str, Any], proposal: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the event of a proposal with its steps, words and other changes where that of a plan has them."""
+    changes = [change for change in _list(proposal, "changes") if isinstance(change, Mapping)]
+    todos = [_mapping(change, "todo") for change in changes if change.get("kind") == "add"]
+    others = [change for change in changes if change.get("kind") != "add"]
+    notes = [f"{_text(change, 'kind')} {_text(change, 'todo_id')}" for change in others]
+    names = {"title": "name", "agent": "agent_name", "task": "description"}
+    steps = [{**todo, **{key: todo.get(name) for key, name in names.items()}} for todo in todos]
+    return {**event, "steps": steps, "query": _text(proposal, "text"), "notes": [_text(proposal, "reason"), *notes]}
 
 
 def _told(difference: Mapping[str, Any], steps: Sequence[ReviewStep]) -> tuple[StepChange, ...]:

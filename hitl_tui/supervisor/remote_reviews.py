@@ -10,8 +10,10 @@ from hitl_tui.core.json_types import Subject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.requests import Kind, Outcome, Request, Resolution, Verdict
-from hitl_tui.core.review_request import PLAN, ReviewRequest
+from hitl_tui.core.review_request import PLAN, PROPOSAL, ReviewRequest
 from hitl_tui.ledger.records import RequestView
+
+_KINDS = {PLAN: Kind.PLAN, PROPOSAL: Kind.PROPOSAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +36,20 @@ class WaitingReview:
     def view(self) -> RequestView:
         """It as any request that waits."""
         asked, plan = self.request, self.request.kind == PLAN
+        proposal = asked.kind == PROPOSAL
         about_plan = {"query": asked.query, "steps": [{"risk": step.risk} for step in asked.steps]}
         request = Request(
             id=asked.request_id,
             session=f"{asked.job} @ {self.place}",
             branch=0,
-            kind=Kind.PLAN if plan else Kind.TODO,
-            todo_id="" if plan else asked.todo_id,
+            kind=_KINDS.get(asked.kind, Kind.TODO),
+            todo_id="" if plan or proposal else asked.todo_id,
             source="",
-            subject=cast(Subject, about_plan if plan else dict(asked.subject)),
+            subject=cast(Subject, about_plan if plan else {} if proposal else dict(asked.subject)),
             digest=asked.digest,
             terms=Terms(quorum=asked.quorum, level=asked.level),
             options=(Verdict.APPROVE, Verdict.REJECT),
-            about={"title": asked.title or asked.message},
+            about={"title": asked.title or asked.message, "text": asked.query},
             opened_at=self.since,
             deadline=asked.expires,
             risk=Risk.LOW if plan else asked.risk,

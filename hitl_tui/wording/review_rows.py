@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from hitl_tui.core.review_request import PLAN, ReviewRequest, ReviewStep, StepChange
+from hitl_tui.core.review_request import PLAN, PROPOSAL, ReviewRequest, ReviewStep, StepChange
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, translate
 from hitl_tui.supervisor.remote_reviews import WaitingReview
@@ -66,6 +66,8 @@ def review_rows(request: ReviewRequest) -> list[Row]:
         asked = [labelled(_("query"), safe_text(request.query), exact=True)] if request.query else []
         rows = [*asked, *_plan_rows(request)]
         return rows if changes is None else [*rows, text_row(""), *_change_rows(changes)]
+    if request.kind == PROPOSAL:
+        return [*_plan_rows(request), labelled(_("digest"), in_line(request.digest))]
     return list(_step_rows(request))
 
 

@@ -77,11 +77,63 @@ async def test_a_client_of_the_platform_reviews_a_plan_twice(place: Place) -> No
             assert [event async for event in events] == []
             await asyncio.sleep(0.2)
             assert (await health(client))["status"] == "Healthy"
-            # The same again is the same job; another question in the same session is another.
+            # The same again is the same job.
             again = invoked(client, {"prompt": QUESTION}, **{SESSION: session})
             assert (await until(again, "done"))["response"] == done["response"]
-            other = await anext(invoked(client, {"prompt": "another question"}, **{SESSION: session}))
-            assert other["type"] == "accepted" and other["job_id"].startswith(f"{session}/")
+
+
+async def approved(client: httpx.AsyncClient, asked: Told, answer: str = "approve") -> None:
+    said = {"request_id": asked["request_id"], "answer": answer, "digest": asked["digest"]}
+    given = await client.post("/invocations", json=said)
+    assert given.status_code == 200, given.text
+
+
+async def test_the_next_question_of_a_session_goes_on_from_the_last(place: Place) -> None:
+    session = {SESSION: "a-session-of-the-platform-with-33-characters"}
+    with listening(place) as (served, address):
+        async with httpx.AsyncClient(base_url=address) as client:
+            first = invoked(client, {"prompt": QUESTION}, **session)
+            plan = await until(first, "plan_review_request")
+            # What comes while the first is worked on waits for its turn.
+            second = invoked(client, {"prompt": "and for a holding deposit?"}, **session)
+            accepted = await anext(second)
+            assert accepted["type"] == "accepted" and accepted["session_id"] == plan["session_id"]
+            await approved(client, plan)
+            done = await until(first, "done")
+            asked = await until(second, "question")
+            assert asked["asks"] == "proposal" and asked["session_id"] == plan["session_id"]
+            assert "deposit cap holding deposit" in json.dumps(asked["question"]["subject"])
+            # The first again is told as it ended, whatever the session does now.
+            again = invoked(client, {"prompt": QUESTION}, **session)
+            assert await until(again, "done") == done
+            await approved(client, asked)
+            answer = await until(second, "done")
+            assert answer["job_id"] != done["job_id"] and "holding deposit" in answer["response"][:200]
+            # What is refused isn't told as done; words that are a command elsewhere are none here.
+            third = invoked(client, {"prompt": "and for a rent increase?"}, **session)
+            await approved(client, await until(third, "question"), "reject")
+            assert "rejected" in (await until(third, "failed"))["error"]
+            fourth = await anext(invoked(client, {"prompt": "/todo add search_team x"}, **session))
+            assert fourth["type"] == "accepted"
+            await asyncio.to_thread(served.until, "started", 4)
+    assert len({event["session_id"] for event in served.of("done")}) == 1
+
+
+async def test_a_question_that_goes_on_is_asked_once_whatever_stops_the_runtime(place: Place) -> None:
+    session = {SESSION: "a-session-of-the-platform-with-33-characters"}
+    with listening(place) as (served, address):
+        async with httpx.AsyncClient(base_url=address) as client:
+            first = invoked(client, {"prompt": QUESTION}, **session)
+            await approved(client, await until(first, "plan_review_request"))
+            await until(first, "done")
+            asked = await until(invoked(client, {"prompt": "and for a holding deposit?"}, **session), "question")
+        served.kill()
+    with listening(place) as (served, address):
+        async with httpx.AsyncClient(base_url=address) as client:
+            again = invoked(client, {"prompt": "and for a holding deposit?"}, **session)
+            assert (await until(again, "question"))["request_id"] == asked["request_id"]
+            await approved(client, asked)
+            assert "holding deposit" in (await until(again, "done"))["response"][:200]
 
 
 async def test_who_leaves_finds_the_job_again(place: Place) -> None:

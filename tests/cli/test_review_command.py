@@ -378,6 +378,31 @@ def test_the_inbox_has_what_a_runtime_elsewhere_asks(shell: Shell, folder: Path)
     assert (feedback.approved, feedback.feedback, feedback.reviewer) == (False, "only the search", "ann")
 
 
+def test_a_proposal_is_reviewed_as_a_plan_is(shell: Shell, folder: Path) -> None:
+    added = {"name": "Search again", "agent_name": "search_team", "description": "Find it", "risk": "low"}
+    changes = [{"kind": "add", "todo": {**added, "id": "todo_002"}}, {"kind": "skip", "todo_id": "todo_001"}, 7]
+    proposal = {"text": "and for 1959?", "reason": "Adds a step.", "changes": changes}
+    asked = todo(
+        "r1", asks="proposal", risk="low", message="Change the plan?", question={"subject": {"proposal": proposal}}
+    )
+    publish(
+        folder,
+        {**asked, "type": "question", "event_type": "question"},
+        {**asked, "request_id": "r2", "type": "question"},
+    )
+    for broken in (None, 7, [], {"changes": {}}, {"changes": [{"kind": "add", "todo": 7}]}):
+        publish(
+            folder, {**asked, "request_id": "r3", "type": "question", "question": {"subject": {"proposal": broken}}}
+        )
+        assert shell.run("review", "--from", str(folder)).code == 3
+    ran = shell.run("review", "r1", "--from", str(folder))
+    assert ran.code == 3 and "Search again" in ran.out and "skip todo_001" in ran.out and "Adds a step." in ran.out
+    assert "Change the plan? and for 1959?" in shell.run("inbox", HITL_REVIEW_RUNTIME=str(folder)).out
+    with runtime(folder, "r1") as taken:
+        assert "Approved." in shell.run("review", "r1", "--from", str(folder), "--approve").out
+    assert [(name, feedback.approved, feedback.digest) for name, feedback in taken] == [("r1", True, DIGEST)]
+
+
 def test_a_second_answer_from_the_inbox_is_told_so(shell: Shell, folder: Path) -> None:
     publish(folder, plan("r1", SEARCH))
     asyncio.run(FolderStore(folder).put_new("r1", Feedback(True, "", datetime.now(UTC))))

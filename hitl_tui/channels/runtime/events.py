@@ -6,7 +6,7 @@ is told twice names the same job, and the same request.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from types import UnionType
 from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
@@ -192,6 +192,14 @@ EVENTS: tuple[type[Event], ...] = (
     Done,
     Failed,
 )
+
+
+def read_event(found: Mapping[str, Any]) -> Event | None:
+    """Return the event that `to_dict` wrote; None where it is none of these."""
+    kind = next((event for event in EVENTS if event.kind == found.get("type")), None)
+    if kind is None or not all(one.name in found for one in fields(kind)):
+        return None
+    return kind(**{one.name: found[one.name] for one in fields(kind)})
 
 
 def schema() -> dict[str, Any]:

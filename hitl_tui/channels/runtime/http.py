@@ -137,8 +137,10 @@ class Site:
         job = job_of(wanted, self._runtime.root, named)
         if named and "id" not in wanted:
             known = await self._runtime.find(named)
-            if known is not None and known.job.query != job.query:  # a session of theirs may have several jobs
+            if known is not None and known.job.query != job.query:  # the next question in a session of theirs
                 job = replace(job, id=f"{named}/{sha256(job.query.encode()).hexdigest()[:16]}")
+                if (known.ours or known.ended) and known.job.workspace == job.workspace:
+                    job = replace(job, session=named)
         return await self._streaming(job)
 
     async def _follow(self, request: Request) -> Response:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 from hitl_tui.channels.runtime.jobs import Job
 from hitl_tui.config.atomic_files import locked, make_private, sync_folder, write_atomically
@@ -34,12 +35,14 @@ class Taken:
         new: it wasn't there before.
         ended: it is finished.
         ours: this process takes care of it.
+        end: the event that told how it ended; empty where it didn't, or an earlier version kept none.
     """
 
     job: Job
     new: bool
     ended: bool
     ours: bool
+    end: Mapping[str, Any] = field(default_factory=dict)
 
 
 class JobJournal:
@@ -95,42 +98,45 @@ class JobJournal:
         Raises:
             StorageError: it can't be written.
         """
-        path = self.folder / _OPEN / f"{job.session_id}.json"
+        path = self.folder / _OPEN / f"{job.key}.json"
         with self._explained(path), self._alone():
             if (known := self._known(path.name)) is not None:
                 return known
             write_sealed(path, {**asdict(job), "holder": self._holder})
         return Taken(job, new=True, ended=False, ours=True)
 
-    def find(self, session_id: str) -> Taken | None:
-        """Return what is on record of a job; None where it isn't.
+    def find(self, key: str) -> Taken | None:
+        """Return what is on record of the job with a key; None where there is none.
 
         Raises:
             StorageError: it can't be read.
         """
         with self._explained(self.folder), self._alone():
-            return self._known(f"{session_id}.json")
+            return self._known(f"{key}.json")
 
     def _known(self, name: str) -> Taken | None:
         for folder in (_ENDED, _OPEN):
             path = self.folder / folder / name
             if path.exists():
-                found, holder = _read(path)
-                return Taken(found, new=False, ended=folder == _ENDED, ours=holder in self._locks)
+                found, holder, end = _read(path)
+                return Taken(found, new=False, ended=folder == _ENDED, ours=holder in self._locks, end=end)
         return None
 
-    def end(self, job: Job) -> None:
-        """Put it on record that a job is finished; repeating it is harmless.
+    def end(self, job: Job, event: Mapping[str, Any]) -> None:
+        """Put it on record that a job is finished, and what told so; repeating it changes nothing.
 
         Raises:
             StorageError: it can't be written.
         """
-        before, after = (self.folder / folder / f"{job.session_id}.json" for folder in (_OPEN, _ENDED))
+        before, after = (self.folder / folder / f"{job.key}.json" for folder in (_OPEN, _ENDED))
         with self._explained(before):
-            if before.exists():
-                before.replace(after)
+            if not before.exists():
+                return
+            if not after.exists():
+                write_sealed(after, {**asdict(job), "holder": self._holder, "end": dict(event)})
                 sync_folder(after.parent)
-                sync_folder(before.parent)
+            before.unlink()
+            sync_folder(before.parent)
 
     def unfinished(self) -> tuple[list[Job], list[str]]:
         """Take over the jobs that no process takes care of; return them, and what can't be read of the journal.
@@ -142,9 +148,12 @@ class JobJournal:
         problems: list[str] = []
         with self._explained(self.folder), self._alone():
             found: dict[str, list[Job]] = {}
-            for path in sorted((self.folder / _OPEN).glob("*.json")):
+            for path in sorted((self.folder / _OPEN).glob("*.json"), key=_given_at):
+                if (self.folder / _ENDED / path.name).exists():  # it ended just before the process did
+                    path.unlink()
+                    continue
                 try:
-                    job, holder = _read(path)
+                    job, holder, _end = _read(path)
                 except StorageError as error:
                     problems.append(error.message)
                 else:
@@ -186,8 +195,15 @@ class JobJournal:
             raise StorageError(Message("{} can't be read or written: {}.", path, error.strerror)) from error
 
 
-def _read(path: Path) -> tuple[Job, str]:
-    """Return a job and the name of who takes care of it.
+def _given_at(path: Path) -> tuple[float, str]:
+    """Return what sorts jobs by when they were given."""
+    with suppress(OSError):
+        return path.stat().st_mtime, path.name
+    return 0.0, path.name
+
+
+def _read(path: Path) -> tuple[Job, str, Mapping[str, Any]]:
+    """Return a job, the name of who takes care of it, and the event that told how it ended.
 
     Raises:
         StorageError: the file isn't what was written.
@@ -195,6 +211,8 @@ def _read(path: Path) -> tuple[Job, str]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         check_sealed(path, data)
-        return Job(*(str(data[key]) for key in ("id", "query", "workspace", "mode"))), str(data["holder"])
+        told = {key: str(data[key]) for key in ("id", "query", "workspace", "mode")}
+        job = Job(**told, session=str(data.get("session", "")))
+        return job, str(data["holder"]), dict(data.get("end", {}))
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise StorageError(Message("{} can't be read: it isn't what this program wrote there.", path)) from error

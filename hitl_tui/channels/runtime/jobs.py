@@ -34,19 +34,28 @@ class Job:
         query: what is asked.
         workspace: the folder that it works in, absolute.
         mode: when people are asked; empty for what the runtime says.
+        session: the job whose session it goes on in, once that has ended; empty for a session of its own.
     """
 
     id: str
     query: str
     workspace: str
     mode: str = ""
+    session: str = ""
+
+    @property
+    def key(self) -> str:
+        """What it is called on disk: another job never has the same."""
+        return _key(self.id)
 
     @property
     def session_id(self) -> str:
-        """The session that carries it out: another job never has the same."""
-        if _PLAIN.fullmatch(self.id):
-            return f"job-{self.id}"
-        return f"job.{sha256(self.id.encode()).hexdigest()[:32]}"
+        """The session that carries it out: its own, or that of the job that it goes on from."""
+        return _key(self.session or self.id)
+
+
+def _key(job_id: str) -> str:
+    return f"job-{job_id}" if _PLAIN.fullmatch(job_id) else f"job.{sha256(job_id.encode()).hexdigest()[:32]}"
 
 
 def read_job(data: bytes, root: Path, name: str = "") -> Job:

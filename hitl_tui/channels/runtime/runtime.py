@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ from hitl_tui.channels.runtime.session_events import (
     stopped_event,
     todo_event,
 )
+from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import BadInput, HitlError, OwnerGone, Refused, StorageError
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.messages import Message
@@ -128,6 +130,7 @@ class _OpenJob:
         told: the status of each step that was told.
         tries: how often it couldn't go on.
         again: it was given again meanwhile, so that how it stands is told again.
+        end: the event that told how it ended; None while it didn't.
     """
 
     job: Job
@@ -138,10 +141,15 @@ class _OpenJob:
     told: dict[str, str] = field(default_factory=dict)
     tries: int = 0
     again: bool = False
+    end: events.Event | None = None
 
     def afresh(self) -> _OpenJob:
         """Return it as one of which nothing was told yet."""
-        return _OpenJob(self.job, resumed=True)
+        return _OpenJob(self.job, resumed=True, end=self.end)
+
+    def apart(self) -> _OpenJob:
+        """Return it with a session of its own: what it asks goes on from nothing."""
+        return _OpenJob(replace(self.job, session=""), self.resumed, end=self.end)
 
 
 class Runtime:
@@ -187,6 +195,7 @@ class Runtime:
         self._ready: asyncio.Queue[_OpenJob] = asyncio.Queue()
         self._open: dict[str, _OpenJob] = {}
         self._waiting: dict[str, _OpenJob] = {}
+        self._queued: dict[str, list[_OpenJob]] = {}
         self._elsewhere: set[asyncio.Task[None]] = set()
         self._rules = 0
         self._emptied = asyncio.Event()
@@ -264,13 +273,22 @@ class Runtime:
             raise BadInput(Message("Another job has the id {}; choose another.", one_line(job.id, 80)))
         if taken.new:
             await self._accept(taken.job)
-        elif kept := self._open.get(job.session_id):
+        elif (kept := self._kept(taken.job)) is not None:
             kept.again = kept.started
-            if self._waiting.pop(job.session_id, None) is not None:
+            if self._waiting.pop(kept.job.session_id, None) is not None:
                 self._rest(kept)
         elif taken.ended:
-            self._begin(_OpenJob(taken.job, resumed=True))
+            end = events.read_event(taken.end)
+            if end is not None and taken.job.session_id in self._open:  # the next question has its session
+                await self.stream.tell(end)
+            else:
+                self._begin(_OpenJob(taken.job, resumed=True, end=end))
         return taken
+
+    def _kept(self, job: Job) -> _OpenJob | None:
+        """Return a job that isn't finished and has a session; None for any other."""
+        found = (self._open.get(session) for session in (job.session_id, job.key))
+        return next((kept for kept in found if kept is not None and kept.job.id == job.id), None)
 
     async def find(self, job_id: str) -> Taken | None:
         """Return what became of the job with this id; None where there is none.
@@ -278,7 +296,7 @@ class Runtime:
         Raises:
             StorageError: it can't be read.
         """
-        return await asyncio.to_thread(self._journal.find, Job(job_id, "", "").session_id)
+        return await asyncio.to_thread(self._journal.find, Job(job_id, "", "").key)
 
     async def _accept(self, job: Job) -> None:
         told = events.Accepted(job_id=job.id, session_id=job.session_id, query=job.query, workspace=job.workspace)
@@ -286,8 +304,25 @@ class Runtime:
         self._begin(_OpenJob(job, resumed=False))
 
     def _begin(self, kept: _OpenJob) -> None:
-        self._open[kept.job.session_id] = kept
+        """Let a job be carried out, once those that have its session before it have ended."""
+        session = kept.job.session_id
+        if (before := self._open.get(session)) is not None and before.job.id != kept.job.id:
+            queue = self._queued.setdefault(session, [])
+            if all(other.job.id != kept.job.id for other in queue):
+                queue.append(kept)
+            return
+        self._open[session] = kept
         self._ready.put_nowait(kept)
+
+    def _leave(self, kept: _OpenJob) -> None:
+        """Let the next one have a job's session."""
+        session = kept.job.session_id
+        del self._open[session]
+        queue = self._queued.pop(session, [])
+        if queue:
+            self._begin(queue.pop(0))
+        if queue:
+            self._queued[session] = queue
 
     async def _take_from(self, source: Source) -> None:
         async for found in source.jobs():
@@ -308,7 +343,7 @@ class Runtime:
         for problem in problems:
             log.warning("%s", problem)
         for job in jobs:
-            if job.session_id not in self._open:
+            if all(kept.job.id != job.id for kept in (*self._open.values(), *chain(*self._queued.values()))):
                 self._begin(_OpenJob(job, resumed=True))
 
     # One job ---------------------------------------------------------------------------------------------------
@@ -332,6 +367,10 @@ class Runtime:
     async def _advance(self, kept: _OpenJob) -> None:
         """Open a job's session and let it go as far as it goes by itself."""
         job, store = kept.job, self.registry.store
+        if job.session and (self.registry.data.sessions / job.key).exists():  # it has had one of its own
+            self._leave(kept)
+            self._begin(kept.apart())
+            return
         if (self.registry.data.sessions / job.session_id).exists():
             setup = await self.registry.setup(job.session_id)
         else:
@@ -345,13 +384,17 @@ class Runtime:
             if session.setup.broken:
                 raise StorageError(session.setup.broken)
             owned = session.owned
+            if job.session and kept.end is None and not await self._go_on(kept, session):
+                self._leave(kept)
+                self._begin(kept.apart())
+                return
             snapshot = await self._follow(kept, session) if owned else session.snapshot
         if not owned:
             following = asyncio.create_task(self._carry(kept, self._follow_elsewhere(kept, setup)))
             self._elsewhere.add(following)
             following.add_done_callback(self._elsewhere.discard)
         elif snapshot.concluded and not snapshot.questions:
-            await self._end(kept, ended_event(job, snapshot))
+            await self._end(kept, await self._how_it_ended(kept, snapshot))
         elif snapshot.questions:
             kept.tries, kept.cursor = 0, snapshot.cursor
             self._rest(kept)
@@ -398,7 +441,7 @@ class Runtime:
                 while True:
                     await self._tell(kept, setup, seen)
                     if seen.concluded and not seen.questions:
-                        await self._end(kept, ended_event(kept.job, seen))
+                        await self._end(kept, await self._how_it_ended(kept, seen))
                         return
                     seen = await session.changed(seen)
         except OwnerGone:
@@ -451,11 +494,47 @@ class Runtime:
             if view is not None:
                 await self.stream.tell(decided_event(kept.job, view))
 
+    async def _go_on(self, kept: _OpenJob, session: OpenSession) -> bool:
+        """Ask a job's question in the session of the job before, once; return whether that goes on from it."""
+        job, registry = kept.job, self.registry
+        branch = (await registry.ledger.branch(job.session_id)).number
+        posted = await registry.ledger.after(job.session_id, 0, branch)
+        if any(one.event_id == _asking(job) for one in posted):
+            return True
+        if session.owned:
+            await session.settled()
+        kept.told = {todo_id: str(raw["status"]) for todo_id, raw in session.snapshot.raw.items()}
+        handler = CommandHandler(session, session.setup.planner, by=self._by, channel=CHANNEL, admin=registry.admin)
+        try:
+            return not (await handler.propose(job.query, _asking(job))).failed
+        except (BadInput, Refused) as error:
+            log.info("%s has a session of its own: %s", job.id, error.message)
+            return False
+
+    async def _how_it_ended(self, kept: _OpenJob, snapshot: Snapshot) -> events.Event:
+        """Return what tells so: as it was told before, and of one whose question nobody let in that it wasn't."""
+        job = kept.job
+        if kept.end is not None:
+            return kept.end
+        if job.session:
+            views = await self.registry.ledger.requests(self.registry.now(), session=job.session_id, pending=False)
+            branch = (await self.registry.ledger.branch(job.session_id)).number
+            posted = await self.registry.ledger.after(job.session_id, 0, branch)
+            asked = next((one.event["data"].get("proposal") for one in posted if one.event_id == _asking(job)), None)
+            for view in views:
+                if asked and view.request.subject.get("proposal", {}).get("id") == asked["id"]:
+                    by = ", ".join(decision.by for decision in view.resolution.decisions)
+                    if view.resolution.outcome is not Outcome.APPROVED:
+                        why = Message("Not carried out: {} ({}).", view.resolution.outcome.value, one_line(by, 200))
+                        return stopped_event(job, why, final=True)
+        return ended_event(job, snapshot)
+
     async def _end(self, kept: _OpenJob, event: events.Event) -> None:
         await self.stream.tell(event)
         self.failed += isinstance(event, events.Failed)
-        await asyncio.to_thread(self._journal.end, kept.job)
-        del self._open[kept.job.session_id]
+        await asyncio.to_thread(self._journal.end, kept.job, self.stream.masked(event.to_dict()))
+        kept.end = event
+        self._leave(kept)
         if kept.again:
             self._begin(kept.afresh())
         if not self._open:
@@ -531,3 +610,8 @@ class Runtime:
                     request_id=request_id,
                 )
                 await self.stream.tell(told)
+
+
+def _asking(job: Job) -> str:
+    """Return the id of the event that asks a job's question in the session of the job before."""
+    return f"asked:{job.key}"
