@@ -13,9 +13,11 @@ from planning_support import COMMANDS, agents
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.manager import TodoManager
-from hitl_tui.core.plan import Proposal
+from hitl_tui.core.plan import ExecutionPlanConverter, Proposal
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.proposals import CurrentPlan, carried_out
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 
 SEARCH_QUERY = "강남구 아파트 시세 조회"
@@ -393,3 +395,36 @@ async def test_what_is_removed_leaves_nothing_that_depends_on_it(text: str, remo
     skipped = [c["todo_id"] for c in changes if c["kind"] == "skip"]
     assert (60 - len(left), len(skipped)) == (removed, kept)
     assert all(any(todo_id in t.dependencies for t in left.values()) for todo_id in skipped)
+
+
+CONVERTER = ExecutionPlanConverter(agents(), forms=True)
+DEEDS = {
+    "count": CommandFacts("count", "Counts the old logs"),
+    "backup": CommandFacts("backup", "Backs up the logs"),
+    "delete": CommandFacts("delete", "Deletes the old logs"),
+    "verify": CommandFacts("verify", "Checks that the logs are gone"),
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "order"),
+    [
+        ("count, back up and verify", "delete the old logs too", "count backup delete verify"),
+        ("count, back up and verify", "오래된 로그 삭제도 추가해줘", "count backup delete verify"),
+        ("count, verify, delete", "verify after delete", "count delete verify"),
+        ("count, verify, delete", "delete before verify", "count delete verify"),
+        ("count, verify, delete", "확인은 삭제 뒤로 옮겨줘", "count delete verify"),
+        ("count, verify, delete", "삭제를 확인보다 먼저 해줘", "count delete verify"),
+        ("count, back up and verify", "백업을 확인보다 나중에 해줘", "count verify backup"),
+    ],
+)
+async def test_a_check_comes_after_what_it_checks(
+    monkeypatch: pytest.MonkeyPatch, query: str, text: str, order: str
+) -> None:
+    monkeypatch.setattr("planning_support.COMMANDS", DEEDS)
+    planner = PlanningAgent(agents(), RulePlanner(DEEDS))
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(query)).plan)
+    found = carried_out(
+        (await RulePlanner(DEEDS).revise(text, CurrentPlan(query, todos, agents()))).changes, todos, CONVERTER
+    )
+    assert [todo.arguments["command"] for todo in found] == order.split()

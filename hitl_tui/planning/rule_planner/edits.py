@@ -37,6 +37,10 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 """Operations whose steps are where something else goes."""
 
 
+_NEAR = 3
+"""Characters between two words next to each other: an article or a particle."""
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """Steps as a text names them: by kind, by the number of the TODO, by what they call, or all that are left."""
@@ -214,6 +218,15 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     for match in revise.number.finditer(sentence):
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
     named += [_Mark(m.span(), Named(everything=True)) for m in revise.everything.finditer(sentence)]
+    # A word that names a step, next to what says where that goes, isn't what is to be done.
+    places = [mark for mark in actions if mark.kind in RELATIONS or mark.level in ("first", "last")]
+    actions = [
+        mark
+        for mark in actions
+        if mark in places
+        or not overlaps(mark.place, [one.place for one in named])
+        or all(len(_between(sentence, mark, place)) > _NEAR for place in places)
+    ]
     starts = {mark.place[0] for mark in (*actions, *kinds, *named)}
     named += [mark for mark in kinds if _stands_alone(sentence, mark.place, starts, rules)]
     return sorted([*_apart(actions), *_apart(named)], key=lambda mark: mark.place)

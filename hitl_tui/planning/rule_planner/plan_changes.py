@@ -396,7 +396,11 @@ class _Revision:
         coming = [t for t in scene.todos if t.status in (*IDLE, Status.IN_PROGRESS) and t.id not in self._gone]
         waits = {t.id: left[t.id] for t in coming} | {step.id: step.dependencies for _, step in self.added}
         for need, step in self.added:
-            for fed in fed_by(need, step.dependencies, scene, self._gone):
+            facts = scene.commands.get(str(step.input_mapping.get("command") or step.agent))
+            deeds = scene.deeds(facts) - scene.rules.lexicon.looking if facts else ()
+            users = fed_by(need, step.dependencies, scene, self._gone)
+            checks = [i for i in scene.last_checks if i not in self._gone] if deeds else []
+            for fed in dict.fromkeys((*users, *checks)):
                 waits[fed] = (*waits[fed], step.id)
         readers = {s.id for n, s in self.added if n in (Need.COMPUTE, Need.WRITE)} | scene.readers
         called = {facts.name for facts in scene.commands.values() if facts.reads_results}
@@ -523,7 +527,7 @@ class _Revision:
             if todo.id not in places and {*before} <= {*now} <= {*before, *new}:
                 for step_id in new.intersection(now):
                     feeds.setdefault(step_id, []).append(todo.id)
-            elif todo.id in after and (now != before or todo.id in places):
+            elif todo.id in after and now != before:
                 moved.append(SetAfter(todo.id, now, *places.get(todo.id, ())))
         removed, waits = {*self.removed}, {t.id: after.get(t.id, t.dependencies) for t in self.scene.todos}
         kept = ancestors((t.id for t in self.scene.todos if t.id not in removed), waits) & removed
