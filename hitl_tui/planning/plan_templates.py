@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from hitl_tui.config.atomic_files import make_private, write_atomically
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
@@ -29,16 +31,23 @@ CALL = "template:"
 FOLDER = "templates"
 """Of the data folder: a person's own templates, one file each."""
 _STEM = re.compile(r"\w[\w-]{0,63}")
-_HOLE = re.compile(r"\{([a-z][a-z0-9_]{0,39})\}")
-_PARAMETER = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_LARGEST, _MOST_STEPS = 200_000, 100
+_PARAMETER = "[a-z][a-z0-9_]{0,39}"
+_HOLE = re.compile(rf"\{{({_PARAMETER})\}}")
+_LARGEST = 200_000
 _FOUND = ("programs", "argv", "preview", "calls", "timeout", "exit_codes", "if_exists", "tools")
 """What of an input only follows from it."""
 _PRIORITIES = {Priority.CRITICAL: 0, Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateParameter:
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _text(value: object) -> object:
+    return value if value is None else str(value)
+
+
+class TemplateParameter(_Part):
     """What a template is filled with.
 
     Args:
@@ -46,8 +55,28 @@ class TemplateParameter:
         description: what it is.
     """
 
-    default: str | None = None
+    default: Annotated[str | None, BeforeValidator(_text)] = None
     description: str = ""
+
+
+class TemplateStep(_Part):
+    """A step as the file has it."""
+
+    agent: str
+    task: str
+    id: str = ""
+    title: str = ""
+    after: list[str] = []
+    input: dict[str, Any] = {}
+    priority: int = 1
+    optional: bool = False
+
+
+class _File(_Part):
+    name: str = ""
+    description: str = ""
+    parameters: dict[Annotated[str, StringConstraints(pattern=f"^{_PARAMETER}$")], TemplateParameter] = {}
+    steps: list[TemplateStep] = Field(min_length=1, max_length=100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +88,7 @@ class PlanTemplate:
         name: what people call it.
         description: one line.
         parameters: by name.
-        steps: as the file has them: `id`, `agent`, `title`, `task`, `after`, `input`, `priority`, `optional`.
+        steps: as the file has them.
         text: the file.
         own: it is the person's own, and not one that ships.
     """
@@ -68,7 +97,7 @@ class PlanTemplate:
     name: str
     description: str = ""
     parameters: Mapping[str, TemplateParameter] = field(default_factory=dict)
-    steps: tuple[Mapping[str, Any], ...] = ()
+    steps: tuple[TemplateStep, ...] = ()
     text: str = ""
     own: bool = False
 
@@ -102,7 +131,7 @@ class PlanTemplate:
         }
 
 
-def _step(step: Mapping[str, Any], values: Mapping[str, str]) -> ExecutionStep:
+def _step(step: TemplateStep, values: Mapping[str, str]) -> ExecutionStep:
     def fill(value: Any) -> Any:
         if isinstance(value, str):
             return _HOLE.sub(lambda found: values.get(found[1], found[0]), value)
@@ -111,29 +140,18 @@ def _step(step: Mapping[str, Any], values: Mapping[str, str]) -> ExecutionStep:
         return [fill(item) for item in value] if isinstance(value, list) else value
 
     return ExecutionStep(
-        agent=step["agent"],
-        task=fill(step["task"]),
-        name=fill(step.get("title", "")),
-        id=step.get("id", ""),
-        dependencies=tuple(step.get("after", ())),
-        priority=step.get("priority", 1),
-        optional=step.get("optional", False),
-        input_mapping=fill(step.get("input", {})),
+        agent=step.agent,
+        task=fill(step.task),
+        name=fill(step.title),
+        id=step.id,
+        dependencies=tuple(step.after),
+        priority=step.priority,
+        optional=step.optional,
+        input_mapping=fill(step.input),
     )
 
 
 # Files -----------------------------------------------------------------------------------------------------------
-
-_KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "id": str,
-    "agent": str,
-    "title": str,
-    "task": str,
-    "after": list,
-    "input": dict,
-    "priority": int,
-    "optional": bool,
-}
 
 
 def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
@@ -143,50 +161,18 @@ def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
         BadInput: it is none; one sentence says why.
     """
     try:
-        data = tomllib.loads(text)
+        file = _File.model_validate(tomllib.loads(text))
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        place = one_line(".".join(map(str, wrong["loc"])), 60)
+        raise BadInput(Message('The template {} can\'t have "{}" like that: {}.', key, place, wrong["msg"])) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(Message("The template {} isn't valid TOML: {}.", key, one_line(str(error), 160))) from error
-    if unknown := sorted(set(data) - {"name", "description", "parameters", "steps"}):
-        raise BadInput(Message('The template {} has the unknown key "{}".', key, one_line(unknown[0], 40)))
-    steps, parameters = data.get("steps"), data.get("parameters", {})
-    if not isinstance(steps, list) or not 0 < len(steps) <= _MOST_STEPS:
-        raise BadInput(Message("The template {} needs [[steps]], at most {}.", key, _MOST_STEPS))
-    if not isinstance(parameters, dict):
-        raise BadInput(Message("The parameters of the template {} must be a table.", key))
-    for number, step in enumerate(steps, start=1):
-        _check_step(step, key, number, parameters)
-    return PlanTemplate(
-        key=key,
-        name=str(data.get("name") or key),
-        description=str(data.get("description", "")),
-        parameters={name: _parameter(key, name, said) for name, said in parameters.items()},
-        steps=tuple(steps),
-        text=text,
-        own=own,
-    )
-
-
-def _parameter(key: str, name: str, said: object) -> TemplateParameter:
-    if not _PARAMETER.fullmatch(name) or not isinstance(said, dict) or set(said) - {"default", "description"}:
-        raise BadInput(
-            Message('The parameter "{}" of the template {} takes "default" and "description".', one_line(name, 40), key)
-        )
-    default = said.get("default")
-    return TemplateParameter(None if default is None else str(default), str(said.get("description", "")))
-
-
-def _check_step(step: object, key: str, number: int, parameters: JsonObject) -> None:
-    if not isinstance(step, dict) or not {"agent", "task"} <= set(step):
-        raise BadInput(Message('Step {} of the template {} needs "agent" and "task".', number, key))
-    for name, value in step.items():
-        kind = _KINDS.get(name)
-        if kind is None or type(value) is not kind:
-            raise BadInput(Message('Step {} of the template {} can\'t have "{}" like that.', number, key, name))
-    if not all(isinstance(one, str) for one in step.get("after", ())):
-        raise BadInput(Message('Step {} of the template {} can\'t have "{}" like that.', number, key, "after"))
-    for hole in _HOLE.findall(json.dumps([step.get(part) for part in ("task", "title", "input")], ensure_ascii=False)):
-        if hole not in parameters:
-            raise BadInput(Message('Step {} of the template {} has no parameter "{}".', number, key, hole))
+    for number, step in enumerate(file.steps, start=1):
+        for hole in _HOLE.findall(json.dumps([step.task, step.title, step.input], ensure_ascii=False)):
+            if hole not in file.parameters:
+                raise BadInput(Message('Step {} of the template {} has no parameter "{}".', number, key, hole))
+    return PlanTemplate(key, file.name or key, file.description, file.parameters, tuple(file.steps), text, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +281,7 @@ def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], paramete
     known = {todo.id for todo in todos}
     body = "\n".join(_written(todo, known, parameters) for todo in todos)
     for parameter, value in parameters.items():
-        if not _PARAMETER.fullmatch(parameter):
+        if not re.fullmatch(_PARAMETER, parameter):
             raise BadInput(Message('A parameter is named with small letters, digits and "_", not "{}".', parameter))
         if f"{{{parameter}}}" not in body:
             raise BadInput(Message('"{}" stands nowhere in the plan.', one_line(value, 60)))

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.input_words import in_words
 from hitl_tui.core.json_text import is_structured
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import plain_name, step_name
@@ -19,7 +20,6 @@ from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 from hitl_tui.extraction.blocks import EXPORTED
 from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, LoggedDecision, logged_decisions
-from hitl_tui.planning.graph_input import in_words
 from hitl_tui.supervisor.final_answer import reason
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
