@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -87,9 +87,8 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     _take_pairs(filling)
     text = blanked(clause, [*named, *filling.used])
     given = given_in(text, rules.units)
-    _take_choices(filling, text, given, [n for n, p in filling.free().items() if not _role_of(n, p, rules)])
     _take_roles(filling, text, given)
-    _take_choices(filling, text, given, list(filling.free()))
+    _take_choices(filling, text, given)
     _take_labelled(filling, given, text)
     _take_lists(filling, given)
     _take_only(filling, [g for g in given if g.kind == "number"], _NUMBERS)
@@ -142,13 +141,11 @@ def _typed(value: str, parameter: ParameterFacts) -> Json:
     return read if fits[parameter.type] else value
 
 
-def _take_choices(filling: _Filling, text: str, given: Sequence[Given], names: Collection[str]) -> None:
+def _take_choices(filling: _Filling, text: str, given: Sequence[Given]) -> None:
     """Take the choice that the text names, as it is or as a word that means the same; of a list all of them."""
     text = blanked(text, [g.place for g in given if g.kind in ("text", "path", "url", "email", "date")])
     for name, parameter in filling.free().items():
         found: dict[str, Span] = {}
-        if name not in names:
-            continue
         for choice in sorted(parameter.choices, key=len, reverse=True):
             place = _spoken_choice(choice, parameter, text, filling.rules.lexicon)
             if place is not None and not overlaps(place, list(found.values())):
@@ -364,9 +361,8 @@ def _take_texts(filling: _Filling, texts: Sequence[Given], text: str) -> tuple[s
     if len(paths) == 1 and len(folders) == 1:
         [(folder, place)] = folders.items()
         filling.take(paths[0], folder.rstrip("."), place)
-    rest = [g for g in filling.untaken(texts) if not filling.rules.commands.apart.search(text[: g.place[0]])]
-    _take_only(filling, rest, _TEXTS)
-    rest = filling.untaken(rest)
+    _take_only(filling, filling.untaken(texts), _TEXTS)
+    rest = filling.untaken(texts)
     free = list(filling.free(frozenset({"string", "path"})).items())
     gaps = [text[one.place[1] : other.place[0]] for one, other in pairwise(rest)]
     listed = all(filling.rules.commands.listing.fullmatch(PARTICLE.sub("", f"0{gap}")[1:] or gap) for gap in gaps)

@@ -305,9 +305,9 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     rest = after[team.end() :] if team else after
     if asked.negated_before.search(before) or asked.negated_after.search(rest):
         return _Verdict.NEGATED
-    if howto.search(before) and (_HOW.search(before) or not (team and asked.with_team.search(before))):
+    if howto.search(before):
         return _Verdict.ASKED_ABOUT
-    if asked.run_before.search(before) or (asked.with_team.search(before) and (team or facts.own)):
+    if asked.run_before.search(before):
         return _Verdict.CALLED
     rest = PAIR.sub("", rest)
     if howto.search(rest) or asked.statement.match(rest.rstrip("? ")):
@@ -376,8 +376,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     deeds = requested & own
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
-    apart = not deeds and rules.commands.left_out.search(clause) is not None
-    if strange or apart or _HOW.search(clause) or ((asking or not deeds) and not takes):
+    if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
     bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
     given = [g.place for g in given_in(clause, rules.units)]

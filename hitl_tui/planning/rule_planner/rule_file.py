@@ -79,8 +79,6 @@ class CommandRules:
         listing: the whole of what parts things in a list.
         statement: begins what says something of a thing that was named just before.
         told: a word that goes with commands and asks for nothing more.
-        apart: ends before a word that isn't a command's value, but says where or when.
-        with_team: ends before the name of a team that is to do something ("let", "with the").
         modifiers: words that say which of several things; alone they name nothing.
     """
 
@@ -88,7 +86,6 @@ class CommandRules:
     run_after: Expression
     negated_before: Expression
     negated_after: Expression
-    left_out: Expression
     negated_deed: Expression
     unknown: tuple[Expression, ...]
     clause: Expression
@@ -96,10 +93,8 @@ class CommandRules:
     listing: Expression
     statement: Expression
     told: Expression
-    apart: Expression
     request: Expression
     lead: Expression
-    with_team: Expression
     modifiers: Expression
     paths: tuple[Expression, ...]
 
