@@ -120,6 +120,7 @@ class _Sentence:
         self.row = self._row() if revise.sequence.search(text) and not self.reverses else []
         self.related = any(edit.operation in RELATIONS for edit in edits)
         self.moved = [e for e in edits if (self.related or self.level) and self.places(e) and self.anchors(e)]
+        self.after = [i for e in edits if e.operation is Operation.AFTER for i in self.anchors(e)]
         self.rest = self._rest()
         self.left: list[Edit] = []
         self.calls: list[Call] = []
@@ -151,13 +152,13 @@ class _Sentence:
     def only_placed(self) -> Iterator[str]:
         """Yield the names of what can be called that it says a place of, or keeps alone."""
         for edit in self.edits:
-            if edit.level or edit.operation is Operation.ONLY:
+            if (edit.level or edit.operation is Operation.ONLY) and not edit.again:
                 yield from (step.command for step in edit.steps)
 
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
         more = edit.subject and edit.operation is Operation.ASK and any(s.need in _ORDER[:2] for s in edit.steps)
-        return edit.operation in _PLACED and not more
+        return edit.operation in _PLACED and not (more or edit.again)
 
     def anchors(self, edit: Edit) -> list[str]:
         """Return the steps of the plan that an edit names, each by itself."""
@@ -185,7 +186,6 @@ class _Revision:
         added: new steps, each with its kind.
         order: which step waits for which, from when all that goes and comes is known.
         refusals: why parts of the text could not be done.
-        unplaced: those of them that are about a place.
     """
 
     scene: Scene
@@ -196,7 +196,6 @@ class _Revision:
     added: list[tuple[Need, ExecutionStep]] = field(default_factory=list)
     order: StepOrder = field(init=False)
     refusals: list[BadInput] = field(default_factory=list)
-    unplaced: list[BadInput] = field(default_factory=list)
 
     def give_inputs(self, said: _Sentence) -> None:
         """Give the only step that is named and not begun the input that is said now."""
@@ -223,17 +222,14 @@ class _Revision:
                 with self._collected(said):
                     self._take_out_or_rank(edit, said)
         for said in sentences:
-            after = [i for e in said.edits if e.operation is Operation.AFTER for i in said.anchors(e)]
             for call in said.calls:
-                self._call(call, said, after)
+                self._call(call, said)
+        wanted = [(s, said, e) for said in sentences for e in said.left if e.operation in _ADDS for s in e.steps]
         for need in _ORDER:
-            for said in sentences:
-                after = [i for e in said.edits if e.operation is Operation.AFTER for i in said.anchors(e)]
-                for edit in said.left:
-                    for step in edit.steps if edit.operation in _ADDS else ():
-                        if step.need is need:
-                            with self._collected(said):
-                                self._add(edit, step, need, said, after)
+            for step, said, edit in wanted:
+                if step.need is need:
+                    with self._collected(said):
+                        self._add(edit, step, need, said)
         self._begin_order()
         for said in sentences:
             with self._collected(said):
@@ -268,7 +264,7 @@ class _Revision:
             self._take_out(edit, named)
         elif edit.operation is Operation.ONLY:
             self._keep_only(named)
-        elif edit.level and edit.operation in (Operation.ORDER, Operation.ASK):
+        elif edit.operation in (Operation.ORDER, Operation.ASK) and edit.level not in ("", *_ENDS):
             self._rank(edit, named)
 
     def _take_out(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
@@ -316,14 +312,14 @@ class _Revision:
 
     # What is new ------------------------------------------------------------------------------------------------------
 
-    def _call(self, call: Call, said: _Sentence, after: Sequence[str]) -> None:
+    def _call(self, call: Call, said: _Sentence) -> None:
         if not call.facts.own:
             self._check_agent(Need.RUN)
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
-        sources = after or ([t.id for t in self._stays()[-1:]] if drawn else [])
+        sources = said.after or ([t.id for t in self._stays()[-1:]] if drawn else [])
         self._append(run_step(call, self.scene.language, self.scene.rules), Need.RUN, said, sources)
 
-    def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence, after: Sequence[str]) -> None:
+    def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is.
 
         Raises:
@@ -331,13 +327,12 @@ class _Revision:
             PlanError: its agent is disabled.
         """
         there, more = steps_named([step], self.scene), edit.subject or edit.again
-        if need is Need.FIND and there and edit.operation is Operation.ASK and not more:
-            raise BadInput(Message("{} already plans this {}.", step_name(there[0].id), _NAMES[need]))
+        weak = edit.operation is Operation.ONLY or (need is Need.FIND and edit.operation is Operation.ASK and not more)
         said_before = any(kind is need for kind, _ in self.added) and not more
-        if said_before or any(t.id in self.priorities for t in there) or (there and edit.operation is Operation.ONLY):
+        if said_before or any(t.id in self.priorities for t in there) or (there and weak):
             return
         self._check_agent(need)
-        sources = [*after] if need is Need.FIND else self._drawn(edit, need, after)
+        sources = said.after if need is Need.FIND else self._drawn(edit, need, said.after)
         for todo in there if need is not Need.FIND and not more else ():
             waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self._gone
             if waiting and set(sources) <= set(todo.dependencies):
@@ -426,8 +421,7 @@ class _Revision:
         try:
             placed = self._placed(said)
             self._refuse_fixed(before)
-        except BadInput as refusal:
-            self.unplaced.append(refusal)
+        except BadInput:
             order.after, order.places = before, places
             for step_id in said.added:
                 order.remove(step_id)
@@ -475,8 +469,13 @@ class _Revision:
             self._beside(edit, moved, anchors, said.close)
         if level and not related:
             order.release(fresh)
-            for todo_id in reversed(placed) if level == "first" else placed:
-                (order.first if level == "first" else order.last)(todo_id)
+            own = {one: e.level for e in said.moved if e.level in _ENDS for one in said.anchors(e)}
+            for todo_id in placed:
+                if own.get(todo_id, level) == "last":
+                    order.last(todo_id)
+            for todo_id in reversed(placed):
+                if own.get(todo_id, level) == "first":
+                    order.first(todo_id)
         return placed
 
     def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str], close: bool) -> None:
@@ -508,7 +507,7 @@ class _Revision:
             notes = [refusal.message for refusal in self.refusals]
             notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
             reason = " ".join([self._reason(changes), *_remarks(asked, self.scene)])
-            for refusal in self.unplaced:
+            for refusal in self.refusals:
                 reason = Message("{} {}", reason, refusal.message)
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
