@@ -43,6 +43,7 @@ from hitl_tui.core.requests import (
     check_ending,
     closed_words,
     ended_by,
+    lets_run,
     was_since,
 )
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -224,6 +225,9 @@ class CommandContext:
         if question.kind is Kind.PROPOSAL and isinstance(value, dict):
             changes = question.view.request.subject["proposal"]["changes"]
             data |= value
+        if question.kind is Kind.PROPOSAL and lets_run(value):
+            said = Message("{} The steps of low risk that it adds run now.", said)
+        elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))
             said = Message("Accepted changes {} of {}; the others are left out.", numbers, len(changes))
         return self.change_result(status, said, data)

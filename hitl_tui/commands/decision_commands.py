@@ -310,6 +310,19 @@ async def proposal_accept(context: CommandContext, values: CommandValues) -> Com
     return await _approve_all(context, [await _only(context, Kind.PROPOSAL, values.text("id"))])
 
 
+async def proposal_run(context: CommandContext, values: CommandValues) -> CommandResult:
+    """Accept a proposal and let what it adds run as far as one person's word is enough; its id may be left out.
+
+    Raises:
+        BadInput: none is open, several are and none was named, or it adds something else.
+    """
+    question = await _only(context, Kind.PROPOSAL, values.text("id"))
+    await check_digest(context, [question])
+    if not question.adds_low_risk_only:
+        raise BadInput(Message("This proposal doesn't only add steps of low risk; accept it, and each step asks."))
+    return await context.decide(question, Verdict.APPROVE, value={"run": True})
+
+
 async def proposal_keep(context: CommandContext, values: CommandValues) -> CommandResult:
     """Accept some changes of a proposal, by their numbers.
 

@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "plan approve": decision_commands.plan_approve,
         "plan reject": decision_commands.plan_reject,
         "proposal accept": decision_commands.proposal_accept,
+        "proposal run": decision_commands.proposal_run,
         "proposal reject": decision_commands.proposal_reject,
         "proposal keep": decision_commands.proposal_keep,
         "rules list": rule_commands.list_rules,

@@ -175,6 +175,12 @@ SPECS: tuple[CommandSpec, ...] = (
         (_DIGEST,),
     ),
     CommandSpec(
+        "proposal run",
+        "Accept a proposed change to the plan, and let the steps of low risk that it adds run",
+        (Argument("id", Takes.PROPOSAL, required=False),),
+        (_DIGEST,),
+    ),
+    CommandSpec(
         "proposal reject",
         "Reject a proposed change to the plan",
         (Argument("id", Takes.PROPOSAL, required=False), _REASON),

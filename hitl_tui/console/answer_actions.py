@@ -34,7 +34,7 @@ class Answer:
         label: one or two words.
         verdict: what it says; None for edit and details.
         ask: what comes first: nothing, `reason`, `inner`, `edit`, `parts`, `details`, `always`, or a question to
-            confirm.
+            confirm; `run` lets what a proposal adds run, too.
         why_not: why it isn't possible; empty when it is.
         action: what it answers a team's own question with; empty for any other.
         key: how the key reads that chooses it; empty for its number.
@@ -119,6 +119,8 @@ def answers(question: Question, mode: str = "") -> tuple[Answer, ...]:
         known = {**known, 1: (mark("Fill in"), None, "edit")}
     if question.parts > 1 and Verdict.APPROVE in options:
         known = {**known, 2: (mark("Choose"), None, "parts")}
+    if question.adds_low_risk_only and mode == Mode.STEP:  # else they run unasked, or aren't all of low risk
+        known = {**known, 5: (mark("Accept and run"), Verdict.APPROVE, "run")}
     if question.done_before:  # what happened is known, so to say it once is enough
         known = {**known, 5: (mark("Do again"), Verdict.DO_AGAIN, "")}
     if question.wedged:

@@ -79,6 +79,8 @@ class DecisionFlow:
                 await self._edit(handle, question)
             elif answer.ask == "parts":
                 await self._parts(handle, question)
+            elif answer.ask == "run" and answer.verdict is not None:
+                self._show_result(handle, await handle.handler.decide(question, answer.verdict, value={"run": True}))
             elif answer.ask == "rescue":
                 self._report(await handle.handler.handle_command(question.commands[RESCUE]))
             elif answer.ask == "inner":

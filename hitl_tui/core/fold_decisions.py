@@ -29,9 +29,9 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.plan_review import EndedBy
-from hitl_tui.core.policy import Mode, Risk, Ruling
+from hitl_tui.core.policy import Mode, Risk, Ruling, Terms
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_now, proposal_question, question_of
-from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes
+from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes, lets_run
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 
@@ -108,7 +108,18 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposal = proposal_now(draft, proposals.pop(found[0]))
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
-        carry_out(draft, event, {**proposal, "changes": accepted_changes(proposal["changes"], event.data.get("value"))})
+        value = event.data.get("value")
+        added = carry_out(draft, event, {**proposal, "changes": accepted_changes(proposal["changes"], value)})
+        for todo_id in added if lets_run(value) else ():
+            _let_run(draft, event, draft.get(todo_id))
+
+
+def _let_run(draft: Draft, event: Event, todo: SupervisorTodo) -> None:
+    """Approve a step with the proposal that showed it, where one person's word for a step of low risk is enough."""
+    judged, gaps = board.judge(draft, todo), todo.metadata.keys() & {"lacks", "unplaced"}
+    if todo.risk is Risk.LOW and judged.ruling is Ruling.ASK and judged.terms == Terms() and not gaps:
+        seen = digest(board.subject_of(draft, todo, ahead=True))
+        draft.put(replace(todo, approval=_approval(event, seen, ahead=True)))
 
 
 def asks_nobody(draft: Draft, proposal: ProposalState) -> bool:
@@ -120,8 +131,8 @@ def asks_nobody(draft: Draft, proposal: ProposalState) -> bool:
     return all(board.judge(draft, todo).ruling is Ruling.ALLOW for todo in added)
 
 
-def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> None:
-    """Make a proposal's changes, all or none. Nobody is asked about it any more either way."""
+def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> tuple[str, ...]:
+    """Make a proposal's changes, all or none, and return the ids of what it adds. Nobody is asked about it any more."""
     before = dict(draft.changed), draft.control
     renamed: dict[str, str] = {}
     try:
@@ -135,6 +146,8 @@ def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> None:
         message = Message("The plan can no longer change like this: {}", why)
         refusal: Refusal = {"event": event.id, "kind": str(event.kind), "message": message[:500], "reason": "stale"}
         draft.control = draft.control.refuse([refusal])
+        return ()
+    return tuple(renamed.values())
 
 
 def _apply_change(draft: Draft, event: Event, change: ProposedChange, renamed: dict[str, str]) -> None:

@@ -455,6 +455,11 @@ def accepted_numbers(value: Json) -> list[int]:
     return cast("list[int]", numbers) if known else []
 
 
+def lets_run(value: Json) -> bool:
+    """Whether the value of a proposal's approval lets the low-risk steps that it adds run without another question."""
+    return isinstance(value, Mapping) and value.get("run") is True
+
+
 def ended_by(changes: Iterable[ProposedChange]) -> tuple[str, ...]:
     """Return the TODOs that changes of the plan take away."""
     return tuple(str(change["todo_id"]) for change in changes if change.get("kind") in ("skip", "remove"))
@@ -465,12 +470,13 @@ def accepted_changes(changes: Sequence[ProposedChange], value: Json) -> list[Pro
 
     Args:
         changes: the proposal's.
-        value: of the approval: None, or `{"changes": [1, 3]}` with numbers from 1.
+        value: of the approval: None, or `{"changes": [1, 3]}` with numbers from 1, `{"run": true}` for all of them
+            (see `lets_run`), or both.
 
     Raises:
         BadInput: the value names no change, one that doesn't exist, or one that needs a step which isn't accepted.
     """
-    if value is None:
+    if value is None or value == {"run": True}:
         return list(changes)
     numbers = accepted_numbers(value)
     if not numbers:

@@ -125,6 +125,13 @@ class Question:
         return None if set(numbers) == set(range(1, self.parts + 1)) else {"changes": sorted(set(numbers))}
 
     @property
+    def adds_low_risk_only(self) -> bool:
+        """It is a proposal of further steps of low risk that nothing lacks: they may be let run with it."""
+        changes = self.view.request.subject.get("proposal", {}).get("changes", ())
+        added = [change["todo"] for change in changes if "todo" in change]
+        return bool(added) and len(added) == len(changes) and all(_is_complete_low_risk(todo) for todo in added)
+
+    @property
     def name(self) -> str:
         """What commands call it: the TODO's id (`todo_001.2` for one of several interrupts), or the proposal's.
 
@@ -235,6 +242,11 @@ class Question:
             "preview": dict(self.view.evidence),
             **({"obstacle": self.obstacle} if self.obstacle else {}),
         }
+
+
+def _is_complete_low_risk(todo: Mapping[str, object]) -> bool:
+    metadata = cast("JsonObject", todo.get("metadata") or {})
+    return todo.get("risk", Risk.LOW.value) == Risk.LOW.value and not (metadata.keys() & {"lacks", "unplaced"})
 
 
 def as_questions(

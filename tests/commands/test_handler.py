@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
 
-from session_support import Place, step
+from session_support import ListPlanner, Place, step
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.requests import Kind
+from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.task_checkpoints.checkpoint import Call
@@ -250,6 +250,35 @@ async def test_plain_text_that_adds_only_what_asks_nobody_is_taken_at_once_where
         assert added.status is Status.COMPLETED and added.metadata["added_by"] == "user"
 
 
+async def test_a_proposal_is_accepted_with_the_steps_of_low_risk_that_it_adds(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    async with place.open() as op:
+        await op.say("/todo approve")
+        await op.rest()
+        proposal = (await op.say("more detail"))["proposal_id"]
+        (question,) = op.now.questions
+        answer = await op.say("/proposal run")
+        assert (answer["status"], answer["run"]) == ("resumed", True)
+        seen = await op.rest()
+        assert not seen.questions and op.statuses == {"todo_001": "completed", "todo_002": "completed"}
+        approval = seen.raw["todo_002"]["approval"]
+        assert (approval["request_id"], question.name) == (question.id, proposal), "who let it run is on record"
+
+
+async def test_a_proposal_of_a_risky_step_lets_nothing_run(tmp_path: Path) -> None:
+    planner = ListPlanner((step("low", "a"),), follow={"todo_001": step("high", "risky")})
+    place = Place(tmp_path, planner=planner)
+    async with place.open() as op:
+        await op.say("/todo approve")
+        (question,) = (await op.rest()).questions
+        assert not question.adds_low_risk_only
+        assert "low risk" in (await op.try_to("/proposal run"))["error"]
+        person = CommandHandler(op.session, place.agent, by="ops", channel="test")
+        assert not (await person.decide(question, Verdict.APPROVE, value={"run": True})).failed
+        (asked,) = (await op.rest()).questions
+        assert (asked.kind, asked.todo_id, place.world.runs["todo_002"]) == (Kind.TODO, "todo_002", 0)
+
+
 async def test_mode_and_stop(place: Place) -> None:
     async with place.open() as op:
         await op.rest()
@@ -318,6 +347,7 @@ WRONG = [
     "/plan approve",
     "/plan reject no",
     "/proposal accept",
+    "/proposal run",
     "/proposal reject p",
     "/checkpoint",
     "/checkpoint list --limit 0",

@@ -109,6 +109,20 @@ def test_the_rise_limit_applies_and_other_rates_do_not() -> None:
     assert applied(analysis) == ["rise.md:1"]
 
 
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [(RISE, "법.md"), ("The landlord raises the deposit from 3 million won to 10 million won", "a.md")],
+)
+def test_of_two_sentences_with_one_limit_the_one_in_the_language_of_the_question_is_quoted(
+    query: str, path: str
+) -> None:
+    korean = passage("증액 청구는 약정한 전세금의 5%를 초과하지 못한다.", "법.md")
+    english = passage("An increase of the deposit by the landlord must not exceed 5% of it.", "a.md")
+    for passages in ([korean, english], [english, korean]):
+        limit = analyse(query, passages).limit
+        assert limit is not None and limit.path == path
+
+
 def test_the_computation_goes_from_the_change_to_the_permitted_sum() -> None:
     analysis = analyse(RISE, [passage("보증금 증액 청구는 20분의 1(5%)의 금액을 초과하지 못한다.", line=12)])
     assert analysis.change_percent == "700/3"

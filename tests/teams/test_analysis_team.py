@@ -130,7 +130,7 @@ async def test_the_limit_is_found_near_a_passage_that_does_not_hold_it() -> None
 async def test_the_report_quotes_where_the_cap_does_not_apply() -> None:
     result, _ = await run(RISE_KO, passages("housing-lease-act.md", "20분의 1"))
     assert line_of("housing-lease-act.md", "자유롭게 합의한 증액") in {citation.label for citation in result.citations}
-    assert "적용되지 않는 경우" in result.text
+    assert "상한에 딸린 조건" in result.text
 
 
 async def test_every_citation_is_a_line_of_the_example_that_holds_its_quote() -> None:

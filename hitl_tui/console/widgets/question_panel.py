@@ -328,7 +328,9 @@ class QuestionPanel(TitledFrame, can_focus=True):
         quiet = self.guard.remaining if self.has_focus else None
         self.set_class(bool(quiet), "-unarmed")
         keymap, marks = keymap_of(self.app), len(self._all.marks)
-        self.border_subtitle = state_words(question, keymap, marks, read=self.read, complete=self.complete, quiet=quiet)
+        drawn = not self._reading.unseen and self.query_one(QuestionBody).laid_out
+        read = None if not self.read and self.complete and not drawn else self.read
+        self.border_subtitle = state_words(question, keymap, marks, read=read, complete=self.complete, quiet=quiet)
         if quiet:
             self.set_timer(quiet + 0.02, self._places)
 
@@ -535,7 +537,7 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
 
 
 def state_words(
-    question: Question, keymap: Keymap, marks: int, *, read: bool, complete: bool, quiet: float | None
+    question: Question, keymap: Keymap, marks: int, *, read: bool | None, complete: bool, quiet: float | None
 ) -> Content:
     """Return what stands in the lower edge of the panel: what is marked, what is asked exactly, and what it waits for.
 
@@ -543,11 +545,13 @@ def state_words(
         question: the one that is shown.
         keymap: names the keys.
         marks: how many questions are marked.
-        read: it was read to its end.
+        read: it was read to its end; None while it isn't drawn, so that nobody knows whether its end is in sight.
         complete: all that there is to be read is there.
         quiet: seconds without a key that it takes before a key decides; None when keys go elsewhere.
     """
     shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
+    if read is None:
+        return Content.styled(f"{shown}…", "$text-muted")
     if not read:
         waits = (
             _("read to the end to decide: {question.page_down}, {question.last}")

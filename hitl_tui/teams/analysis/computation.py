@@ -329,14 +329,14 @@ def _joined(left: Amount, sign: str, right: Amount) -> Amount | None:
 
 
 def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
-    """Return the analysis with what is worth noticing besides: where a limit doesn't hold, what is missing."""
+    """Return the analysis with what is worth noticing besides: what restricts a limit, what is missing."""
     language, limit, insights = analysis.language, analysis.limit, []
     for passage in passages:
         if limit is None or passage.path != limit.path:
             continue
         first, last = _section(passage, limit.line)
         excepted = [passage.cite(*span) for span in sentences(passage) if is_exception(passage.text[slice(*span)])]
-        lead = say(language, "상한이 적용되지 않는 경우", "Where the limit does not apply")
+        lead = say(language, "상한에 딸린 조건", "Said beside the limit")
         insights += [
             Finding(f"{lead}: “{' '.join(one.quote.lstrip('-*+• ').split())}”", (one,))
             for one in excepted

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.words import likeness, tokens
 from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
 from hitl_tui.teams.analysis.analysis_model import Passage
-from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.contract import Citation, language_of
 
 MAX_LIMITS = 2_000
 _ALIKE, _APART = 0.35, 0.05
@@ -160,7 +161,13 @@ def fitting(question: str, kind: tuple[str, str], limits: Sequence[Limit], direc
     # A change is told by its direction; that it is one of the same thing, by a word or by the meaning.
     rated = [(like, one) for like, one in rated if like >= _ALIKE or (direction and _shares(question, one.said))]
     best = max((like for like, _ in rated), default=0.0)
-    return list({one.amount.value: one for like, one in rated if like > best - _APART}.values())
+    near = {(one.amount.value, one.bound) for like, one in rated if like > best - _APART}
+    # Of sentences that set the same limit, the one in the question's language that is most like it is quoted.
+    same: dict[Fraction, list[tuple[bool, float, Limit]]] = {}
+    for like, one in rated:
+        if (one.amount.value, one.bound) in near:
+            same.setdefault(one.amount.value, []).append((language_of(one.said) == language_of(question), like, one))
+    return [max(ones, key=lambda rating: rating[:2])[2] for ones in same.values()]
 
 
 def _rates(text: str) -> set[int]:

@@ -88,7 +88,6 @@ class DocumentTeam(Team):
                     "type": "string",
                     "description": f"A file name ending in .md in {self.folder}/; if it exists, {IF_EXISTS}.",
                 },
-                "date": {"type": "string", "description": "Put before the file name when it is given."},
                 "if_exists": {"type": "string", "enum": [IF_EXISTS], "readOnly": True},
             },
             "additionalProperties": False,
@@ -99,14 +98,14 @@ class DocumentTeam(Team):
 
         Args:
             text: the task; its first line is the title when none is given.
-            arguments: `title`, `path`, and `date` (put before the file name when no path is given).
+            arguments: `title` and `path`; also `date`, of earlier versions, for the name of a file without `path`.
 
         Raises:
             BadInput: an argument is unknown, no text, or names a place outside the reports' folder.
         """
         for key, value in arguments.items():
             if key not in ("title", "path", "date", "if_exists"):
-                raise BadInput(Message('A report takes "title", "path" and "date", not "{}".', one(str(key))))
+                raise BadInput(Message('A report takes "title" and "path", not "{}".', one(str(key))))
             if not isinstance(value, str):
                 raise BadInput(Message('"{}" of a report must be a text.', key))
         if arguments.get("if_exists", IF_EXISTS) != IF_EXISTS:
