@@ -50,17 +50,18 @@ def write(state: Mail) -> Mail:
 
 def send(state: Mail) -> Mail:
     words, to, text = words_for(state), state["to"], state["text"]
-    message = words["ask"]
+    message, subject = words["ask"], words["subject"]
     while True:
-        answer: dict[str, Any] = interrupt({"action": "send_mail", "message": message, "to": to, "text": text})
+        asked = {"action": "send_mail", "message": message, "to": to, "subject": subject, "text": text}
+        answer: dict[str, Any] = interrupt(asked)
         if answer.get("action") != "approve":
             return {"outcome": words["none"].format(why=answer.get("reason", "")).strip()}
-        to, text = answer.get("to", to), answer.get("text", text)
+        to, subject, text = (answer.get(name, asked[name]) for name in ("to", "subject", "text"))
         if ADDRESS.fullmatch(to):
             break
         message = words["to"].format(to=to)
     mail = EmailMessage()
-    mail["To"], mail["Subject"] = to, words["subject"]
+    mail["To"], mail["Subject"] = to, subject
     mail.set_content(text)
     outbox = Path(__file__).parent / "outbox"  # a real one would call smtplib.SMTP(…).send_message(mail)
     outbox.mkdir(exist_ok=True)

@@ -25,7 +25,7 @@ from hitl_tui.console.services import Speaker
 from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, language, ngettext
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.termination import Termination
@@ -231,6 +231,11 @@ class HitlApp(ConsoleApp):
 
     def _waiting_words(self) -> str:
         """Return what is left to do in the session that is left, and how it is opened again; empty for nothing."""
+        if begun := self.sessions.starting:
+            said = _(
+                "“{question}” had not begun. Where hitl-tui sessions doesn't list it, ↑ at the prompt brings it back."
+            )
+            return said.format(question=one_line(begun, 60))
         snapshot = self.session.snapshot if self._session_made and self.sessions.opened else None
         if snapshot is None or snapshot.concluded:
             return ""

@@ -79,12 +79,19 @@ class SessionSwitcher:
         """Id of the session that is open on its screen; empty for none."""
         self._coming = ""
         """What is on its way there: a session's id, or words for a new one; empty for nothing."""
+        self.starting = ""
+        """The question of a session that begins and isn't there yet; empty for none."""
 
     # Another one -----------------------------------------------------------------------------------------------
 
     def begin(self, query: str, *, typed: bool = False) -> None:
-        """Begin a session in the workspace; `typed` when a line at a session's prompt said so."""
-        self._app.start(self._begin(query, self._app.workspace, self._app.options.attached, typed=typed), "open")
+        """Begin a session in the workspace; `typed` when a line at a session's prompt said so: in that one's folder."""
+        app, here = self._app, self._app.workspace
+        seen = app.session.snapshot if typed and self.opened else None
+        if seen is not None and Path(seen.workspace) != here.resolve() and Path(seen.workspace).is_dir():
+            app.start(self._begin(query, Path(seen.workspace), typed=typed), "open")
+        else:
+            app.start(self._begin(query, here, app.options.attached, typed=typed), "open")
 
     def begin_starter(self, starter: Starter) -> None:
         """Begin a starter's session in its own copy."""
@@ -136,6 +143,7 @@ class SessionSwitcher:
 
         app = self._app
         app.say(_("Starting…"))
+        self.starting = query
         try:
             mode = Mode(app.mode) if app.mode else None
             wanted = app.options.session if attached is not None and attached is app.options.attached else ""
@@ -147,6 +155,8 @@ class SessionSwitcher:
             if app.screen is app.home:
                 app.home.draft(typed_text(query))
             raise
+        finally:
+            self.starting = ""
 
     def open(self, session_id: str, *, typed: bool = False) -> None:
         """Open a session; the one that is open is only shown. `typed` when a line at a session's prompt said so."""

@@ -16,7 +16,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "attach": {
             "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",
-            "mail.py": "d72384cc2d2f648f804fbd50b0cfd88e4b559e29f0b94b0b75160ed44ddd9ae4",
+            "mail.py": "e43c531e7c3264b776babc21d20b53298237834ebfc9eff079bd2500f6692d8d",
         },
         "cleanup": {
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",

@@ -396,6 +396,19 @@ async def test_new_leaves_one_session_and_begins_another(tmp_path: Path) -> None
         assert len(c.snapshot.todos) == 1
 
 
+async def test_new_begins_in_the_folder_of_the_session_on_the_screen(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "cap.md").write_text("# Cap\n\nThe cap is five percent.\n", encoding="utf-8")
+    async with console(tmp_path / "d", other, query="The cap") as c:
+        await c.asked()
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), session="s1") as c:
+        await c.asked()
+        await c.send("/new What is the cap?")
+        await c.until(lambda: c.shown() and c.snapshot.session_id == "s2", "the other session")
+        assert c.snapshot.workspace == str(other)
+
+
 async def test_the_palette_offers_keys_and_commands(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

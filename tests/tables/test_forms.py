@@ -30,6 +30,13 @@ def test_invoices_are_summed_up_and_compared(tmp_path: Path) -> None:
     assert answer.result is not None and answer.result.rows[0] == ("inv-1.txt", 1100.5)
 
 
+def test_an_amount_may_have_a_remark_in_brackets(tmp_path: Path) -> None:
+    for number, total in enumerate(("EUR 4,850.00 (incl. 19% VAT)", "EUR 1,290.00 (incl. 19% VAT)", "EUR 50"), start=1):
+        invoice(tmp_path / "invoices", number, "1 EUR", f"Total: {total}")
+    answer = ask("What is the sum of Total of the invoices?", tuple(table_files(tmp_path)))
+    assert answer.result is not None and answer.result.rows[0][0] == 6190
+
+
 def test_korean_forms_are_read_too(tmp_path: Path) -> None:
     folder = tmp_path / "청구서"
     folder.mkdir()

@@ -71,6 +71,26 @@ def test_common_words_alone_answer_nothing(folder: Path, question: str) -> None:
     assert ask(folder, question) == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "weak"),
+    [
+        ("병가는 며칠까지 유급이야?", False),
+        ("점심시간은 몇 시야?", False),
+        ("병가는 며칠까지 쓸 수 있어?", False),
+        ("유급 육아휴직은 며칠까지야?", True),
+    ],
+)
+def test_what_a_korean_question_ends_with_need_not_stand_in_a_document(folder: Path, question: str, weak: bool) -> None:
+    (folder / "안내서.md").write_text(
+        "# 직원 안내서\n\n## 휴가\n\n- 연차는 1년이 지나면 15일이 생깁니다.\n"
+        "- 병가는 진단서가 있으면 1년에 10일까지 유급으로 쓸 수 있습니다.\n\n"
+        "## 근무\n\n점심시간은 12시 30분부터 한 시간입니다.\n\n## 장비\n\n노트북은 3년마다 교체합니다.\n"
+    )
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        assert index.query(question).weak is weak
+
+
 def test_a_passage_on_part_of_a_question_only_comes_near(folder: Path) -> None:
     (folder / "handbook.md").write_text(HANDBOOK)
     with SearchIndex(folder.parent / "cache.db") as index:

@@ -132,7 +132,7 @@ class Terminal:
 
     def decide(self, key: str, *question: str) -> None:
         """Wait for a question, go to it, and press a key once the panel says that it decides."""
-        self.see("6 Details", *question, without="No question now")
+        self.see("6 Details", *question, without="No question yet")
         if not re.search(r"┏━ [^┓\n]*\? ", self.text):  # after a decision the focus is there still
             self.keys(CTRL_G)
         self.ready()

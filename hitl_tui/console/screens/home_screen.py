@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import DescendantFocus, Resize, ScreenResume
+from textual.events import DescendantFocus, Key, Resize, ScreenResume
 from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -346,6 +346,14 @@ class HomeScreen(PromptScreen):
     def on_search_input_search_changed(self) -> None:
         self._show_keys()
 
+    def on_key(self, event: Key) -> None:
+        """Mark the line of the list that a number names, as a number in the prompt would choose it."""
+        listed = self.query_one("#starters", OptionList)
+        if self._at_starters and event.character in set(map(str, range(1, listed.option_count + 1))):
+            event.stop()
+            event.prevent_default()
+            listed.highlighted = int(event.character or 0) - 1
+
     def _show_keys(self) -> None:
         table = self._table
         if table is not None and self.focused is table:
@@ -379,6 +387,10 @@ class HomeScreen(PromptScreen):
             self.draft(text)
             self.query_one("#starters", OptionList).highlighted = self._starter_for(text)
             self.set_focus(self.query_one("#starters"))
+            said = _(
+                "Not asked yet: this folder is hitl-tui's own source. Enter takes the marked line, a number another."
+            )
+            self.say(said)
         else:
             self._search_here(text)
 
@@ -391,12 +403,12 @@ class HomeScreen(PromptScreen):
         return bool(self.hitl.starters) and is_own_source(self.hitl.workspace)
 
     def _starter_for(self, text: str) -> int:
-        """Return the place of the starter that asks this, in whichever language; the first unless one does."""
+        """Return the place of the starter that asks this, in whichever language; the one of this folder for none."""
         asked = " ".join(text.casefold().split())
         for place, starter in enumerate(self.hitl.starters):
             if any(asked == " ".join(words.question.casefold().split()) for words in starter.words.values()):
                 return place
-        return 0
+        return len(self.hitl.starters)
 
     def _show_offer(self) -> None:
         said = _("Begin with")

@@ -238,7 +238,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
             # A long plan doesn't stay in memory behind what is shown.
             if self._reading.put_away() or (self._waits and not before):
                 self.query_one(QuestionBody).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
-                self.entitle(Content(_("No question now")))
+                self.entitle(Content(_("No question yet")))
                 self.border_subtitle = ""
             self._set_idle(_ON_QUESTIONS)
             return
@@ -415,7 +415,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
 
     def _choose(self, number: int, press: AnswerPress) -> None:
         if (question := self.question) is None:
-            self.post_message(self.Held(_("Nothing is asked now; nothing was decided.")))
+            self.post_message(self.Held(_("Nothing is asked yet; nothing was decided.")))
             return
         answer = self.offered(question)[number - 1]
         why = self._answering.judge(question, answer, press)

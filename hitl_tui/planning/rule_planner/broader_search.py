@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.names import step_name
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.plan_steps import find_step, title_of
@@ -53,7 +54,7 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         feeds=fed_by(Need.FIND, (), scene),
         metadata={FOLLOW_UP_OF: todo.id},
     )
-    reason = rules.sentences[language]["one" if hits else "none"].format(id=todo.id)
+    reason = rules.sentences[language]["one" if hits else "none"].format(id=step_name(todo.id))
     return Proposed(f"{reason}.", (step,))
 
 

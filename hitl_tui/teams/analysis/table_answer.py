@@ -44,7 +44,7 @@ def brief(answer: Answer, language: str) -> Brief:
         return Brief(absent=tuple(refusal(answer, language)))
     mapped = answer.mapped
     first, *rest = told
-    first = whether(answer, language) + first
+    first = guesses(mapped, language) + whether(answer, language) + first
     counted = say(language, f"{mapped.table.rows:,}행에 대한 질의", f"query over {mapped.table.rows:,} rows")
     lines = [f"{first} [`{mapped.table.name}`, {counted}]", *rest, *notes(mapped, language)]
     read = say(language, "이렇게 읽었습니다", "Read as")
@@ -72,12 +72,15 @@ def whether(answer: Answer, language: str) -> str:
     return say(language, "예: ", "Yes: ") if holds else say(language, "아니요: ", "No: ")
 
 
+def guesses(mapped: Mapped, language: str) -> str:
+    """Return what was taken for something else, with a colon, to stand before what came of it; empty for nothing."""
+    read = ", ".join(say(language, f"‘{a}’을(를) {b}(으)로", f'"{a}" as {b}') for a, b in mapped.guessed)
+    return say(language, f"질문의 {read} 읽으면: ", f"Reading {read}: ") if read else ""
+
+
 def notes(mapped: Mapped, language: str) -> list[str]:
-    """Return what was taken for something else, or for granted."""
-    lines = [
-        say(language, f"- 질문의 ‘{said}’ → {word}", f'- "{said}" was read as {word}') for said, word in mapped.guessed
-    ]
-    lines += [
+    """Return what was taken for granted."""
+    return [
         say(
             language,
             f"- ‘{said}’: 이런 열이 표에 없어 모든 행을 봄",
@@ -85,7 +88,6 @@ def notes(mapped: Mapped, language: str) -> list[str]:
         )
         for said in mapped.assumed
     ]
-    return lines
 
 
 def outcome(answer: Answer, language: str) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hitl_tui.meaning.encoder import likenesses
-from hitl_tui.tables.words import ends_as_predicate
+from hitl_tui.tables.words import ends_as_predicate, lexicon
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
@@ -187,7 +187,10 @@ def ask(
         return _listed(lines, listing, searched(db))
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     asked = _Asked(question, terms, _found(db, terms, named), windows)
-    absent = [term for term in terms if not asked.stands(term) and term.telling >= _NAMED]
+    predicate = _predicate(question)
+    absent = [
+        t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not (t.korean and t.surface in predicate)
+    ]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
     nearly = {word: near for word, near in spelt if near and near != word.casefold()}
     missing = tuple(term.surface for term in absent if term.surface not in nearly and not term.part)
@@ -219,8 +222,14 @@ def ask(
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
     # What a question of the documents' own language is about has to stand in them.
-    lacking = same and any(t.telling >= _NAMED and not ends_as_predicate(t.surface) for t in absent if t.korean)
+    lacking = same and any(not ends_as_predicate(term.surface) for term in absent if term.korean)
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names) or lacking)
+
+
+def _predicate(question: str) -> str:
+    """Return the word that a Korean question ends with where that is no noun: it says what is asked, not of what."""
+    words = [unit.surface for unit in units(normalise(question))]
+    return words[-1] if len(words) > 1 and lexicon().tails.search(words[-1]) else ""
 
 
 def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
