@@ -5,6 +5,7 @@ Whoever wrote an event may have written anything, so what isn't of the right kin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -13,11 +14,13 @@ from typing import Any, Literal
 
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json
+from hitl_tui.core.policy import Risk
 
 PLAN, TODO, PROPOSAL = "plan_review_request", "todo_review_request", "proposal"
 _QUESTION = "question"
 """The event of everything else that is asked; of that a reviewer answers proposals."""
 DECIDED = "decided"
+_DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,7 @@ def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None
                 note for said in (event, difference) for note in _list(said, "notes") if isinstance(note, str)
             )
         ),
-        digest=_text(event, "digest"),
+        digest=digest if _DIGEST.fullmatch(digest := _text(event, "digest")) else "",
         timeout=_number(event, "timeout_seconds"),
         on_timeout=_text(event, "on_timeout"),
         expires=_text(event, "expires_at"),
@@ -155,7 +158,7 @@ def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None
         title=_text(_mapping(question, "about"), "title"),
         preview=_text(_mapping(question, "preview"), "text"),
         path=_text(event, "feedback_s3_path"),
-        risk=_text(event, "risk"),
+        risk=_risk(event),
         quorum=_whole(event, "quorum") or 1,
         level=_whole(event, "level"),
         subject=_mapping(question, "subject"),
@@ -216,7 +219,7 @@ def _steps(value: Any) -> tuple[ReviewStep, ...]:
             task=_text(step, "task"),
             arguments=_mapping(step, "arguments"),
             dependencies=tuple(name for name in _list(step, "dependencies") if isinstance(name, str)),
-            risk=_text(step, "risk"),
+            risk=_risk(step),
         )
         for step in found
         if isinstance(step, Mapping)
@@ -226,6 +229,12 @@ def _steps(value: Any) -> tuple[ReviewStep, ...]:
 def _text(event: Mapping[str, Any], key: str) -> str:
     value = event.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _risk(event: Mapping[str, Any]) -> str:
+    """Return the class of risk; what is none counts as the highest, empty where it isn't told."""
+    risk = _text(event, "risk")
+    return risk if risk in ("", *Risk) else Risk.HIGH.value
 
 
 def _list(event: Mapping[str, Any], key: str) -> Sequence[Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -218,3 +220,36 @@ def test_a_folder_of_jobs_is_shared_by_two_runtimes(place: Place, tmp_path: Path
         assert [event["job_id"] for event in said] == ["bad.json"]
     assert {path.name for path in (folder / "taken").iterdir()} == {f"j{n}.json" for n in range(8)}
     assert (folder / "refused" / "bad.reason.txt").read_text().startswith('A job needs a "query"')
+
+
+@pytest.mark.parametrize("folder", ["a\\u0000b", "\\ud800", "loop", "a/" * 3000])
+def test_a_folder_that_can_not_be_ends_its_job_and_no_other(place: Place, folder: str) -> None:
+    (place.work / "loop").symlink_to("loop")
+    with serving(place) as served:
+        served.give(f'{{"query": "x", "workspace": "{folder}"}}')
+        served.give({"id": "good", "query": QUESTION})
+        served.until("failed")
+        served.until("plan_review_request", job_id="good")
+
+
+def test_what_lies_in_a_folder_and_is_no_job_holds_up_none(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    os.mkfifo(folder / "a-pipe.json")
+    (folder / "b-folder.json").mkdir()
+    (folder / "c-link.json").symlink_to("/dev/zero")
+    (folder / "d-dangling.json").symlink_to("nowhere.json")
+    (folder / ("e" * 249 + ".json")).write_text("no job}")
+    Path(os.fsdecode(os.fsencode(folder) + b"/f-\xff\x1b[31m\n.json")).write_text("{}")
+    with (folder / "g-huge.json").open("wb") as huge:
+        huge.truncate(1 << 32)
+    os.utime(folder / "g-huge.json", (1, 1))
+    (folder / "z-job.json").write_text(json.dumps({"query": QUESTION}))
+    with serving(place, "--jobs", str(folder)) as served:
+        served.until("plan_review_request", job_id="z-job")
+        served.until("failed", 7)
+        time.sleep(1.5)  # long enough to be told again
+        told = served.of("failed")
+        assert len(told) == 7 and sum("isn't a regular file" in event["error"] for event in told) == 4
+        assert all(event["job_id"].isprintable() for event in told)
+    assert sorted(path.name for path in folder.iterdir()) == [".claimed", "refused", "taken"]

@@ -233,7 +233,10 @@ async def test_pages_and_strangers_stay_outside(place: Place) -> None:
                     421,
                 )
             assert (await client.get("/ping")).status_code == 200
-            for bad in ("{", "[]", "{}", '{"prompt": 1}', '{"prompt": "x", "workspace": "/"}', '{"promt": "x"}'):
+            (place.work / "loop").symlink_to("loop")
+            odd = ("/", "\\u0000", "\\ud800", "loop", "~nobody-at-all/x", "a/" * 3000)
+            bad_folders = [f'{{"prompt": "x", "workspace": "{folder}"}}' for folder in odd]
+            for bad in ("{", "[]", "{}", '{"prompt": 1}', '{"promt": "x"}', '{"prompt": "\\ud800"}', *bad_folders):
                 answer = await client.post("/invocations", content=bad, headers=right)
                 assert answer.status_code == 400 and answer.json()["error"].endswith((".", "?")), answer.text
             huge = await client.post("/invocations", content=b"x" * 1_100_000, headers=right)

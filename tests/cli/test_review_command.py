@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cli_support import S1_EN, Shell
 from hitl_tui.channels.plan_feedback.feedback import Feedback, read
 from hitl_tui.channels.plan_feedback.folder_store import FolderStore
 from hitl_tui.channels.plan_feedback.poller import Poller, Refusal, Report, Taken
+from hitl_tui.channels.plan_feedback.review_feed import Reviews
 from hitl_tui.channels.plan_feedback.store import Found, PublishedRequest
 from hitl_tui.core.messages import Message
 
@@ -419,3 +421,36 @@ def test_an_inbox_whose_runtime_is_away_says_so_and_goes_on(shell: Shell) -> Non
     assert ran.code == 1 and "can't be reached" in ran.err
     ran = shell.run("inbox", HITL_REVIEW_RUNTIME="ftp://somewhere")
     assert ran.code == 0 and "HITL_REVIEW_RUNTIME must be" in ran.err
+
+
+def test_an_address_without_a_runtime_is_no_empty_list(shell: Shell) -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>")
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as page:
+        threading.Thread(target=page.serve_forever).start()
+        address = f"http://127.0.0.1:{page.server_address[1]}"
+        ran = shell.run("review", "--from", address)
+        assert ran.code == 1 and "isn't a runtime" in ran.err
+        assert "isn't a runtime" in shell.run("inbox", HITL_REVIEW_RUNTIME=address).err
+        page.shutdown()
+
+
+def test_a_runtime_puts_no_words_of_its_own_into_a_command(shell: Shell, folder: Path) -> None:
+    publish(folder, todo("r1", digest="0; rm -rf x", risk="high"))
+    assert "rm -rf x" not in shell.run("inbox", HITL_REVIEW_RUNTIME=str(folder)).out.partition("hitl-tui decide")[2]
+
+
+def test_many_requests_are_read_at_once(shell: Shell) -> None:
+    reviews = Reviews()
+    began = time.monotonic()
+    for number in range(20_000):
+        reviews.take({**plan(f"r{number}", SEARCH), "job_id": f"j{number}"})
+    assert len(reviews.waiting) == 20_000
+    assert time.monotonic() - began < 20, "each is looked at once, not against each other"

@@ -22,6 +22,7 @@ from textual.widgets import DataTable, Static
 from hitl_tui.channels.plan_feedback.feedback import Feedback
 from hitl_tui.channels.plan_feedback.folder_store import FolderStore
 from hitl_tui.channels.plan_feedback.reviewed_runtime import ReviewedRuntime
+from hitl_tui.channels.plan_feedback.store import PublishedRequest
 from hitl_tui.config.review_settings import REVIEW_RUNTIME
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
@@ -168,20 +169,38 @@ async def test_a_workspace_names_its_runtime_once_it_is_trusted(tmp_path: Path) 
     work = command_workspace(tmp_path / "w")
     settings = work / "hitl.toml"
     settings.write_text(f'{settings.read_text()}\n[review]\nruntime = "../feedback"\n', encoding="utf-8")
-    from hitl_tui.channels.plan_feedback.store import PublishedRequest
-
     event = {"type": "plan_review_request", "request_id": "r1", "job_id": "j1", "plan": "1. Search", "query": "the cap"}
     await store.publish(PublishedRequest("r1", event))
     reach = partial(ReviewedRuntime, environ={}, by="ann")
     async with console(tmp_path / "d1", work, reach=reach, trusted=False) as c:
         await c.pilot.pause(0.5)
         await open_inbox(c, 0)
+        await c.press("escape")
+        await c.pilot.pause(0.5)
     async with console(tmp_path / "d2", work, reach=reach) as c:
         await open_request(c, "the cap")
         await c.press("1")
         await c.until(lambda: (tmp_path / "feedback" / "r1.json").exists(), "the answer")
         found = json.loads((tmp_path / "feedback" / "r1.json").read_text())
         assert found["approved"] is True and found["reviewer"] == "ann"
+
+
+async def test_what_a_hostile_runtime_asks_is_shown_as_what_it_is(tmp_path: Path) -> None:
+    evil = "\x1b]0;x\x07\x1b[31m\u202eevil\u2066 " + "a" + "\u0301" * 200 + "\x00\r\n\tline"
+    step = dict.fromkeys(("id", "title", "agent", "task", "risk"), evil)
+    asked = {
+        "type": "plan_review_request", "request_id": "r1", "job_id": evil, "query": evil, "digest": evil, "plan": evil,
+        "steps": [{**step, "arguments": {evil: [evil], "n": 1e308}, "dependencies": [evil, 7]}, 7], "notes": [evil, 7],
+        "difference": {"added": [step], "removed": 7}, "expires_at": evil, "timeout_seconds": -1, "on_timeout": evil,
+    }  # fmt: skip
+    store = FolderStore(tmp_path / "feedback")
+    await store.publish(PublishedRequest("r1", asked))
+    work = command_workspace(tmp_path / "w")
+    settings = f'[review]\nruntime = "{tmp_path / "feedback"}"\n'
+    (work / "hitl.toml").write_text(settings, encoding="utf-8")
+    async with console(tmp_path / "d", work, reach=partial(ReviewedRuntime, environ={}, by="ann")) as c:
+        shown = await open_request(c, "Approve the plan?")
+        assert "evil" in shown and not {"\x1b", "\x07", "\u202e", "\x00"} & set(shown)
 
 
 def invoke(address: str, prompt: str) -> None:

@@ -56,10 +56,9 @@ class Reviews:
                 self.end(one.request_id)
         elif (request := self._read(event)) is not None and not self._settled(request.request_id):
             if request.kind == PLAN:
-                same_job = [one for one in self.waiting.values() if one.job == request.job and one.kind == PLAN]
-                for earlier in same_job if request.job else ():
-                    if earlier.request_id != request.request_id:
-                        self.end(earlier.request_id)
+                earlier, _steps = self._plans.get(request.job, ("", ()))
+                if request.job and earlier != request.request_id and earlier in self.waiting:
+                    self.end(earlier)
                 self._plans[request.job] = (request.request_id, request.steps)
             self.outcomes.pop(request.request_id, None)  # a runtime that began anew tells it again
             self.waiting[request.request_id] = request

@@ -49,8 +49,9 @@ class RuntimeClient:
         return f"{self._base}/requests/{quote(checked_id(request_id), safe=':')}"
 
     async def requests(self) -> Sequence[PublishedRequest]:
-        found = (await self._ask("GET", f"{self._base}/requests")).get("requests")
-        events = found if isinstance(found, list) else []
+        events = (await self._ask("GET", f"{self._base}/requests")).get("requests")
+        if not isinstance(events, list):
+            raise StorageError(Message("What answers at {} isn't a runtime of hitl-tui.", self._base))
         return tuple(
             PublishedRequest(event["request_id"], event)
             for event in events

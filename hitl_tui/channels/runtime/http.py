@@ -104,7 +104,7 @@ class Site:
             Route("/requests", self._guarded(self._requests)),
             Route("/requests/{request_id}", self._guarded(self._answer), methods=["POST"]),
         ]
-        return Starlette(routes=routes, exception_handlers={HTTPException: _unknown})
+        return Starlette(routes=routes, exception_handlers={HTTPException: _unknown, Exception: _unexpected})
 
     def _guarded(self, handler: Handler) -> Handler:
         async def guarded(request: Request) -> Response:
@@ -253,6 +253,11 @@ async def _unknown(_: Request, error: Exception) -> Response:
     return JSONResponse(
         {"status": "error", "error": str(error.detail), "kind": "refused"}, error.status_code, error.headers
     )
+
+
+async def _unexpected(_: Request, error: Exception) -> Response:
+    said = Message("Unexpected error ({}).", one_line(repr(error), 200))
+    return JSONResponse({"status": "error", "error": said, "kind": "unexpected"}, 500)
 
 
 def site(runtime: Runtime, answers: RemoteAnswers, callers: Callers, *, open: bool, local_port: int) -> Starlette:

@@ -11,8 +11,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_text import check_storable, strict_json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
@@ -89,6 +90,7 @@ def job_of(found: Mapping[str, Any], root: Path, name: str = "") -> Job:
             if near:
                 raise BadInput(Message('Unknown key "{}" in a job; did you mean "{}"?', shown, near[0]))
             raise BadInput(Message('Unknown key "{}" in a job; it has {}.', shown, ", ".join(_KEYS)))
+    check_storable(found)
     for key, value in found.items():
         if not isinstance(value, str):
             raise BadInput(Message('"{}" of a job must be a text.', key))
@@ -115,7 +117,11 @@ def checked_id(text: str) -> str:
 
 def _within(found: Mapping[str, Any], root: Path) -> str:
     given = found.get("workspace", "")
-    folder = (root / given).resolve()
+    outside = BadInput(Message("A job works in {} or below it, not in {}.", root, one_line(clip(given), 200)))
+    try:
+        folder = (root / given_path(given)).resolve()
+    except (OSError, RuntimeError) as error:  # links in a circle
+        raise outside from error
     if not folder.is_relative_to(root.resolve()):
-        raise BadInput(Message("A job works in {} or below it, not in {}.", root, one_line(clip(given), 200)))
+        raise outside
     return str(folder)
