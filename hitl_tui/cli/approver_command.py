@@ -121,19 +121,18 @@ async def _change(
 ) -> Approver:
     """Change the list, one process at a time: first the record, then the file; return whom the change is about."""
     from hitl_tui.core.events import utc_now
-    from hitl_tui.ledger.sqlite_ledger import SqliteLedger
     from hitl_tui.policy.approver_record import note_edits, record_change
+    from hitl_tui.supervisor.data_place import data_place, open_record
     from hitl_tui.supervisor.ledger_sealing import sealing_of
-    from hitl_tui.supervisor.storage import DataFolder
 
-    folder = DataFolder(data)
+    folder = data_place(data, os.environ)
     folder.check_writable()
     folder.prepare()
     try:
         with locked(file.path):
             listed, about = change(file.load())
             sealing = sealing_of(folder, os.environ, log.warning)
-            async with SqliteLedger.open(folder.ledger, sealing=sealing) as ledger:
+            async with open_record(folder, sealing) as ledger:
                 await note_edits(ledger, file, utc_now())
                 await record_change(ledger, kind, about, listed, utc_now())
             file.write(listed)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hitl_tui.cli.job import Job
@@ -42,8 +43,9 @@ from hitl_tui.ledger.protocols import Requests, Streams
 from hitl_tui.ledger.records import Problem, RequestView
 from hitl_tui.ledger.signature_table import SignedStream
 from hitl_tui.ledger.signatures import Signer
-from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.stream_ledger import StreamLedger
+from hitl_tui.ledger.table_ledger import TableLedger
+from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.task_checkpoints.folders import registered, server_of, store_of, uses_neo4j
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
@@ -76,13 +78,13 @@ async def _audit(job: Job) -> int:
     if narrowed and arguments.what not in ("export", "attention"):
         raise BadInput(Message("{} goes with audit export and audit attention.", narrowed[0]))
     bounds = _bounds(arguments.since, arguments.until)
-    folder = DataFolder(job.data)
+    folder = data_place(job.data, job.environ)
     if _is_empty(folder) and not registered(job.data) and not uses_neo4j(job.environ):
         raise BadInput(Message("No record in {}.", job.data))
     folder.prepare()
     if folder.note and not arguments.json:
         job.err.lines([shown(translate(folder.note))])
-    async with SqliteLedger.open(folder.ledger, read_only=folder.read_only) as ledger:
+    async with open_record(folder) as ledger:
         if arguments.what == "attention":
             return await _attention(ledger, job, bounds)
         if arguments.what == "export":
@@ -96,7 +98,7 @@ async def _audit(job: Job) -> int:
 
 def _is_empty(folder: DataFolder) -> bool:
     try:
-        return not (folder.ledger.exists() or folder.ids())
+        return isinstance(folder.place, Path) and not (folder.ledger.exists() or folder.ids())
     except OSError:  # opening it says why it can't be read
         return False
 
@@ -136,7 +138,7 @@ def _unknown(name: str) -> UnknownName:
     return UnknownName(Message('The record has no session or task "{}".', shown(name)[:80]))
 
 
-async def _verify(ledger: SqliteLedger, folder: DataFolder, job: Job) -> int:
+async def _verify(ledger: TableLedger, folder: DataFolder, job: Job) -> int:
     from hitl_tui.supervisor.record_check import lost_records
 
     stream, signer, notes = job.arguments.session or None, Signer(os.environ), list[str]()
@@ -320,7 +322,7 @@ class _Source(NamedTuple):
         return [head.stream for head in await self.ledger.streams() if name in ("", head.stream)]
 
 
-async def _sources(ledger: SqliteLedger, job: Job) -> list[_Source]:
+async def _sources(ledger: TableLedger, job: Job) -> list[_Source]:
     """Return where decisions are on record; one that can't be read is named and left out.
 
     Raises:
@@ -341,7 +343,7 @@ async def _sources(ledger: SqliteLedger, job: Job) -> list[_Source]:
     return found
 
 
-async def _export(ledger: SqliteLedger, job: Job, bounds: tuple[str, str]) -> int:
+async def _export(ledger: TableLedger, job: Job, bounds: tuple[str, str]) -> int:
     given = job.arguments
     entries: list[str] = []
     for source in await _sources(ledger, job):
@@ -360,7 +362,7 @@ async def _export(ledger: SqliteLedger, job: Job, bounds: tuple[str, str]) -> in
     return INTACT
 
 
-async def _attention(ledger: SqliteLedger, job: Job, bounds: tuple[str, str]) -> int:
+async def _attention(ledger: TableLedger, job: Job, bounds: tuple[str, str]) -> int:
     given = job.arguments
     views: list[RequestView] = []
     for source in await _sources(ledger, job):

@@ -6,8 +6,8 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -62,11 +62,38 @@ def _understood(argv: Sequence[str], began: str, secrecy: Secrecy, out: Output, 
             out.lines([arguments.help.rstrip("\n")])
             return OK
         _check_names_session(arguments, argv)
-        return _prepared(arguments, secrecy, out, err)
+        with _in_database(arguments.database):
+            return _prepared(arguments, secrecy, out, err)
     except SystemExit as done:  # --version
         return done.code if isinstance(done.code, int) else OK
     except HitlError as error:
         return _tell(error, "--json" in argv, out, err)
+
+
+@contextmanager
+def _in_database(given: str | None) -> Iterator[None]:
+    """Let the environment name the database that the option names: programs that are started use it, too.
+
+    Raises:
+        BadInput: it isn't one, or holds a password.
+    """
+    if given is None:
+        yield
+        return
+    from hitl_tui.config.postgres_address import ENVIRONMENT, database_address
+    from hitl_tui.config.postgres_address import OPTION as DATABASE
+
+    if not given.strip():
+        raise BadInput("--database needs the address of a PostgreSQL database.")
+    before = os.environ.get(ENVIRONMENT)
+    os.environ[ENVIRONMENT] = database_address(given.strip(), DATABASE)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(ENVIRONMENT, None)
+        else:
+            os.environ[ENVIRONMENT] = before
 
 
 def _look_here(arguments: Arguments | None, secrecy: Secrecy) -> None:

@@ -163,6 +163,7 @@ class Arguments(NamedTuple):
     limit: int | None = None
     skip: int | None = None
     lang: str = ""
+    database: str | None = None
     host: str = ""
     port: int | None = None
     no_open: bool = False
@@ -207,7 +208,7 @@ class Arguments(NamedTuple):
     feedback: str = ""
 
 
-_PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})
+_PLAIN = frozenset({"--data", "--database", "--workspace", "--session", "--as", "--mode", OPTION})
 _CHOICES: Mapping[str, Sequence[str]] = MappingProxyType({"--mode": MODES, OPTION: CODES})
 
 
@@ -227,6 +228,7 @@ def plain(argv: Sequence[str]) -> Arguments | None:
     return Arguments(
         CONSOLE,
         data=given.get("--data"),
+        database=given.get("--database"),
         by=given.get("--as"),
         workspace=given.get("--workspace"),
         session=given.get("--session", ""),

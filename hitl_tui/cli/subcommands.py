@@ -134,12 +134,14 @@ exit codes:
 
 environment:
   HITL_DATA_DIR  where sessions live      HITL_USER  the name that decisions are recorded under
+  HITL_DATABASE  the PostgreSQL database that sessions are kept in instead: postgresql://user@host/name
 """
 _ENDS = "exit codes:\n  0 done   1 failed   2 bad input; nothing was changed"
 _FINDINGS = "exit codes:\n  0 nothing found   1 something found   2 bad input"
 
 ALL_TAKE = (
     option("--data", metavar="DIR", help="where sessions live (default: HITL_DATA_DIR, else the user's data folder)"),
+    option("--database", metavar="ADDRESS", help="keep sessions in this PostgreSQL database (default: HITL_DATABASE)"),
     option(
         OPTION,
         choices=CODES,

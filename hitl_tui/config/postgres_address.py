@@ -6,10 +6,14 @@ import os
 import re
 from urllib.parse import unquote, urlsplit
 
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask, safe_text
 
 SCHEMES = ("postgresql://", "postgres://")
+
+ENVIRONMENT = "HITL_DATABASE"
+OPTION = "--database"
 
 _PREAMBLES = (
     r"^connection failed: ",
@@ -19,6 +23,38 @@ _PREAMBLES = (
     r"^FATAL: +",
 )
 _PASSWORD = re.compile(r"[?&]password=([^&]*)")
+
+
+def database_address(given: str, source: str) -> str:
+    """Return the address of a database that somebody gave; empty where nothing was given.
+
+    Args:
+        given: what stands there.
+        source: `OPTION` or `ENVIRONMENT`, which is named where it can't be used.
+
+    Raises:
+        BadInput: it isn't the address of a PostgreSQL database, or tells a password where others can read it.
+    """
+    if not given:
+        return ""
+    if not given.startswith(SCHEMES):
+        raise BadInput(
+            Message("{} takes the address of a PostgreSQL database, not {}.", source, safe_text(given, limit=100)),
+            help=Message("It looks like postgresql://user@host:5432/database. For a folder: --data DIR."),
+        )
+    try:
+        port_of(given)
+    except ValueError:
+        raise BadInput(
+            Message("{} isn't the address of a PostgreSQL server.", shown_address(given)),
+            help=Message("It looks like postgresql://user@host:5432/database."),
+        ) from None
+    if source == OPTION and _password_in(given):
+        raise BadInput(
+            Message("{} must not hold a password: everybody on this machine can read command lines.", source),
+            help=Message("Put it into PGPASSWORD, ~/.pgpass or a service file (?service=NAME)."),
+        )
+    return given
 
 
 def port_of(address: str) -> int | None:

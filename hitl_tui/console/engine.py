@@ -7,7 +7,6 @@ import gc
 import importlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -116,17 +115,11 @@ class Engine:
         """Return what is another one after anybody, in this process or another, has written into the ledger."""
         if self._registry is None or not self._registry.done():
             return ()
-        from hitl_tui.ledger.records import LEDGER_FILE
-
-        found: list[int] = []
-        for name in (LEDGER_FILE, f"{LEDGER_FILE}-wal"):
-            with suppress(OSError):
-                now = (self._options.data / name).stat()
-                found += now.st_mtime_ns, now.st_size
         registry = self._registry
-        if registry.done() and not registry.cancelled() and registry.exception() is None:
-            found += registry.result().tasks.stamp(self._options.workspace)
-        return tuple(found)
+        if registry.cancelled() or registry.exception() is not None:
+            return ()
+        opened = registry.result()
+        return (hash(opened.ledger.stamp()), *opened.tasks.stamp(self._options.workspace))
 
     async def prepare(self) -> None:
         """Import what the first session needs besides, in a thread, before somebody waits for it."""

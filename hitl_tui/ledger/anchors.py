@@ -14,6 +14,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.audit import Anchor
 from hitl_tui.ledger.records import Head
+from hitl_tui.ledger.signatures import Place
 
 SETTINGS = "settings.toml"
 IN_FOLDER = "hitl-tui.anchors"
@@ -28,9 +29,9 @@ class AnchorFile:
         ledger: the ledger.
     """
 
-    def __init__(self, path: Path, ledger: Path) -> None:
+    def __init__(self, path: Path, ledger: Place) -> None:
         self.path = path
-        self._ledger = str(ledger.resolve())
+        self._ledger = ledger if isinstance(ledger, str) else str(ledger.resolve())
 
     def add(self, heads: Iterable[Head], now: str) -> None:
         """Add heads at the end.
@@ -63,7 +64,7 @@ class AnchorFile:
             raise BadInput(Message("The anchors in {} can't be read: {}.", self.path, error.strerror)) from error
 
 
-def anchor_file(folder: Path, ledger: Path) -> AnchorFile | None:
+def anchor_file(folder: Path, ledger: Place) -> AnchorFile | None:
     """Return where a data folder's anchors go; None where its settings name no place.
 
     Raises:

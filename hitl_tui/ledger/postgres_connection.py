@@ -5,6 +5,7 @@ Nothing of PostgreSQL is imported before an address is given.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.postgres_address import server_words, shown_address
@@ -154,6 +155,11 @@ def _pid(connection: psycopg.Connection[Any]) -> int:
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     assert row is not None
     return int(row[0])
+
+
+def lock_number(name: str) -> int:
+    """Return the number of the lock that has a name: such as the server takes, and hardly ever another's."""
+    return int.from_bytes(hashlib.sha256(f"hitl-tui {name}".encode()).digest()[:8], "big", signed=True)
 
 
 def is_lost(error: Exception) -> bool:

@@ -177,6 +177,10 @@ class PostgresTables:
     def written(self) -> object:
         return self._listener.heard
 
+    def stamp(self) -> object:
+        heard = self._listener.heard
+        return heard, 0 if self._listener.listening else int(time.monotonic() / _UNHEARD)
+
     def patience(self, written: object, poll: float) -> float:
         return _LONGEST if self._listener.listening else max(poll, _UNHEARD)
 

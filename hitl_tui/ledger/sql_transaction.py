@@ -92,6 +92,10 @@ class TableDatabase(Protocol):
         """Return what is another value soon after somebody has written. Cheap: it is asked all the time."""
         ...
 
+    def stamp(self) -> object:
+        """Return `written`, and something that changes now and then where nobody could tell of a write."""
+        ...
+
     def patience(self, written: object, poll: float) -> float:
         """Return after how many seconds to look, though nobody seems to have written since `written` was returned.
 

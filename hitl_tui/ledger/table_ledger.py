@@ -32,7 +32,7 @@ from hitl_tui.ledger.records import (
     SessionCopy,
 )
 from hitl_tui.ledger.signature_table import SignedStream, signed_streams
-from hitl_tui.ledger.signatures import KnownSignatures
+from hitl_tui.ledger.signatures import KnownSignatures, Place
 from hitl_tui.ledger.sql_transaction import TableDatabase, Transaction
 
 Changed = Callable[[str], None]
@@ -298,6 +298,15 @@ class TableLedger(ABC):
         """
         form = self._database.form
         await self._database.write(lambda db: view_tables.rebuild(db, form))
+
+    @property
+    def place(self) -> Place:
+        """What it is known by: its file, or the address of its database."""
+        return self._database.place
+
+    def stamp(self) -> object:
+        """Return what is another value soon after anybody has written, and now and then. Cheap."""
+        return self._database.stamp()
 
     @abstractmethod
     async def view_problems(self, stream: str | None = None) -> list[Problem]:

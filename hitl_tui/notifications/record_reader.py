@@ -11,9 +11,9 @@ from pathlib import Path
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.requests import BY_RULE, Decision, Outcome, Request
+from hitl_tui.ledger.opening import existing_record, named_database
 from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import LEDGER_FILE, Entry
-from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.notifications.moments import Moment, Told, half_time
 from hitl_tui.notifications.outbox import Outbox
 from hitl_tui.task_checkpoints.folders import entries_folder, store_of, uses_neo4j
@@ -75,11 +75,13 @@ class RecordReader:
                 if self._changed(str(masc), *self._files(masc)):
                     found.append((str(masc), self._store(masc)))
         ledger = self._data / LEDGER_FILE
-        if ledger.exists() and self._changed(SESSIONS, ledger, ledger.with_name(f"{ledger.name}-wal")):
-            async with SqliteLedger.open(ledger, read_only=True) as sessions:
-                yield [(SESSIONS, sessions), *found]
-        else:
+        if not named_database(self._environ) and not self._changed(
+            SESSIONS, ledger, ledger.with_name(f"{ledger.name}-wal")
+        ):
             yield found
+            return
+        async with existing_record(self._data, self._environ) as sessions:
+            yield found if sessions is None else [(SESSIONS, sessions), *found]
 
     def _store(self, masc: Path) -> Streams:
         if masc not in self._stores:

@@ -14,10 +14,10 @@ from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.ledger.opening import existing_record
 from hitl_tui.ledger.protocols import Streams
 from hitl_tui.ledger.records import GENESIS, LEDGER_FILE, Entry, Head, entry_hash
 from hitl_tui.ledger.signatures import remembered_head
-from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.policy.harmless_commands import executes_nothing_else
 from hitl_tui.policy.own_folders import own_code
@@ -59,10 +59,12 @@ class TrustBook:
         once: Collection[str] = (),
         now: Callable[[], str] = utc_now,
         bindings: Bindings | None = None,
+        place: Path | str | None = None,
     ) -> None:
         self._bindings = bindings or Bindings(own=(data,))
         self._ledger = ledger
         self._data = data
+        self._place = data / LEDGER_FILE if place is None else place
         self._once = frozenset(once)
         self._now = now
         self._head: Head | None = None
@@ -90,7 +92,7 @@ class TrustBook:
         head = await self._ledger.head(STREAM)
         if head != self._head:
             entries = await self._entries(head)
-            last = await asyncio.to_thread(remembered_head, self._data / LEDGER_FILE, STREAM)
+            last = await asyncio.to_thread(remembered_head, self._place, STREAM)
             self._cut = last is not None and not any((e.n, e.hash) == (last.n, last.hash) for e in entries)
             self._records = {} if self._cut else fold_trust((e.kind, e.data, e.at) for e in entries)
             self._head, changed = head, True
@@ -304,10 +306,10 @@ async def trust_in(folder: Path, data: Path, once: Collection[str] = ()) -> Work
     Raises:
         ConfigError: one of its files can't be used; StorageError: the record can't.
     """
-    if not (data / LEDGER_FILE).exists():
-        return await asyncio.to_thread(lambda: _judged(read_files(folder), {}, data, frozenset(once)))
-    async with SqliteLedger.open(data / LEDGER_FILE, read_only=True) as ledger:
-        return await TrustBook(ledger, data, once).of(folder)
+    async with existing_record(data, os.environ) as ledger:
+        if ledger is None:
+            return await asyncio.to_thread(lambda: _judged(read_files(folder), {}, data, frozenset(once)))
+        return await TrustBook(ledger, data, once, place=ledger.place).of(folder)
 
 
 async def trusted_folders(data: Path) -> list[TrustRecord]:
@@ -316,9 +318,9 @@ async def trusted_folders(data: Path) -> list[TrustRecord]:
     Raises:
         StorageError: the record can't be read.
     """
-    if not (data / LEDGER_FILE).exists():
-        return []
-    async with SqliteLedger.open(data / LEDGER_FILE, read_only=True) as ledger:
-        book = TrustBook(ledger, data)
+    async with existing_record(data, os.environ) as ledger:
+        if ledger is None:
+            return []
+        book = TrustBook(ledger, data, place=ledger.place)
         await book.look(at_once=True)
         return sorted(book.records.values(), key=lambda record: record.at)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.ledger.anchors import anchor_file
 from hitl_tui.ledger.sealing import Sealing
-from hitl_tui.ledger.signatures import KnownSignatures, Signer
+from hitl_tui.ledger.signatures import ENVIRONMENT, KnownSignatures, Signer
 from hitl_tui.supervisor.storage import DataFolder
 
 
@@ -25,7 +26,9 @@ def sealing_of(data: DataFolder, environ: Mapping[str, str], tell: Callable[[str
     """
     if data.read_only:
         return None
-    return Sealing(data.ledger, Signer(environ), anchor_file(data.root, data.ledger), tell)
+    # Whoever shares a record signs it with the key that they share; a key of this machine would be unknown to others.
+    signs = isinstance(data.place, Path) or environ.get(ENVIRONMENT, "").strip()
+    return Sealing(data.place, Signer(environ) if signs else None, anchor_file(data.root, data.place), tell)
 
 
 def known_signatures(environ: Mapping[str, str]) -> KnownSignatures:

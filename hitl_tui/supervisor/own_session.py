@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer
@@ -18,13 +21,18 @@ from hitl_tui.supervisor.session_trace import SessionTrace, span_export, traced
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
 from hitl_tui.threads.session_history import SessionHistory
 
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.postgres_checkpoints import DatabaseSaver
+
+    OwnSaver = SessionSaver | DatabaseSaver
+
 
 @dataclass(frozen=True, slots=True)
 class FolderStorage:
     """`Storage` in a session's folder."""
 
     folder: SessionFolder
-    saver: SessionSaver
+    saver: BaseCheckpointSaver[str]
     history: SessionHistory
     artifacts: ArtifactStore
     activity: ActivityStream
@@ -82,10 +90,28 @@ async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Ses
 @asynccontextmanager
 async def _owned_folder(setup: SessionSetup) -> AsyncIterator[FolderStorage]:
     folder = setup.folder
+    async with owned_saver(folder) as saver:
+        activity = ActivityStream(folder.activity, setup.now, setup.secrets)
+        await asyncio.to_thread(activity.recall)
+        history, artifacts = SessionHistory(saver, setup.info.id), folder.artifacts(setup.secrets)
+        yield FolderStorage(folder, saver, history, artifacts, activity)
+
+
+@asynccontextmanager
+async def owned_saver(folder: SessionFolder) -> AsyncIterator[OwnSaver]:
+    """Own a session while the context lasts, and open the saver of its checkpoints.
+
+    Raises:
+        SessionBusy: another process owns it.
+        StorageError: its checkpoints can't be used.
+    """
+    if folder.address:
+        from hitl_tui.supervisor.postgres_checkpoints import owning_saver
+
+        async with owning_saver(folder.address, folder.path.name) as there:
+            yield there
+        return
     with folder.own():
         async with create_checkpointer(folder.checkpoints) as saver:
             assert isinstance(saver, SessionSaver)
-            activity = ActivityStream(folder.activity, setup.now, setup.secrets)
-            await asyncio.to_thread(activity.recall)
-            history, artifacts = SessionHistory(saver, setup.info.id), folder.artifacts(setup.secrets)
-            yield FolderStorage(folder, saver, history, artifacts, activity)
+            yield saver

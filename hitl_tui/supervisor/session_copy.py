@@ -7,10 +7,12 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.board import Board
@@ -33,7 +35,7 @@ from hitl_tui.supervisor.checkpoint_copy import (
     restore_checkpoint,
 )
 from hitl_tui.supervisor.checkpoint_file import open_read_only
-from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import event_of, with_opening_times
 from hitl_tui.supervisor.record_check import ancestry_of
@@ -90,7 +92,7 @@ async def fork(store: SessionStore, session_id: str, checkpoint_id: str, title: 
         about = {"kind": "fork", "session": info.id, "n": head.n, "hash": head.hash, "checkpoint_id": chosen}
 
         def fill(folder: Path) -> None:
-            _copy_files(source, folder)
+            _copy_files(source, folder, stage / "results")
 
         named = check_title(title, setup.secrets) if title else fork_title(info.called, info.id)
         begun = replace(info, title=named, created=store.now())
@@ -102,13 +104,13 @@ async def checkpoints_of(
     ledger: Branches, source: SessionFolder, session_id: str, stage: Path, wanted: str
 ) -> tuple[Path | None, str]:
     """Return the session's checkpoints in a file of their own, and the one to begin at."""
-    if not source.checkpoints.exists():
+    if not await asyncio.to_thread(source.has_checkpoints):
         if wanted:
             raise BadInput(Message("Session {} has no checkpoints yet.", session_id))
         return None, ""
     kept = stage / "source.db"
     with room_for(Message("The copy")):
-        await asyncio.to_thread(copy_checkpoints, source.checkpoints, kept)
+        await copy_of(source, kept)
     async with open_read_only(kept) as file:
         history = SessionHistory(file, session_id)
         if wanted:
@@ -118,6 +120,36 @@ async def checkpoints_of(
         return kept, (intended if intended and await has_checkpoint(history, intended) else await history.head())
 
 
+async def copy_of(source: SessionFolder, target: Path) -> None:
+    """Write a session's checkpoints as they are now into a file of their own."""
+    if not source.address:
+        await asyncio.to_thread(copy_checkpoints, source.checkpoints, target)
+        return
+    from hitl_tui.supervisor.postgres_copy import unload_checkpoints
+    from hitl_tui.supervisor.postgres_sessions import DatabaseSession
+
+    assert isinstance(source, DatabaseSession)
+    async with create_checkpointer(target):
+        pass
+    await asyncio.to_thread(unload_checkpoints, source, target)
+
+
+async def settle(store: SessionStore, staging: SessionStaging, folder: Path, info: SessionInfo) -> None:
+    """Let a staged folder become a session: whole, durable, or not at all."""
+    if isinstance(store.data.place, Path):
+        staging.settle(folder, info.id)
+        return
+    from hitl_tui.supervisor.postgres_copy import load_session
+    from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
+
+    assert isinstance(store.data, DatabaseFolder)
+    from hitl_tui.supervisor.postgres_checkpoints import saver_of
+
+    async with saver_of(store.data.address) as saver:
+        await saver.prepare()
+    await asyncio.to_thread(load_session, store.data, folder, info)
+
+
 async def has_checkpoint(history: SessionHistory, checkpoint_id: str) -> bool:
     try:
         return await history.find(checkpoint_id) == checkpoint_id
@@ -125,9 +157,9 @@ async def has_checkpoint(history: SessionHistory, checkpoint_id: str) -> bool:
         return False
 
 
-def _copy_files(source: SessionFolder, folder: Path) -> None:
+def _copy_files(source: SessionFolder, folder: Path, scratch: Path) -> None:
     """Copy results and ancestors' streams; what a session's teams said stays its own."""
-    for digest, path in source.artifacts().files().items():
+    for digest, path in source.artifacts().files(scratch).items():
         _copy_file(path, folder / ARTIFACTS / digest[:2] / digest)
     for path in ancestors(source):
         _copy_file(path, folder / ANCESTORS / path.name)
@@ -175,7 +207,7 @@ async def make_copy(
             except Conflict:  # another process took the id meanwhile
                 await asyncio.to_thread(shutil.rmtree, folder.path)
                 continue
-            staging.settle(folder.path, name)
+            await settle(store, staging, folder.path, info)
             try:
                 if origin.checkpoint_id:
                     await _finish_copy(await store.setup(name), by)
@@ -203,12 +235,24 @@ async def _make_files(folder: Path, origin: CopySource, name: str) -> Checkpoint
     return place
 
 
+@asynccontextmanager
+async def _saver_for(folder: SessionFolder) -> AsyncIterator[BaseCheckpointSaver[str]]:
+    """Open the saver of a copy that nobody else opens: its folder's lock is held, or its database's is taken."""
+    if folder.address:
+        from hitl_tui.supervisor.postgres_checkpoints import owning_saver
+
+        async with owning_saver(folder.address, folder.path.name) as there:
+            yield there
+        return
+    async with create_checkpointer(folder.checkpoints) as saver:
+        yield saver
+
+
 async def _finish_copy(setup: SessionSetup, by: str) -> None:
     """Carry the copy's first restore out and write its questions into the ledger; no team is touched."""
     name, ledger, now = setup.info.id, setup.ledger, setup.now
     branch = await ledger.branch(name)
-    async with create_checkpointer(setup.folder.checkpoints) as saver:
-        assert isinstance(saver, SessionSaver)
+    async with _saver_for(setup.folder) as saver:
         supervisor = TeamSupervisor(
             setup.planner, lambda: setup.rules, setup.folder.artifacts(setup.secrets), saver, now
         )
@@ -258,7 +302,7 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
                 members[session_archive.ACTIVITY] = stage / session_archive.ACTIVITY
                 shutil.copyfile(source.activity, members[session_archive.ACTIVITY])
         members |= {f"{session_archive.ANCESTORS}{path.name}": path for path in ancestors(source)}
-        found = source.artifacts().files()
+        found = await asyncio.to_thread(source.artifacts().files, stage / "results")
         members |= {f"{session_archive.ARTIFACTS}{digest[:2]}/{digest}": path for digest, path in found.items()}
         about = {
             "program": __version__,

@@ -30,8 +30,7 @@ from hitl_tui.core.safe_text import mask, one_line, safe_text
 from hitl_tui.core.secret_names import check_stored, named_in
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.ledger.attention import SHIFT, attention, fatigue
-from hitl_tui.ledger.protocols import Ledger
-from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.notifications.outbox import delivery_problems
 from hitl_tui.notifications.wake import wake
 from hitl_tui.planning.agent import PlanningAgent
@@ -42,6 +41,7 @@ from hitl_tui.policy.policy_source import FilePolicy
 from hitl_tui.policy.trust_book import TrustBook
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.admin import SessionAdmin
+from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.supervisor.ledger_sealing import sealing_of
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_workspace, graph_title
 from hitl_tui.supervisor.session_model import SessionModel
@@ -55,7 +55,7 @@ from hitl_tui.supervisor.session_setup import (
     secrets_of,
     withheld_teams,
 )
-from hitl_tui.supervisor.session_staging import SessionStaging
+from hitl_tui.supervisor.session_staging import begin_in
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
@@ -80,7 +80,7 @@ class SessionRegistry:
     def __init__(
         self,
         data: DataFolder,
-        ledger: Ledger,
+        ledger: TableLedger,
         environ: Mapping[str, str],
         now: Callable[[], str] = utc_now,
         once: Collection[str] = (),
@@ -88,7 +88,7 @@ class SessionRegistry:
         self.data = data
         self.ledger = ledger
         self._bindings = Bindings(data.root / "manifests", (data.root,))
-        self.trust = TrustBook(ledger, data.root, once, now, self._bindings)
+        self.trust = TrustBook(ledger, data.root, once, now, self._bindings, data.place)
         self._environ = environ
         self._tasks: TaskInbox | None = None
         self._now = now
@@ -112,9 +112,9 @@ class SessionRegistry:
         Raises:
             StorageError: they can't be used.
         """
-        data = DataFolder(root)
-        data.prepare()
         given = os.environ if environ is None else environ
+        data = data_place(root, given)
+        await asyncio.to_thread(data.prepare)
         warnings: list[str] = []
 
         def warn(said: str) -> None:
@@ -128,8 +128,7 @@ class SessionRegistry:
             for registry in told:
                 registry.notify()
 
-        opened = SqliteLedger.open(data.ledger, read_only=data.read_only, sealing=sealing, changed=changed)
-        async with opened as ledger:
+        async with open_record(data, sealing, changed) as ledger:
             registry = cls(data, ledger, given, once=once)
             told.append(registry)
             if not data.read_only:
@@ -248,7 +247,7 @@ class SessionRegistry:
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value, review)
-        await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs, settings)
+        await asyncio.to_thread(begin_in(self.data), info, graphs, settings)
         await self.ledger.record(name, *creation_entry(info), self._now())
         await model.begin(name, self.data.session(name).path)
         return replace(await self._setup(info, model=model), planned=planning)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -61,6 +62,9 @@ def _used(folder: SessionFolder, root: Path) -> set[Path]:
 async def delete(store: SessionStore, session_id: str, by: str) -> None:
     """Remove a session's folder and its copies; see `SessionAdmin.delete`."""
     folder = store.data.session(session_id)
+    if folder.address:
+        await _delete_there(store, folder, by)
+        return
     staging = SessionStaging(store.data.sessions)
     try:
         with folder.own():
@@ -79,6 +83,19 @@ async def delete(store: SessionStore, session_id: str, by: str) -> None:
         raise SessionBusy(
             Message("Another process has session {} open, so it can't be deleted now.", session_id)
         ) from error
+
+
+async def _delete_there(store: SessionStore, folder: SessionFolder, by: str) -> None:
+    """Remove a session that is kept in a database."""
+    from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
+
+    assert isinstance(store.data, DatabaseFolder)
+    name = folder.path.name
+    with folder.own():
+        await store.ledger.supersede(name, (), Cause.DELETED, store.now(), by)
+        await store.ledger.record(name, "session_deleted", {"by": by}, store.now())
+        await asyncio.to_thread(store.data.remove, name)
+    await asyncio.to_thread(shutil.rmtree, folder.path, ignore_errors=True)
 
 
 async def finish_deletions(store: SessionStore) -> None:

@@ -12,7 +12,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from hitl_tui.config.atomic_files import sync_folder
 from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id
+from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo, check_session_id
 
 _LOCK, _STAGED, _DELETED = ".staging", ".new-", ".deleted-"
 
@@ -182,3 +182,13 @@ class SessionStaging:
             os.close(handle)
             raise
         return handle
+
+
+def begin_in(data: DataFolder) -> Callable[..., SessionFolder]:
+    """Return what makes a session in a place; see `SessionStaging.begin`."""
+    if isinstance(data.place, Path):
+        return SessionStaging(data.sessions).begin
+    from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
+
+    assert isinstance(data, DatabaseFolder)
+    return data.begin

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import utc_now
@@ -46,8 +48,9 @@ class _Nobody:
 async def state_by_graph(file: StoredCheckpoints, session_id: str, checkpoint_id: str = "") -> dict[str, Any]:
     """See `stored_state.state_of`."""
     nobody = _Nobody()
-    assert isinstance(file, CheckpointFile)
-    supervisor = TeamSupervisor(nobody, Rules, nobody, CheckedSaver.on(file), utc_now)
+    saver = CheckedSaver.on(file) if isinstance(file, CheckpointFile) else file
+    assert isinstance(saver, BaseCheckpointSaver)
+    supervisor = TeamSupervisor(nobody, Rules, nobody, saver, utc_now)
     config = config_of(session_id)
     if checkpoint_id:
         config["configurable"]["checkpoint_id"] = checkpoint_id

@@ -113,8 +113,12 @@ class ArtifactStore:
         """
         await asyncio.to_thread(lambda: self._write(digest, self._read(digest)))
 
-    def files(self) -> dict[str, Path]:
-        """Return where each content lies, by digest, in order."""
+    def files(self, into: Path | None = None) -> dict[str, Path]:
+        """Return where each content lies, by digest, in order.
+
+        Args:
+            into: a folder for copies of what isn't in files; needed where contents are elsewhere.
+        """
         found = sorted(self._folder.glob("??/*")) if self._folder.is_dir() else []
         return {path.name: path for path in found if is_digest(path.name) and path.parent.name == path.name[:2]}
 
@@ -233,6 +237,11 @@ class SessionFolder:
 
     def artifacts(self, secrets: Mapping[str, str] | None = None) -> ArtifactStore:
         return ArtifactStore(self.path / "artifacts", secrets)
+
+    @property
+    def address(self) -> str:
+        """The database that it is kept in; empty for this folder."""
+        return ""
 
     @property
     def place(self) -> str:
@@ -401,6 +410,11 @@ class DataFolder:
     @property
     def ledger(self) -> Path:
         return self.root / LEDGER_FILE
+
+    @property
+    def place(self) -> Path | str:
+        """What its record is known by: a file, or the address of a database."""
+        return self.ledger
 
     @property
     def sessions(self) -> Path:

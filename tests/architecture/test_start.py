@@ -1,4 +1,4 @@
-"""What a session without a model leaves unimported."""
+"""What a session without a model and without a database leaves unimported."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 SPARED = ["langchain.", "langchain_openai", "openai", "genai_prices", "hitl_tui.models.chat_model",
-          "hitl_tui.planning.model_planner", "opentelemetry.exporter", "hitl_tui.tracing.otlp_export"]  # fmt: skip
+          "hitl_tui.planning.model_planner", "opentelemetry.exporter", "hitl_tui.tracing.otlp_export",
+          "psycopg", "langgraph.checkpoint.postgres", "hitl_tui.ledger.postgres",
+          "hitl_tui.supervisor.postgres"]  # fmt: skip
 
 
-def test_a_session_without_a_model_imports_nothing_for_one(tmp_path: Path) -> None:
+def test_a_session_without_a_model_or_a_database_imports_nothing_for_one(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom hitl_tui.cli import main\n"
         f"code = main(['run', 'What is the deposit cap?', '--json', '--workspace', {str(tmp_path)!r}])\n"

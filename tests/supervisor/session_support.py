@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from people import approvers, verified
 
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.config.postgres_address import ENVIRONMENT
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
@@ -21,16 +22,17 @@ from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed, RemoveTodo
 from hitl_tui.policy.policy_source import FixedPolicy
+from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_staging import SessionStaging
+from hitl_tui.supervisor.session_staging import begin_in
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.supervisor.storage import DataFolder, SessionInfo
+from hitl_tui.supervisor.storage import SessionInfo
 from hitl_tui.teams.contract import Team, TeamContext, TeamResult
 from hitl_tui.teams.function_team import FunctionTeam
 
@@ -179,9 +181,12 @@ class Place:
         steps: the plan.
     """
 
+    database: ClassVar[str] = ""
+    """The address of the database that sessions are kept in instead; empty for folders."""
+
     def __init__(self, root: Path, *steps: ExecutionStep, planner: ListPlanner | None = None) -> None:
         self.root = root
-        self.data = DataFolder(root / "data")
+        self.data = data_place(root / "data", {ENVIRONMENT: self.database})
         self.data.prepare()
         self.workspace = root / "workspace"
         self.workspace.mkdir(exist_ok=True)
@@ -209,12 +214,12 @@ class Place:
         }
         return PlanningAgent(facts, self.planner, self.clock)
 
-    def setup(self, ledger: SqliteLedger, session_id: str = "s1") -> SessionSetup:
+    def setup(self, ledger: TableLedger, session_id: str = "s1") -> SessionSetup:
         if session_id not in self.data.ids():
             info = SessionInfo(
                 session_id, str(self.workspace), "the query", self.clock(), session_id, review=self.review
             )
-            SessionStaging(self.data.sessions).begin(info)
+            begin_in(self.data)(info)
         return SessionSetup(
             info=self.data.session(session_id).info(),
             folder=self.data.session(session_id),
@@ -229,8 +234,8 @@ class Place:
         )
 
     @asynccontextmanager
-    async def ledger(self) -> AsyncIterator[SqliteLedger]:
-        async with SqliteLedger.open(self.data.ledger) as ledger:
+    async def ledger(self) -> AsyncIterator[TableLedger]:
+        async with open_record(self.data) as ledger:
             yield ledger
 
     @asynccontextmanager

@@ -1,0 +1,61 @@
+"""Where sessions are kept: a data folder of this machine, or a database that many machines share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from hitl_tui.ledger.opening import named_database
+from hitl_tui.ledger.sealing import Sealing
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.ledger.table_ledger import TableLedger
+from hitl_tui.supervisor.storage import DataFolder
+
+
+def data_place(root: Path, environ: Mapping[str, str]) -> DataFolder:
+    """Return where sessions are kept.
+
+    Args:
+        root: the data folder.
+        environ: may name a database, and a folder for large results.
+
+    Raises:
+        BadInput: what names the database can't be used.
+    """
+    address = named_database(environ)
+    if not address:
+        return DataFolder(root)
+    from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
+
+    large = environ.get("HITL_ARTIFACTS", "").strip()
+    return DatabaseFolder(root, address, Path(large).expanduser().absolute() if large else None)
+
+
+@asynccontextmanager
+async def open_record(
+    data: DataFolder, sealing: Sealing | None = None, changed: Callable[[str], None] | None = None
+) -> AsyncIterator[TableLedger]:
+    """Open the record of all sessions of a place.
+
+    Args:
+        data: the place; it was prepared.
+        sealing, changed: see `TableLedger`.
+
+    Raises:
+        StorageError: it can't be used.
+    """
+    if isinstance(data.place, Path):
+        async with SqliteLedger.open(data.ledger, read_only=data.read_only, sealing=sealing, changed=changed) as ledger:
+            yield ledger
+        return
+    from hitl_tui.ledger.postgres_ledger import PostgresLedger
+    from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
+
+    assert isinstance(data, DatabaseFolder)
+    async with PostgresLedger.open(data.address, sealing=sealing, changed=changed) as record:
+        data.tables.make()
+        try:
+            yield record
+        finally:
+            await data.close()

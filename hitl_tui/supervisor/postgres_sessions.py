@@ -1,0 +1,387 @@
+"""Sessions that are kept in a PostgreSQL database: what each is, its results, who owns it.
+
+A folder of this machine stays beside: for settings of its account, what can be rebuilt, and what belongs to processes
+that run here (locks that subprocesses inherit, the stream of what teams say).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.config.atomic_files import make_private, write_atomically
+from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
+from hitl_tui.config.postgres_address import shown_address
+from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
+from hitl_tui.core.messages import Message
+from hitl_tui.core.names import some_of
+from hitl_tui.ledger.postgres_connection import SCHEMA, connect, driver, explained, is_lost, lock_number
+from hitl_tui.ledger.postgres_database import PostgresTransaction
+from hitl_tui.ledger.sql_transaction import Row
+from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints
+from hitl_tui.supervisor.storage import ArtifactStore, DataFolder, SessionFolder, SessionInfo, check_session_id
+from hitl_tui.threads.session_history import thread_of
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from hitl_tui.supervisor.postgres_checkpoints import DatabaseSaver
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes of a result that is kept in the database; larger ones lie in a folder that is named."""
+
+_MAKING = 0x6869746F
+"""Number of the lock that whoever makes these tables holds."""
+
+_THERE = """SELECT 1 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+    WHERE s.nspname = ? AND c.relname = 'session_results'"""
+
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS session_records (
+        id TEXT COLLATE "C" PRIMARY KEY, n BIGINT GENERATED ALWAYS AS IDENTITY, info TEXT NOT NULL, graphs TEXT NOT NULL
+    )""",
+    """CREATE TABLE IF NOT EXISTS results (digest TEXT COLLATE "C" PRIMARY KEY, content BYTEA)""",
+    """CREATE TABLE IF NOT EXISTS session_results (
+        session TEXT COLLATE "C" NOT NULL, digest TEXT COLLATE "C" NOT NULL, PRIMARY KEY (session, digest)
+    )""",
+)
+
+
+class SessionTables:
+    """What is known of sessions, in one short transaction each; may be used from any thread.
+
+    Args:
+        address: `postgresql://…`.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._lock = threading.Lock()
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def rows(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """Run a statement that may be run again; return its rows.
+
+        Raises:
+            StorageError: the database can't be used.
+        """
+        pg = driver()
+        with self._lock:
+            for last in (False, True):
+                if self._connection is None or self._connection.closed:
+                    self._connection = None
+                    self._connection = connect(self.address)
+                try:
+                    cursor = PostgresTransaction(self._connection).execute(statement, values)
+                    return cursor.fetchall() if cursor.description is not None else []
+                except pg.errors.UndefinedTable:
+                    return []
+                except pg.Error as error:
+                    if last or not is_lost(error):
+                        raise explained(error, self.address) from error
+        raise AssertionError
+
+    def make(self) -> None:
+        """Make the tables where they are missing.
+
+        Raises:
+            StorageError: they can't be made.
+        """
+        if self.rows(_THERE, (SCHEMA,)):
+            return
+        try:
+            with closing(connect(self.address)) as connection, connection.transaction():
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
+                for statement in _TABLES:
+                    connection.execute(statement)
+        except driver().Error as error:
+            raise explained(error, self.address) from error
+
+    def close(self) -> None:
+        """Close the connection; another one is made when it is wanted."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+
+class DatabaseArtifacts(ArtifactStore):
+    """Results by SHA-256 in the database, large ones in a folder that all machines share.
+
+    Args:
+        tables: where they are.
+        session: whose they are.
+        large: the folder; None where nobody named one.
+        secrets: values that are never written, by name.
+    """
+
+    def __init__(
+        self, tables: SessionTables, session: str, large: Path | None, secrets: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(large or Path(), secrets)
+        self._tables = tables
+        self._session = session
+        self._large = large
+
+    def _write(self, digest: str, data: bytes) -> None:
+        content: bytes | None = data
+        if len(data) > LARGEST:
+            if self._large is None:
+                raise StorageError(
+                    Message(
+                        "A result of {:.0f} MB is too large for the database; name a folder that all machines share "
+                        "in HITL_ARTIFACTS.",
+                        len(data) / 1_000_000,
+                    )
+                )
+            path, content = self._path(digest), None
+            try:
+                make_private(path.parent)
+                if not path.exists():
+                    write_atomically(path, data)
+            except OSError as error:
+                raise StorageError(
+                    Message("A result can't be written to {}: {}.", path.parent, error.strerror)
+                ) from error
+        self._tables.rows("INSERT INTO session_results VALUES (?, ?) ON CONFLICT DO NOTHING", (self._session, digest))
+        self._tables.rows("INSERT INTO results VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, content))
+
+    def _read(self, digest: str) -> bytes:
+        found = self._tables.rows("SELECT content FROM results WHERE digest = ?", (digest,))
+        if not found:
+            raise StorageError(Message("The result {} is missing: {}.", digest[:12], Message("nobody wrote it")))
+        if found[0][0] is not None:
+            return bytes(found[0][0])
+        try:
+            return self._path(digest).read_bytes()
+        except OSError as error:
+            raise StorageError(Message("The result {} is missing: {}.", digest[:12], error.strerror)) from error
+
+    def keep_bytes(self, digest: str, data: bytes) -> None:
+        """Keep a result that was kept elsewhere before. Raises StorageError: it can't be written."""
+        self._write(digest, data)
+
+    def files(self, into: Path | None = None) -> dict[str, Path]:
+        assert into is not None, "what is in a database has a file only where it is copied to"
+        rows = self._tables.rows("SELECT digest FROM session_results WHERE session = ? ORDER BY 1", (self._session,))
+        found: dict[str, Path] = {}
+        for (digest,) in rows:
+            into.mkdir(exist_ok=True)
+            found[digest] = into / digest
+            found[digest].write_bytes(self._read(digest))
+        return found
+
+
+class DatabaseSession(SessionFolder):
+    """A session in a database.
+
+    Args:
+        folder: all sessions.
+        session_id: which.
+    """
+
+    def __init__(self, folder: DatabaseFolder, session_id: str) -> None:
+        super().__init__(folder.sessions / session_id)
+        self._folder = folder
+        self._tables = folder.tables
+
+    @property
+    def address(self) -> str:
+        return self._tables.address
+
+    @property
+    def place(self) -> str:
+        return shown_address(self.address)
+
+    def has_checkpoints(self) -> bool:
+        thread = thread_of(self.path.name)
+        return bool(self._tables.rows("SELECT 1 FROM checkpoints WHERE thread_id = ? LIMIT 1", (thread,)))
+
+    def begun(self) -> bool:
+        return self.has_checkpoints()
+
+    @asynccontextmanager
+    async def reading(self, *, checked: bool = False) -> AsyncIterator[StoredCheckpoints]:
+        yield await self._folder.reader()
+
+    def make_durable(self) -> None:
+        """Do nothing: what was committed is on the server's disk."""
+
+    def written(self) -> tuple[tuple[int, int], ...]:
+        name = self.path.name
+        ((head, n),) = self._tables.rows(
+            "SELECT (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''),"
+            " (SELECT n FROM streams WHERE stream = ?)",
+            (thread_of(name), name),
+        ) or [(None, None)]
+        return ((0, hash(head)), (0, n or 0), (0, hash(self._row()[0])))
+
+    def artifacts(self, secrets: Mapping[str, str] | None = None) -> DatabaseArtifacts:
+        return DatabaseArtifacts(self._tables, self.path.name, self._folder.large, secrets)
+
+    def _row(self) -> Row:
+        found = self._tables.rows("SELECT info, graphs FROM session_records WHERE id = ?", (self.path.name,))
+        if not found:
+            raise StorageError(Message("Session {} was deleted.", self.path.name))
+        return found[0]
+
+    def info(self) -> SessionInfo:
+        try:
+            return SessionInfo.from_dict(json.loads(self._row()[0]))
+        except (BadInput, ValueError, KeyError, TypeError, AttributeError) as error:
+            what = Message("session {} of {}", self.path.name, self.place)
+            raise StorageError(Message("{} can't be read: it isn't what this program wrote there.", what)) from error
+
+    def write_info(self, info: SessionInfo) -> None:
+        text = json.dumps(info.to_dict())
+        self._tables.rows("UPDATE session_records SET info = ? WHERE id = ?", (text, self.path.name))
+
+    def _graphs_file(self) -> dict[str, Any]:
+        return dict(json.loads(self._row()[1] or '{"graphs": []}'))
+
+    def write_graphs(self, graphs: Sequence[GraphDeclaration], settings: GraphSettings | None = None) -> None:
+        text = graphs_text(graphs, settings)
+        self._tables.rows("UPDATE session_records SET graphs = ? WHERE id = ?", (text, self.path.name))
+
+    @contextmanager
+    def own(self) -> Iterator[None]:
+        with closing(connect(self.address)) as connection:
+            row = connection.execute("SELECT pg_try_advisory_lock(%s)", (lock_number(self.path.name),)).fetchone()
+            if row is None or not row[0]:
+                raise SessionBusy(Message("Another process has session {} open.", self.path.name))
+            yield
+
+    def is_owned(self) -> bool:
+        number = lock_number(self.path.name) & 0xFFFF_FFFF_FFFF_FFFF
+        return bool(
+            self._tables.rows(
+                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"
+                " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+                " AND CAST(CAST(classid AS TEXT) AS BIGINT) = ? AND CAST(CAST(objid AS TEXT) AS BIGINT) = ?",
+                (number >> 32, number & 0xFFFF_FFFF),
+            )
+        )
+
+
+def graphs_text(graphs: Sequence[GraphDeclaration], settings: GraphSettings | None) -> str:
+    """Return what is kept of a session's graphs."""
+    more = {"settings": settings.to_dict()} if settings else {}
+    return json.dumps({"graphs": [graph.to_dict() for graph in graphs], **more})
+
+
+class DatabaseFolder(DataFolder):
+    """All sessions of a database, and the folder of this account and machine beside it.
+
+    Args:
+        root: the folder.
+        address: `postgresql://…`.
+        large: a folder that all machines share, for large results; None for none.
+    """
+
+    def __init__(self, root: Path, address: str, large: Path | None = None) -> None:
+        super().__init__(root)
+        self.address = address
+        self.large = large
+        self.tables = SessionTables(address)
+        self._reader: DatabaseSaver | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def place(self) -> str:
+        return shown_address(self.address)
+
+    @property
+    def sessions(self) -> Path:
+        return self.root / f"database-{sha256(self.place.encode()).hexdigest()[:12]}"
+
+    @property
+    def read_only(self) -> bool:
+        return False
+
+    @property
+    def full(self) -> bool:
+        return False
+
+    def prepare(self) -> None:
+        try:
+            make_private(self.sessions)
+        except OSError as error:
+            raise StorageError(
+                Message("The data folder {} can't be created: {}.", self.root, error.strerror)
+            ) from error
+
+    def ids(self) -> list[str]:
+        return [str(row[0]) for row in self.tables.rows("SELECT id FROM session_records ORDER BY n")]
+
+    def session(self, session_id: str) -> SessionFolder:
+        check_session_id(session_id)
+        if not self.tables.rows("SELECT 1 FROM session_records WHERE id = ?", (session_id,)):
+            known = self.ids()
+            raise UnknownName(
+                Message('No session "{}"; {}.', session_id, some_of(known) if known else Message("none exist yet"))
+            )
+        found = DatabaseSession(self, session_id)
+        if not found.path.exists():
+            make_private(found.path)
+        return found
+
+    def fresh_id(self, used: Iterable[str]) -> str:
+        return super().fresh_id({*used, *self.ids()})
+
+    def begin(
+        self, info: SessionInfo, graphs: Sequence[GraphDeclaration] = (), settings: GraphSettings | None = None
+    ) -> SessionFolder:
+        """Make a session.
+
+        Raises:
+            BadInput: there is one already; StorageError: it can't be written.
+        """
+        made = self.tables.rows(
+            "INSERT INTO session_records (id, info, graphs) VALUES (?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET id = excluded.id WHERE session_records.info = excluded.info RETURNING id",
+            (info.id, json.dumps(info.to_dict()), graphs_text(graphs, settings) if graphs or settings else ""),
+        )
+        if not made:
+            raise BadInput(Message("Session {} already exists.", info.id))
+        return self.session(info.id)
+
+    def remove(self, session_id: str) -> None:
+        """Remove what is kept of a session but its record; results stay: others may have them, too."""
+        thread, runs = thread_of(session_id), f"{session_id}/"
+        for table in ("checkpoint_writes", "checkpoint_blobs", "checkpoints"):
+            self.tables.rows(
+                f"DELETE FROM {table} WHERE thread_id = ?1 OR substr(thread_id, 1, ?2) = ?3",  # noqa: S608 - constants
+                (thread, len(runs), runs),
+            )
+        self.tables.rows("DELETE FROM session_records WHERE id = ?", (session_id,))
+        self.tables.rows("DELETE FROM session_results WHERE session = ?", (session_id,))
+        self.tables.rows(
+            "DELETE FROM results r WHERE NOT EXISTS (SELECT 1 FROM session_results s WHERE s.digest = r.digest)"
+        )
+
+    async def reader(self) -> DatabaseSaver:
+        """Return what reads checkpoints on the running loop; it is closed with this.
+
+        Raises:
+            StorageError: the database can't be reached.
+        """
+        from hitl_tui.ledger.postgres_connection import connect_alone
+        from hitl_tui.supervisor.postgres_checkpoints import DatabaseSaver
+
+        loop = asyncio.get_running_loop()
+        if self._reader is None or self._loop is not loop or self._reader.conn.closed:
+            self._reader, self._loop = DatabaseSaver(await connect_alone(self.address), self.address), loop
+        return self._reader
+
+    async def close(self) -> None:
+        """Close all connections."""
+        reader, self._reader = self._reader, None
+        if reader is not None and self._loop is asyncio.get_running_loop():
+            await reader.close()
+        self.tables.close()

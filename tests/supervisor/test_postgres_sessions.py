@@ -1,0 +1,165 @@
+"""Sessions in PostgreSQL: one owner whatever happens, copies to and from folders, results of any size (X1, X2)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import psycopg
+import pytest
+from langgraph.checkpoint.postgres import PostgresSaver
+from postgres_server import PostgresServer
+from session_support import Place, step
+
+from hitl_tui.core.errors import HitlError, SessionBusy, StorageError
+from hitl_tui.ledger import audit
+from hitl_tui.ledger.postgres_connection import SCHEMA, lock_number
+from hitl_tui.supervisor import postgres_sessions
+from hitl_tui.supervisor.admin import SessionAdmin
+from hitl_tui.supervisor.data_place import open_record
+from hitl_tui.supervisor.own_session import own_session
+from hitl_tui.supervisor.postgres_sessions import DatabaseArtifacts, DatabaseFolder, SessionTables
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_registry import SessionRegistry
+
+pytestmark = pytest.mark.long
+
+OWNERS = """SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
+    AND CAST(CAST(classid AS TEXT) AS BIGINT) = %s AND CAST(CAST(objid AS TEXT) AS BIGINT) = %s"""
+
+
+@pytest.fixture
+def place(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setattr(Place, "database", database)
+    return Place(tmp_path, step("low", "a"), step("low", "b", "a"))
+
+
+def end_owner(database: str) -> None:
+    """End the connection that holds the lock of session s1."""
+    number = lock_number("s1") & 0xFFFF_FFFF_FFFF_FFFF
+    with psycopg.connect(database, autocommit=True) as db:
+        assert len(db.execute(OWNERS, (number >> 32, number & 0xFFFF_FFFF)).fetchall()) == 1
+
+
+async def test_one_owns_it_and_others_follow_and_decide(place: Place) -> None:
+    async with place.open() as op, place.ledger() as other:
+        await op.rest()
+        setup = place.setup(other)
+        with pytest.raises(SessionBusy):
+            async with own_session(setup):
+                pass
+        async with SessionFollower.open(setup) as follower:
+            assert not follower.alone
+            before = follower.snapshot
+            assert [q.todo_id for q in before.questions] == ["todo_001"]
+            await op.finish()
+            seen = await follower.changed(before)
+            while not seen.concluded:
+                seen = await follower.changed(seen)
+            assert {todo["status"] for todo in seen.raw.values()} == {"completed"}
+    assert not place.data.session("s1").is_owned()
+
+
+async def test_whose_connection_is_gone_writes_no_more_and_another_goes_on(place: Place, database: str) -> None:
+    async with place.ledger() as ledger, place.ledger() as other:
+        setup = place.setup(ledger)
+        async with own_session(setup, "the query") as session:
+            await session.settled()
+            end_owner(database)
+            async with place.open() as op:
+                await op.finish()
+                head = await op.session.history.head()
+            # It heard of what was decided, too, and can't write what comes of it.
+            with pytest.raises(HitlError):
+                async with asyncio.timeout(20):
+                    seen = session.snapshot
+                    while True:
+                        seen = await session.changed(seen)
+            async with SessionFollower.open(place.setup(other)) as follower, follower.reading() as history:
+                assert await history.head() == head
+                assert follower.snapshot.concluded
+        assert (await audit.verify(other)).problems == ()
+    assert place.world.done() == {"todo_001": 1, "todo_002": 1}
+
+
+async def test_a_server_that_stops_loses_and_repeats_nothing(
+    place: Place, postgres: PostgresServer, database: str
+) -> None:
+    async with place.ledger() as ledger, own_session(place.setup(ledger), "the query") as session:
+        await session.settled()
+        postgres.stop()
+        await asyncio.to_thread(postgres.start)
+    async with place.open() as op:
+        await op.finish()
+    assert place.world.done() == {"todo_001": 1, "todo_002": 1}
+
+
+async def test_copies_go_to_a_folder_and_back(place: Place, database: str, tmp_path: Path) -> None:
+    """What every step left is the same there, and LangGraph's own saver reads it."""
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "law.md").write_text("The cap is 5 percent.\n")
+    there, here = {"HITL_DATABASE": database}, {"HITL_AUDIT_KEY": ""}
+    data, file = tmp_path / "other", tmp_path / "s1.hitl"
+
+    async def states(registry: SessionRegistry, session_id: str) -> list[tuple[str, str, int]]:
+        async with SessionFollower.open(await registry.setup(session_id)) as follower, follower.reading() as history:
+            return [(c.node, c.outcome, c.todos_completed) for c in await history.page(1000)]
+
+    async with place.open() as op:
+        await op.finish()
+        before = [(c.node, c.outcome, c.todos_completed) for c in await op.session.history.page(1000)]
+        query = op.now.query
+    async with SessionRegistry.open(data, there) as registry:
+        await registry.admin.export("s1", file)
+        forked = (await registry.admin.fork("s1")).session.id
+        assert (await states(registry, forked))[-len(before) :] == before
+    async with SessionRegistry.open(data, here) as registry:
+        await registry.admin.import_(file, workspace=place.workspace)
+        assert (await states(registry, "s1"))[-len(before) :] == before
+        await registry.admin.export("s1", tmp_path / "again.hitl")
+    async with SessionRegistry.open(data, there) as registry:
+        again = (await registry.admin.import_(tmp_path / "again.hitl", workspace=place.workspace)).session.id
+        assert (await states(registry, again))[-len(before) :] == before
+        async with SessionFollower.open(await registry.setup(again)) as follower:
+            assert follower.snapshot.query == query
+            assert follower.snapshot.concluded
+        assert (await audit.verify(registry.ledger)).problems == ()
+        await registry.admin.delete(forked)
+        assert [s.id for s in await registry.admin.sessions()] == ["s1", again]
+    with PostgresSaver.from_conn_string(f"{database}?options=-c%20search_path%3D{SCHEMA}") as saver:
+        found = saver.get_tuple({"configurable": {"thread_id": f"session_{again}"}})
+        assert found is not None
+        assert found.checkpoint["channel_values"]["query"] == query
+
+
+async def test_large_results_lie_in_a_folder_that_is_named(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_sessions, "LARGEST", 100)
+    tables = SessionTables(database)
+    async with open_record(DatabaseFolder(tmp_path, database)):
+        pass
+    small, large = {"text": "a"}, {"text": "b" * 1000}
+    with_folder = DatabaseArtifacts(tables, "s1", tmp_path / "large")
+    without = DatabaseArtifacts(tables, "s1", None)
+    digests = [await with_folder.put(value) for value in (small, large)]
+    assert [await with_folder.get(digest) for digest in digests] == [small, large]
+    assert [path.name for path in (tmp_path / "large").glob("*/*")] == digests[1:]
+    assert await without.get(digests[0]) == small
+    with pytest.raises(StorageError, match="HITL_ARTIFACTS"):
+        await without.put({"text": "c" * 1000})
+    with pytest.raises(StorageError, match="is missing"):
+        await with_folder.get("0" * 64)
+    tables.close()
+
+
+async def test_sessions_are_administered_as_in_a_folder(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+    async with SessionRegistry.open(place.root / "data", {"HITL_DATABASE": Place.database}) as registry:
+        admin = SessionAdmin(registry.store)
+        assert [(s.id, s.status, s.questions, s.owned) for s in await admin.sessions()] == [("s1", "waiting", 1, False)]
+        await admin.rename("s1", "Another title")
+        assert (await admin.summary("s1")).title == "Another title"
+        with pytest.raises(HitlError, match="No session"):
+            await admin.summary("s9")
