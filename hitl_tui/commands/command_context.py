@@ -30,6 +30,7 @@ from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Mode, Risk
+from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import (
     EVERYTHING,
@@ -350,13 +351,15 @@ class CommandContext:
     async def edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
         """See `CommandHandler.edit`. Steps that go on from it with the same question get the new one, too."""
         edited = await self._edit(todo, text, arguments)
-        asked, now = todo.arguments.get("query"), edited.data.get("arguments", {}).get("query")
+        path = self._question_path(todo)
+        asked, now = question_of(todo.arguments, path), question_of(edited.data.get("arguments", {}), path)
         if edited.failed or not asked or not now or asked == now:
             return edited
         also: list[str] = []
-        for other in self._asking_the_same(todo):
+        for other in self._asking(asked, todo):
+            changed = with_question(other.arguments, self._question_path(other), now)
             with suppress(HitlError):  # such as that it was decided meanwhile
-                done = await self._edit(other, other.description, {**other.arguments, "query": now})
+                done = await self._edit(other, other.description, changed)
                 also += [] if done.failed else [other.id]
         if not also:
             return edited
@@ -366,15 +369,19 @@ class CommandContext:
         )
         return replace(edited, message=message, data={**edited.data, "also_edited": also})
 
-    def _asking_the_same(self, todo: SupervisorTodo) -> list[SupervisorTodo]:
-        """Return the steps that rest on one, near or far, weren't begun, and ask the same question."""
+    def _question_path(self, todo: SupervisorTodo) -> tuple[str, ...]:
+        facts = self.planner.agents.get(todo.agent_name)
+        return question_path(facts.input_schema()) if facts is not None else ()
+
+    def _asking(self, question: str, todo: SupervisorTodo) -> list[SupervisorTodo]:
+        """Return the steps that rest on one, near or far, weren't begun, and ask a question."""
         reached, found = {todo.id}, list[SupervisorTodo]()
         for other in self.snapshot.todos:
             if reached.isdisjoint(other.dependencies):
                 continue
             reached.add(other.id)
             idle = other.status in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
-            if idle and other.arguments.get("query") == todo.arguments["query"]:
+            if idle and question_of(other.arguments, self._question_path(other)) == question:
                 found.append(other)
         return found
 

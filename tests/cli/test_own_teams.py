@@ -232,3 +232,24 @@ def test_tools_of_langchain_and_of_mcp_servers_are_teams_too(shell: Shell) -> No
     )
     refused = shell.run("run", QUESTION, "--json")
     assert refused.code == 2 and "must be an address (https://…)" in refused.json["error"]
+
+
+def test_an_edited_question_goes_on_to_the_steps_that_ask_it_whatever_they_call_it(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    (shell.workspace / "my.py").write_text(
+        "def ask(question: str, most: int = 1) -> str: return question\n"
+        "def judge(instruction: str) -> str: return instruction\n",
+        encoding="utf-8",
+    )
+    shell.declare("".join(f'[teams.{n}]\nkind = "function"\nfunction = "my.py:{n}"\n' for n in ("ask", "judge")))
+    shell.run("run", QUESTION, "--mode", "risk", "--json")
+    for added in ('ask question="How much is it?"', 'judge instruction="How much is it?" --after 2'):
+        assert do(shell, f"/todo add {added}").code in (0, 3)
+    assert do(shell, '/todo add judge instruction="Another one?" --after 2').code in (0, 3)
+    edited = do(shell, '/todo edit 2 question="How much was it?"').json
+    inputs = [todo["arguments"]["input"] for todo in edited["todos"][1:]]
+    assert inputs == [
+        {"question": "How much was it?", "most": 1},
+        {"instruction": "How much was it?"},
+        {"instruction": "Another one?"},
+    ]

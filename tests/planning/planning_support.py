@@ -10,6 +10,7 @@ from hitl_tui.core.plan import AgentFacts, Concern
 from hitl_tui.core.policy import Risk
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.teams.analysis.team import AnalysisTeam
+from hitl_tui.teams.search.team import SearchTeam
 
 
 def bind_search(text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,6 +55,7 @@ def agent(name: str, *, enabled: bool = True) -> AgentFacts:
         "document_team": bind_document,
         "command_team": bind_command,
     }
+    asking = {"search_team": SearchTeam(), "analysis_team": AnalysisTeam()}
     risk = Risk.HIGH if name in ("document_team", "command_team") else Risk.LOW
     return AgentFacts(
         name=name,
@@ -64,6 +66,7 @@ def agent(name: str, *, enabled: bool = True) -> AgentFacts:
         timeout=90.0,
         bind=binds[name],
         risk_of=lambda arguments: risk,
+        input_schema=lambda: asking[name].input_schema if name in asking else {},
         concern=AnalysisTeam().concern if name == "analysis_team" else lambda question: Concern.NONE,
     )
 

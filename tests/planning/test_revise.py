@@ -271,6 +271,19 @@ async def test_another_place_in_a_search_is_put_in_the_place_of_the_last() -> No
     assert change["arguments"]["query"] == "서초구 아파트 시세 조회"
 
 
+async def test_a_team_that_calls_its_question_otherwise_gets_it_under_that_name() -> None:
+    known = agents()
+    schema = {"properties": {"task": {"type": "string"}}, "required": ["task"]}
+    known["search_team"] = replace(
+        known["search_team"], input_schema=lambda: schema, bind=lambda text, given: {"task": given.get("task", text)}
+    )
+    planner = PlanningAgent(known, RulePlanner(COMMANDS))
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(SEARCH_QUERY)).plan)
+    asked = [replace(todo, arguments={"task": SEARCH_QUERY}) for todo in todos]
+    (change,) = (await planner.revise("1번은 서초구로 바꿔줘", SEARCH_QUERY, asked)).changes
+    assert change["arguments"] == {"task": SEARCH_QUERY.replace("강남구", "서초구")}
+
+
 async def test_skip_says_why() -> None:
     proposal = await revised("skip the report", FULL_QUERY)
     assert proposal.changes[0]["reason"] == "skip the report"

@@ -11,6 +11,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import ExecutionStep
+from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import fill
@@ -107,9 +108,11 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
     """Return the input of a step with what is said now in its place; None where nothing of it takes what is said."""
     facts = scene.facts_of(todo)
     if facts is None:
-        before, words = str(todo.arguments.get("query", "")), terms_of(said, scene.rules)
+        agent = scene.agents.get(todo.agent_name)
+        path = question_path(agent.input_schema()) if agent is not None else ()
+        before, words = question_of(todo.arguments, path), terms_of(said, scene.rules)
         whole, replaced = merged(before, " ".join(words), scene.rules)
-        return {**todo.arguments, "query": whole} if before and replaced else None
+        return with_question(todo.arguments, path, whole) if before and replaced else None
     bound, *_ = fill(said, facts, scene.rules)
     given = todo.arguments.get("input" if facts.own else "parameters")
     if not bound.parameters or not isinstance(given, Mapping):
