@@ -27,19 +27,6 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Further:
-    """A further question that a table may answer.
-
-    Args:
-        step: asks the table.
-        searches: the documents are asked, too, for they may say it.
-    """
-
-    step: ExecutionStep
-    searches: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class TablePlanner(PlannerAround):
     """Plans as another planner does, and looks whether a question is about a table.
 
@@ -63,27 +50,23 @@ class TablePlanner(PlannerAround):
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for; see `Planner.revise`."""
-        if plan.remarks:
-            return await self.planner.revise(text, plan)
+        refused: BadInput | None = None
         try:
             proposed = await self.planner.revise(text, plan)
-        except BadInput:
-            if (
-                not _usable(plan.agents)
-                or not (found := await _asked(self._further, text, plan.todos))
-                or found.searches
-            ):
-                raise
-            return Proposed(Message("A further question about a table."), (AddStep(found.step),))
-        added = [change.step.agent for change in proposed.changes if isinstance(change, AddStep)]
-        only = len(added) == len(proposed.changes) and set(added) <= {SEARCH, ANALYSIS}
-        if not only or not _usable(plan.agents):
-            return proposed
-        if found := await _asked(self._further, text, plan.todos):
-            beside = [c for c in proposed.changes if isinstance(c, AddStep) and c.step.agent == SEARCH]
-            return Proposed(proposed.reason, (*(beside if found.searches else ()), AddStep(found.step)))
-        tables = {todo.id for todo in plan.todos if todo.arguments.get("analysis_type") == TABLES}
+        except BadInput as error:
+            refused, proposed = error, Proposed(Message("A further question about a table."), ())
         steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]
+        asks = len(steps) == len(proposed.changes) and {step.agent for step in steps} <= {SEARCH, ANALYSIS}
+        if asks and not plan.remarks and _usable(plan.agents):
+            about, further = await _asked(self._further, text, plan.todos)
+            if about == "table" or (about == "both" and not refused):
+                beside = [step for step in steps if step.agent == SEARCH and about == "both"]
+                return replace(proposed, changes=tuple(map(AddStep, [*beside, further])))
+        if refused:
+            raise refused
+        if not asks or plan.remarks:
+            return proposed
+        tables = {todo.id for todo in plan.todos if todo.arguments.get("analysis_type") == TABLES}
         if any(step.agent == ANALYSIS and tables & {*step.dependencies} for step in steps):
             # It would go on from a table that knows nothing of it: it is a question of its own.
             planned = await self.planner.plan(text, plan.agents)
@@ -95,17 +78,16 @@ class TablePlanner(PlannerAround):
 
         return about(query, self.workspace)
 
-    def _further(self, text: str, todos: Sequence[SupervisorTodo]) -> _Further | None:
-        """Return the step of a further question: on what the last question to a table asked, or on its own."""
-        from hitl_tui.tables.ask import OF_THEM, About, about, continues
+    def _further(self, text: str, todos: Sequence[SupervisorTodo]) -> tuple[str, ExecutionStep]:
+        """Return what a further question is about, and its step: on the last question to a table, or on its own."""
+        from hitl_tui.tables.ask import OF_THEM, about, continues
 
         asked = [todo for todo in todos if todo.arguments.get("analysis_type") == TABLES]
         said = [str(todo.arguments.get("query", "")) for todo in asked]
         step = _table_step(text, "ko" if any("가" <= letter <= "힣" for letter in text) else "en")
         if said and (OF_THEM.search(text) or continues(text, said, self.workspace)):
-            return _Further(replace(step, dependencies=(asked[-1].id,)))
-        found = about(text, self.workspace)
-        return _Further(step, searches=found is About.BOTH) if found is not About.TEXT else None
+            return "table", replace(step, dependencies=(asked[-1].id,))
+        return about(text, self.workspace), step
 
 
 async def _asked(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:

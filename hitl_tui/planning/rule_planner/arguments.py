@@ -190,16 +190,14 @@ def _take_labelled(filling: _Filling, given: Sequence[Given], text: str) -> None
 
 def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules: Rules) -> int:
     """Return how surely the words beside a place name a parameter: 0 for not at all."""
-    wanted = name_words(name)
     before = _BEFORE.search(text[max(0, place[0] - 40) : place[0]])
     said = name_words(before["words"]) if before else []
     after = _AFTER.match(text, place[1])
-    beside = [*said[-1:], *([after["word"]] if after else [])]
-    if any(_means(word, wanted, rules.lexicon) for word in beside):
-        return 4 + len([w for w in said if _means(w, wanted, rules.lexicon)])
+    beside = [word for word in (*said[-1:], *([after["word"]] if after else [])) if rules.lexicon.plain(word)]
     described = [w for w in name_words(parameter.description) if len(w) > 1 and rules.lexicon.plain(w)]
-    plain = filter(rules.lexicon.plain, beside)
-    return 2 if any(_means(word, described, rules.lexicon) for word in plain) else 0
+    if any(_means(word, wanted := name_words(name), rules.lexicon) for word in beside):
+        return 4 + len([w for w in said if _means(w, wanted, rules.lexicon)])
+    return 2 if any(_means(word, described, rules.lexicon) for word in beside) else 0
 
 
 def _means(word: str, wanted: Sequence[str], lexicon: Lexicon) -> bool:

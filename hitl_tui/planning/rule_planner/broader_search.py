@@ -9,7 +9,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.names import step_name
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
-from hitl_tui.planning.rule_planner.plan_steps import find_step, title_of
+from hitl_tui.planning.rule_planner.plan_steps import look_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import Scene, fed_by
@@ -50,7 +50,7 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         return None
     language = language_of(said, rules)
     step = AddStep(
-        find_step(broader, language, rules, title_of(broader, rules)),
+        look_step(Need.FIND, broader, language, rules, title_of(broader, rules)),
         feeds=fed_by(Need.FIND, (), scene),
         metadata={FOLLOW_UP_OF: todo.id},
     )

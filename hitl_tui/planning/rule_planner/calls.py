@@ -20,7 +20,6 @@ from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in,
 from hitl_tui.planning.rule_planner.words import name_words
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
-_STOP = re.compile(r"[.!?;\n]")
 _KOREAN = re.compile("[가-힣]")
 _HALF = 0.5
 
@@ -182,9 +181,8 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
         return []
     if _requested(said, rules) and not all_used:
         return []
-    joined = not _STOP.search(text[last.end : clause.start])
     repeated = all(b.parameters.keys() & last.parameters.keys() and not b.unplaced for b in instead)
-    if joined and repeated and not _left(said, instead[0], facts, rules):
+    if repeated and not _left(said, instead[0], facts, rules):
         again = [Call(facts, last.given(b.parameters), clause.start, clause.end, words=said.strip()) for b in instead]
         return [last, *again]
     if more.parameters and len(_left(said, more, facts, rules)) <= len(more.parameters):

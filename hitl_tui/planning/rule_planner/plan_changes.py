@@ -27,8 +27,7 @@ from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in, without_
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in, names_step
 from hitl_tui.planning.rule_planner.plan_steps import (
-    compute_step,
-    find_step,
+    look_step,
     new_id,
     of_commands,
     run_step,
@@ -367,13 +366,15 @@ class _Revision:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
         if need is Need.WRITE:
             return write_step(scene.query, language, rules)
+        about, query = edit.subject, scene.query.strip()[: rules.limits.query]
+        if need is Need.COMPUTE and about:
+            return look_step(need, f"{query}\n{about}", language, rules, title_of(about, rules))
         if need is Need.COMPUTE:
-            query = f"{scene.query.strip()[: rules.limits.query]}\n{edit.subject}" if edit.subject else scene.query
-            return compute_step(query, language, rules, title=title_of(edit.subject, rules) if edit.subject else "")
-        query = (edit.subject or scene.query).strip()[: rules.limits.query]
+            return look_step(need, query, language, rules, "")
+        query = about.strip()[: rules.limits.query] or query
         if any(query == str(t.arguments.get("query", "")).strip() for t in scene.of(Need.FIND)):
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-        return find_step(query, language, rules, title_of(query, rules))
+        return look_step(need, query, language, rules, title_of(query, rules))
 
     def _append(self, step: ExecutionStep, need: Need, said: _Sentence, sources: Sequence[str]) -> None:
         kept = tuple(one for one in dict.fromkeys(sources) if one not in self._gone)

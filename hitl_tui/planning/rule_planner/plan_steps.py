@@ -217,10 +217,10 @@ def build_plan(
             continue
         title = title_of(part.text, rules) if several else ""
         wants = needs & part.needs
-        found = [add(find_step(part.text, language, rules, title), last)] if Need.FIND in wants else []
+        found = [add(look_step(Need.FIND, part.text, language, rules, title), last)] if Need.FIND in wants else []
         if Need.COMPUTE in wants:
             before = ran if wanted.calls and of_commands(part.text, rules) else last
-            add(compute_step(part.text, language, rules, title), [*before, *found])
+            add(look_step(Need.COMPUTE, part.text, language, rules, title), [*before, *found])
     if Need.WRITE in needs:
         add(write_step(wanted.query, language, rules), tuple(steps))
     return finished(steps, strategy, rules)
@@ -268,14 +268,9 @@ def _step(need: Need, query: str, language: str, rules: Rules, title: str, input
     )
 
 
-def find_step(query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
-    """Return a search for a query, which the team gets up to a bound; its title is empty for the whole question's."""
-    return _step(Need.FIND, query, language, rules, title, {"query": query.strip()[: rules.limits.query]})
-
-
-def compute_step(query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
-    """Return an analysis for a query; its title is empty for the whole question's."""
-    return _step(Need.COMPUTE, query, language, rules, title, {"query": query.strip()[: rules.limits.query]})
+def look_step(need: Need, query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
+    """Return a search or an analysis for a query, up to a bound; its title is empty for the whole question's."""
+    return _step(need, query, language, rules, title, {"query": query.strip()[: rules.limits.query]})
 
 
 def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:
