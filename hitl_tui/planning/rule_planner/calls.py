@@ -131,7 +131,7 @@ def asked_in(
             if deed and named_only(clause.text):
                 numbered = rules.revise.number.search(clause.text)
                 deed = deed if not numbered and _complete(clause.text, known[deed], rules) else ""
-            if deed and (verdict is _Verdict.NOTHING or (verdict is _Verdict.ASKED_ABOUT and known[deed].own)):
+            if deed and verdict is not _Verdict.UNCLEAR:
                 calls += _calls_of(clause, [_Mention(deed, (0, 0))], known, rules)
                 continue
             _refuse_undeclared(clause.text, known, rules)
@@ -291,7 +291,6 @@ _TEAM = re.compile(
     re.IGNORECASE,
 )
 _HOW = re.compile(r"(?<![a-z])how (?:do|does|can|could|should|would|to)(?![a-z])|어떻게", re.IGNORECASE)
-_BY_TEAM = re.compile(r"[\"`]?\s?(?:으로|로|에게|한테|가|이)(?=\s)")
 
 
 def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules) -> _Verdict:
@@ -311,8 +310,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     if howto.search(rest) or asked.statement.match(rest.rstrip("? ")):
         return _Verdict.ASKED_ABOUT
     alone = not _opening(clause[: place[0]], rules)
-    pair = PAIR.match(after.lstrip()) or not after.strip(_SIGNS)
-    if asked.run_after.search(rest.lstrip()) or team or (facts.own and _BY_TEAM.match(after)) or (alone and pair):
+    if asked.run_after.search(rest.lstrip()) or team:
         return _Verdict.CALLED
     start = named[-1].place[0] if named[1:] else 0
     said, names = clause[start:], [(named[-1].place[0] - start, named[-1].place[1] - start)]
@@ -395,9 +393,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         fits = sum(overlaps(g, bound.used) for g in given) - len(bound.lacks(facts))
         return 4.0 * len(deeds) + matched + len(deeds & rules.lexicon.meant(facts.name)) + 0.5 * fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
-    only = matched == total and requested <= _ADDED
-    filled = bool(bound.used) and not (requested and own & rules.lexicon.verbs)
-    told = not asking and (only or filled) and _tells(clause, rules)
+    told = not asking and (matched == total or bound.used) and _tells(clause, rules)
     return matched if told or _complete(clause, facts, rules) else 0.0
 
 
@@ -414,9 +410,8 @@ def _complete(clause: str, facts: CommandFacts, rules: Rules) -> bool:
     ):
         return False
     used = [overlaps(g.place, bound.used) for g in given]
-    named = any(parameter.choices for parameter in taken.values())
-    said = any(used) or named or any(clause[start].isupper() for start, _ in bound.used)
-    return said and all(used) and not bound.lacks(facts) and not bound.unplaced
+    said = any(used) or any(clause[start].isupper() for start, _ in bound.used)
+    return said and all(used) and not bound.lacks(facts)
 
 
 def _tells(clause: str, rules: Rules) -> bool:
@@ -431,13 +426,8 @@ def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
     for match in re.finditer(r"[A-Za-z가-힣]+", text):
         word = rules.lexicon.plain(match.group())
         spoken = rules.lexicon.concepts(word) & (rules.lexicon.verbs | rules.lexicon.nouns)
-        asks = rules.words.verbs.search(word) or rules.commands.request.search(word)
-        empty = not spoken and (asks or rules.commands.told.fullmatch(word))
-        if len(word) > 1 and not empty:
+        if len(word) > 1 and (spoken or not rules.commands.request.search(word)):
             yield match.span(), word
-
-
-_ADDED = frozenset({"create"})
 
 
 def _requested(clause: str, rules: Rules) -> frozenset[str]:
@@ -464,10 +454,9 @@ def _known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
     """Return where a clause says what is called does anyway."""
     own = rules.lexicon.vocabulary(facts)
     said = [m.span() for m in rules.commands.modifiers.finditer(clause)]
-    said += [m.span() for m in _TEAM.finditer(clause)] if facts.own else []
     for match in WORD.finditer(clause):
         word = rules.lexicon.plain(match.group())
-        if (word and rules.lexicon.found(word, own)) or (facts.own and rules.lexicon.is_verb(match.group())):
+        if rules.lexicon.found(word, own) or (facts.own and rules.lexicon.is_verb(match.group())):
             said.append(match.span())
     return said
 
