@@ -138,7 +138,7 @@ def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> tuple[str,
     try:
         for change in proposal["changes"]:
             _apply_change(draft, event, change, renamed)
-        if any(Change(change["kind"]) is Change.AFTER for change in proposal["changes"]):
+        if any(Change(c["kind"]) in (Change.ADD, Change.AFTER) for c in proposal["changes"]):
             fold_operator_events.rank_by_dependencies(draft)
     except (HitlError, LookupError, TypeError, ValueError, AttributeError) as error:
         draft.changed, draft.control = before

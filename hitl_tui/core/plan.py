@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from heapq import heappop, heappush
 from typing import Protocol, cast
 
 from hitl_tui.core.errors import BadInput, MissingInput, PlanError
@@ -518,12 +519,20 @@ def in_order(todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
         PlanError: they depend on each other in a circle.
     """
     refuse_cycles({todo.id: todo.dependencies for todo in todos})
-    waiting, left, found = list(todos), {todo.id for todo in todos}, list[SupervisorTodo]()
-    while waiting:
-        todo = next(t for t in waiting if left.isdisjoint(t.dependencies))
-        waiting.remove(todo)
-        left.remove(todo.id)
+    place = {todo.id: n for n, todo in enumerate(todos)}
+    waits = {todo.id: {d for d in todo.dependencies if d in place} for todo in todos}
+    users: dict[str, list[str]] = {}
+    for todo_id, needed in waits.items():
+        for dependency in needed:
+            users.setdefault(dependency, []).append(todo_id)
+    ready, found = [place[todo_id] for todo_id, needed in waits.items() if not needed], list[SupervisorTodo]()
+    while ready:
+        todo = todos[heappop(ready)]
         found.append(todo)
+        for user in users.get(todo.id, ()):
+            waits[user].discard(todo.id)
+            if not waits[user]:
+                heappush(ready, place[user])
     return found
 
 

@@ -395,7 +395,10 @@ def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, A
     if not plan or not (gone or added or moved):
         return
     then = [step for step in plan if step["id"] not in gone]
-    then += [{"id": str(todo.get("id", "")), "title": str(todo.get("name", ""))} for todo in added]
+    for todo in added:
+        fed = (todo.get("metadata") or {}).get("feeds") or ()
+        at = next((n for n, step in enumerate(then) if step["id"] in fed), len(then))
+        then.insert(at, {"id": str(todo.get("id", "")), "title": str(todo.get("name", ""))})
     for change in moved:
         ids = [step["id"] for step in then]
         if {change.get("todo_id"), change["anchor"]} <= {*ids}:

@@ -106,6 +106,13 @@ def test_of_many_steps_before_a_change_of_the_plan_the_numbers_are_enough() -> N
     assert few == ["001 Search 1 · 002 Search 2", "001 Search 1 · 002 Search 2 · 007 Analyse"]
 
 
+def test_an_added_step_is_shown_before_those_that_come_to_wait_for_it() -> None:
+    plan: list[StepNamed] = [{"id": f"todo_{n:03d}", "title": f"Step {n}"} for n in range(1, 3)]
+    added = {"kind": "add", "todo": {"id": "todo_003", "name": "Delete", "metadata": {"feeds": ["todo_002"]}}}
+    _, then = (row.text.plain for row in plan_change_rows(plan, [added]))
+    assert then == "001 Step 1 · 003 Delete · 002 Step 2"
+
+
 def test_a_step_that_moves_is_shown_where_it_then_stands() -> None:
     plan: list[StepNamed] = [{"id": f"todo_{n:03d}", "title": f"Step {n}"} for n in range(1, 4)]
     move = {"kind": "after", "todo_id": "todo_001", "after": ["todo_003"], "where": "after", "anchor": "todo_003"}

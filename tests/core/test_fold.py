@@ -615,11 +615,13 @@ def test_a_proposal_gives_steps_another_place() -> None:
     assert [t.dependencies for t in table.board.all()] == [(), ("todo_001",), ("todo_003",)]
 
 
-def test_a_step_stands_after_the_added_one_that_it_comes_to_wait_for() -> None:
+@pytest.mark.parametrize("feeds", [True, False])
+def test_a_step_stands_after_the_added_one_that_it_comes_to_wait_for(feeds: bool) -> None:
     table = Table(plan("a", "b:a"))
     added = {**add("q", todo_id="todo_003").data["todo"], "dependencies": ["todo_001"]}
     later = {"kind": "after", "todo_id": "todo_002", "after": ["todo_003"]}
-    table.take(proposal({"kind": "add", "todo": added}, later))
+    fed = {**added, "metadata": {"feeds": ["todo_002"]}}
+    table.take(proposal({"kind": "add", "todo": fed}) if feeds else proposal({"kind": "add", "todo": added}, later))
     decide(table, "", Verdict.APPROVE)
     assert [t.id for t in table.board.all()] == ["todo_001", "todo_003", "todo_002"]
 
