@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 
 from hitl_tui.core.errors import PlanError
@@ -253,11 +253,8 @@ class PlanningAgent:
         taken: Iterable[str],
         occasion: Sequence[Json],
     ) -> Proposal:
-        def build() -> Proposal:
-            converter = self._converter()
-            return build_proposal(proposed, todos, converter, origin=origin, text=text, taken=taken, occasion=occasion)
-
-        return await asyncio.to_thread(build)
+        build = partial(build_proposal, origin=origin, text=text, taken=taken, occasion=occasion)
+        return await asyncio.to_thread(build, proposed, todos, self._converter())
 
     def _converter(self) -> ExecutionPlanConverter:
         return ExecutionPlanConverter(self.agents, self._now(), forms=True)
