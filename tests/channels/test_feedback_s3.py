@@ -22,6 +22,7 @@ from s3_server import Fault, Key, Pass, Proxy, S3Server, cut, hang_up, only, pro
 from swift_server import PROGRAMS, SwiftServer, swift_server
 
 from hitl_tui.channels.plan_feedback.feedback import Feedback, Problem
+from hitl_tui.channels.plan_feedback.reviewed_runtime import ReviewedRuntime
 from hitl_tui.channels.plan_feedback.s3_signing import ServiceTimeAuth
 from hitl_tui.channels.plan_feedback.s3_store import S3Store
 from hitl_tui.channels.plan_feedback.store import AlreadyAnswered, PublishedRequest, StoreDenied
@@ -449,3 +450,36 @@ async def test_requests_are_published_for_reviewers_and_withdrawn(place: Place) 
         await store.withdraw("r1")
         assert await store.request("r1") is None
         assert not (await store.poll({"r2"})).others
+
+
+async def test_the_inbox_of_a_reviewer_reads_each_request_once_and_says_what_is_out_of_reach(place: Place) -> None:
+    async with place.store() as store:
+        for name in ("r1", "r2"):
+            asked = {"type": "plan_review_request", "request_id": name, "job_id": name, "query": "the cap"}
+            await store.publish(PublishedRequest(name, asked))
+        inbox = ReviewedRuntime(f"s3://{place.bucket}", {}, "ann")
+        try:
+            place.proxy.calls.clear()
+            for _ in range(3):
+                await inbox.look()
+            assert [one.request.request_id for one in inbox.waiting] == ["r1", "r2"] and inbox.problem is None
+            lists = place.proxy.asked(f"GET /{place.bucket}?")
+            assert (lists, place.proxy.asked("GET")) == (3, 5), "three listings, and each request once"
+            place.proxy.fault = hang_up
+            await inbox.look()
+            assert "can't be reached" in str(inbox.problem) and len(inbox.waiting) == 2
+            place.proxy.fault = None
+            runtime = Decisions(store, "r1")
+            taking = asyncio.create_task(run_until(runtime.poller(), lambda: bool(runtime.taken)))
+            request = next(one.request for one in inbox.waiting if one.request.request_id == "r1")
+            assert await inbox.answer(request, approved=True, text="") == "Approved."
+            await taking
+            assert runtime.taken[0][1].reviewer == "ann"
+            await store.put_new("r2", REVISE)
+            other = next(one.request for one in inbox.waiting if one.request.request_id == "r2")
+            with pytest.raises(AlreadyAnswered):
+                await inbox.answer(other, approved=True, text="")
+            await inbox.look()
+            assert inbox.problem is None and not inbox.waiting, "what was answered doesn't wait here any more"
+        finally:
+            await inbox.close()

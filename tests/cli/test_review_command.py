@@ -454,3 +454,18 @@ def test_many_requests_are_read_at_once(shell: Shell) -> None:
         reviews.take({**plan(f"r{number}", SEARCH), "job_id": f"j{number}"})
     assert len(reviews.waiting) == 20_000
     assert time.monotonic() - began < 20, "each is looked at once, not against each other"
+
+
+def test_a_request_that_is_told_again_waits_again_and_one_that_was_answered_does_not() -> None:
+    reviews = Reviews()
+    for event in (plan("r1", SEARCH), {"type": "decided", "request_id": "r1"}):
+        reviews.take(event)
+    assert not reviews.waiting
+    reviews.take(plan("r1", SEARCH))
+    assert list(reviews.waiting) == ["r1"], "its runtime began anew"
+    reviews.answer("r1")
+    reviews.take(plan("r1", SEARCH))
+    reviews.take({**plan("r2", SEARCH), "job_id": "j2"})
+    reviews.take({"type": "decided", "request_id": "r2", "outcome": "approved"})
+    reviews.take({**plan("r2", SEARCH), "job_id": "j2"})
+    assert not reviews.waiting
