@@ -129,7 +129,7 @@ class HeldSession:
         self, store: SessionStore, setup: SessionSetup, query: str, make_handle: Callable[[OpenSession], SessionHandle]
     ) -> None:
         try:
-            async with open_session(store, setup, query) as session:
+            async with open_session(store, setup, query, lasting=True) as session:
                 session.listen(self._hear)
                 self._ready.set_result(make_handle(session))
                 while await self._watched(session):

@@ -110,3 +110,7 @@ class StorageError(HitlError):
     """A file that holds a session or the ledger can't be read or written."""
 
     kind = "storage"
+
+
+class ServerAway(StorageError):
+    """The server that things are kept on can't be reached now; it may be back soon."""

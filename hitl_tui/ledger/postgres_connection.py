@@ -9,7 +9,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.postgres_address import server_words, shown_address
-from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.errors import BadInput, HitlError, ServerAway, StorageError
 from hitl_tui.core.messages import Message
 
 if TYPE_CHECKING:
@@ -199,5 +199,5 @@ def explained(error: Exception, address: str) -> HitlError:
             help=Message("The password comes from PGPASSWORD, ~/.pgpass or a service file."),
         )
     if is_lost(error):
-        return StorageError(Message("{} can't be reached: {}.", where, said))
+        return ServerAway(Message("{} can't be reached: {}.", where, said))
     return StorageError(Message("{} can't be used: {}.", where, said))

@@ -6,12 +6,13 @@ The engine is imported where this process owns it: to follow one needs none.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.core.errors import SessionBusy
+from hitl_tui.core.errors import HitlError, ServerAway, SessionBusy
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import mask
 from hitl_tui.policy import standing_rules
@@ -31,6 +32,20 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.session import Session
 
 
+_AWAY = 1.0
+"""Seconds between looks for a server that is away."""
+
+log = logging.getLogger(__name__)
+
+
+async def _let_go(held: AsyncExitStack) -> None:
+    """Close what can't be written to any more."""
+    try:
+        await held.aclose()
+    except HitlError as error:
+        log.info("%s", error.message)
+
+
 def _load_engine() -> Callable[[SessionSetup, str], AbstractAsyncContextManager[Session]]:
     from hitl_tui.supervisor.own_session import own_session
 
@@ -38,7 +53,9 @@ def _load_engine() -> Callable[[SessionSetup, str], AbstractAsyncContextManager[
 
 
 @asynccontextmanager
-async def open_session(store: SessionStore, setup: SessionSetup, query: str = "") -> AsyncIterator[OpenSession]:
+async def open_session(
+    store: SessionStore, setup: SessionSetup, query: str = "", *, lasting: bool = False
+) -> AsyncIterator[OpenSession]:
     """Open a session: own it, or follow it where another process does or this account can't write.
 
     What stands in its standing rules is allowed while this process owns it. It is closed when the context is left.
@@ -47,11 +64,12 @@ async def open_session(store: SessionStore, setup: SessionSetup, query: str = ""
         store: the sessions of its data folder.
         setup: what it is opened with, see `SessionRegistry.setup` and `SessionRegistry.create`.
         query: begins a session that has no checkpoints yet.
+        lasting: a server that is away is waited for, and the session opened again, by whoever looks what changed.
 
     Raises:
         StorageError: its checkpoints can't be used; they are not touched.
     """
-    session = OpenSession(store, setup)
+    session = OpenSession(store, setup, lasting=lasting)
     try:
         await session._open(query)
         yield session
@@ -65,9 +83,11 @@ class OpenSession(SessionView):
     Args:
         store: the sessions of its data folder.
         setup: what it is opened with.
+        lasting: see `open_session`.
     """
 
-    def __init__(self, store: SessionStore, setup: SessionSetup) -> None:
+    def __init__(self, store: SessionStore, setup: SessionSetup, *, lasting: bool = False) -> None:
+        self._lasting = lasting
         self.setup = self._given = setup
         self._store = store
         self._held = AsyncExitStack()
@@ -132,7 +152,27 @@ class OpenSession(SessionView):
         return self._view.snapshot
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
-        return await self._view.changed(since)
+        while True:
+            try:
+                return await self._view.changed(since)
+            except ServerAway as error:
+                if not self._lasting:
+                    raise
+                self.add_lines([error.message])
+                await self._reopen()
+
+    async def _reopen(self) -> None:
+        """Open it anew once its server is back: it may be another's by then."""
+        loop = asyncio.get_running_loop()
+        while True:
+            tick: asyncio.Future[None] = loop.create_future()
+            loop.call_later(_AWAY, tick.set_result, None)
+            await tick
+            with suppress(ServerAway):
+                held, self._held = self._held, AsyncExitStack()
+                await _let_go(held)
+                await self._open("")
+                return
 
     async def settled(self) -> Snapshot:
         return await self._view.settled()

@@ -8,15 +8,18 @@ from pathlib import Path
 import psycopg
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
+from people import verified
 from postgres_server import PostgresServer
 from session_support import Place, step
 
+from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import HitlError, SessionBusy, StorageError
-from hitl_tui.ledger import audit
+from hitl_tui.ledger import audit, postgres_database
 from hitl_tui.ledger.postgres_connection import SCHEMA, lock_number
 from hitl_tui.supervisor import postgres_sessions
 from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.data_place import open_record
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.postgres_sessions import DatabaseArtifacts, DatabaseFolder, SessionTables
 from hitl_tui.supervisor.session_follower import SessionFollower
@@ -163,3 +166,36 @@ async def test_sessions_are_administered_as_in_a_folder(place: Place) -> None:
         assert (await admin.summary("s1")).title == "Another title"
         with pytest.raises(HitlError, match="No session"):
             await admin.summary("s9")
+
+
+async def test_who_stays_goes_on_when_the_server_is_back(
+    postgres: PostgresServer, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_database, "PATIENCE", 0.3)
+    workspace = tmp_path / "documents"
+    workspace.mkdir()
+    (workspace / "law.md").write_text("The deposit cap is 5 percent.\n")
+    async with SessionRegistry.open(tmp_path / "data", {"HITL_DATABASE": database}) as registry:
+        setup = await registry.create("What is the deposit cap?", workspace)
+        async with open_session(registry.store, setup, setup.info.query, lasting=True) as session:
+            heard = list[str]()
+            session.listen(lambda line: heard.append(line.text))
+            seen = await session.settled()
+            watching = asyncio.create_task(session.changed(seen))
+            postgres.stop()
+            while not any("can't be reached" in line for line in heard):
+                await asyncio.wait({watching}, timeout=0.2)
+                assert not watching.done()
+            await asyncio.to_thread(postgres.start)
+            handler = CommandHandler(
+                session, setup.planner, by="ann", channel="test", acting=verified("ann"), terminal=True
+            )
+            async with asyncio.timeout(60):
+                while (await handler.handle_command("/todo approve")).to_dict().get("error"):
+                    await asyncio.wait({watching}, timeout=0.5)
+                while not seen.concluded:
+                    seen = await watching
+                    watching = asyncio.create_task(session.changed(seen))
+            watching.cancel()
+            assert session.owned
+            assert [todo.status.value for todo in seen.todos] == ["completed"]
