@@ -71,6 +71,22 @@ def test_common_words_alone_answer_nothing(folder: Path, question: str) -> None:
     assert ask(folder, question) == ()
 
 
+def test_a_question_of_which_no_word_stands_there_is_never_answered(folder: Path) -> None:
+    for number, text in enumerate(
+        (
+            "We give 5 years on furniture and 2 years on repairs. Glass is excluded.",
+            "Meals on business trips are refunded up to 28 euros a day.",
+            "Suppliers: Lutz for oak and beech, Roth for bread.",
+            "Call Marta before 8:00 on the first day.",
+        )
+    ):
+        (folder / f"note{number}.md").write_text(f"# Note {number}\n\n{text}\n")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query("Which insurance covers a broken window?")
+    assert hits.weak or not hits.passages
+
+
 @pytest.mark.parametrize(
     ("question", "weak"),
     [

@@ -221,8 +221,9 @@ def ask(
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
-    # What a question of the documents' own language is about has to stand in them.
-    lacking = same and any(not ends_as_predicate(term.surface) for term in absent if term.korean)
+    # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
+    subjects = [term for term in absent if term.korean and not ends_as_predicate(term.surface)]
+    lacking = same and (bool(subjects) or not any(window.said for window in ranked))
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names) or lacking)
 
 
