@@ -282,14 +282,14 @@ class FilePreview:
     """A file that a step would write.
 
     Args:
-        path: relative to the workspace.
+        path: relative to the workspace, as the file would be called now.
         content: all of it.
-        exists: there is such a file; it stays, and the new one gets another name.
+        taken: the path that was asked for, where there is a file already, which stays; empty for none.
     """
 
     path: str
     content: str
-    exists: bool
+    taken: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,8 @@ def draft_rows(file: FilePreview, *, headed: bool) -> list[Row]:
     path, content = file.path, file.content
     lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
     added = len(content.splitlines())
-    note = (
-        _("{path} (numbered: a file of that name stays as it is)").format(path=path)
-        if file.exists
-        else _("{path} (new)").format(path=path)
+    note = (_("{path} (new; {taken} stays as it is)") if file.taken else _("{path} (new)")).format(
+        path=path, taken=file.taken
     )
     size = size_words(len(content.encode()))
     said = ngettext("{note}: {lines:,} line, {size}", "{note}: {lines:,} lines, {size}", added)

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from team_support import DeclaredDone, MemoryEffects, make_context, run_team
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Citation, Team, TeamFailure, TeamResult
+from hitl_tui.teams.contract import Citation, PreviewContext, Team, TeamFailure, TeamResult
 from hitl_tui.teams.document import team as document_team
 from hitl_tui.teams.document.report_text import compose, gather
 from hitl_tui.teams.document.team import DocumentTeam, slug, write_report
+from hitl_tui.wording.draft_rows import draft_rows
 
 QUERY = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 
@@ -117,6 +119,20 @@ async def test_an_existing_file_gets_a_numbered_neighbour(tmp_path: Path) -> Non
     assert [r.files[0] for r in results] == [f"reports/보고서-전세금-인상-{n}.md" for n in (2, 3)]
     assert mine.read_text() == "mine"
     assert "a number was added" in results[0].text
+
+
+async def test_the_preview_names_the_file_that_is_written(tmp_path: Path) -> None:
+    async def inputs() -> Mapping[str, TeamResult]:
+        return INPUTS
+
+    asked, team = bound(), DocumentTeam()
+    for number, taken in (("", ""), ("-2", asked["path"]), ("-3", asked["path"])):
+        file = await team.preview(asked, PreviewContext(tmp_path, {}, QUERY, inputs))
+        assert file is not None and file.taken == taken
+        said = draft_rows(file, headed=False)[0].text.plain
+        assert said.startswith(f"reports/보고서-전세금-인상{number}.md (new")
+        assert (await run_team(team, make_context(tmp_path, asked, query=QUERY, inputs=INPUTS))).files == (file.path,)
+        assert (tmp_path / file.path).read_text(encoding="utf-8") == file.content
 
 
 async def test_what_a_person_declared_done_is_said_to_be_that(tmp_path: Path) -> None:

@@ -140,7 +140,8 @@ class DocumentTeam(Team):
         content = await asyncio.to_thread(
             lambda: compose(title, context.query, gather(inputs), posixpath.dirname(path))
         )
-        return FilePreview(path, content, await asyncio.to_thread(os.path.lexists, context.workspace / path))
+        free = await asyncio.to_thread(_free_path, context.workspace, path)
+        return FilePreview(free, content, taken=path if free != path else "")
 
     def build(self) -> TeamGraph:
         """Return the graph gather → compose → write."""
@@ -345,6 +346,13 @@ def _candidates(name: str) -> Iterator[str]:
     stem, ending = posixpath.splitext(name)
     for number in range(2, MOST_NUMBERS + 1):
         yield f"{stem}-{number}{ending}"
+
+
+def _free_path(workspace: Path, path: str) -> str:
+    """Return the path that a file gets as things stand, see `_write_new`."""
+    folder, name = posixpath.split(path)
+    free = (candidate for candidate in _candidates(name) if not os.path.lexists(workspace / folder / candidate))
+    return posixpath.join(folder, next(free, name))
 
 
 def _publish(folder: int, temporary: str, name: str) -> bool:

@@ -187,10 +187,7 @@ def ask(
         return _listed(lines, listing, searched(db))
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     asked = _Asked(question, terms, _found(db, terms, named), windows)
-    predicate = _predicate(question)
-    absent = [
-        t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not (t.korean and t.surface in predicate)
-    ]
+    absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
     nearly = {word: near for word, near in spelt if near and near != word.casefold()}
     missing = tuple(term.surface for term in absent if term.surface not in nearly and not term.part)
@@ -227,10 +224,13 @@ def ask(
     return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names) or lacking)
 
 
-def _predicate(question: str) -> str:
-    """Return the word that a Korean question ends with where that is no noun: it says what is asked, not of what."""
-    words = [unit.surface for unit in units(normalise(question))]
-    return words[-1] if len(words) > 1 and lexicon().tails.search(words[-1]) else ""
+def _is_predicate(term: Term, question: str) -> bool:
+    """Tell whether a Korean sentence ends with a term that is no noun: it says what is asked, not of what."""
+    for sentence in re.findall(r"[^.!?]+[.!?]*", normalise(question)) if term.korean else ():
+        words = [unit.surface for unit in units(sentence)]
+        if len(words) > 1 and term.surface in words[-1]:
+            return lexicon().tails.search(words[-1]) is not None or sentence.rstrip().endswith((".", "!"))
+    return False
 
 
 def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
