@@ -72,7 +72,7 @@ async def test_what_cannot_be_used_is_set_aside_with_the_reason(store: FolderSto
 async def test_feedback_that_comes_late_is_set_aside(store: FolderStore) -> None:
     runtime = Decisions(store, "r1")
     await store.put_new("r1", APPROVED)
-    await run_until(runtime.poller(), lambda: bool(runtime.taken))
+    await run_until(runtime.poller(), lambda: runtime.taken and not (store.folder / "r1.json").exists())
     await store.put_new("r1", REVISE)
     await run_until(runtime.poller(), lambda: bool(runtime.reports))
     assert [one["kind"] for one in aside(store).values()] == ["late"]
