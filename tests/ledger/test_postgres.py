@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +19,7 @@ from ledger_support import ask, at, deed, say
 from postgres_server import PASSWORD, PostgresServer
 from wire import Wire
 
-from hitl_tui.core.errors import BadInput, HitlError, Refused
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.ledger import audit, postgres_database
 from hitl_tui.ledger.postgres_connection import SCHEMA
 from hitl_tui.ledger.postgres_ledger import PostgresLedger
@@ -212,19 +214,38 @@ async def test_what_another_process_writes_is_heard_at_once(database: str) -> No
         assert sorted(took)[2] < 0.5
 
 
-async def test_many_decide_and_one_decides(database: str) -> None:
+def start_decider(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+async def test_two_hundred_decide_from_twenty_processes_and_one_decides(database: str) -> None:
+    people = 10
     async with PostgresLedger.open(database) as ledger:
         await ledger.open_requests([ask()])
-
-    async def decide(name: str) -> str:
-        async with PostgresLedger.open(database) as ledger:
-            try:
-                return "decided" if (await ledger.decide(say(ask(), by=name), at(1))).resolution.decided else "open"
-            except Refused as error:
-                return error.reason
-
-    said = await asyncio.gather(*(decide(f"p{number}") for number in range(40)))
-    assert sorted(said) == ["decided", *["late"] * 39]
+    command = [sys.executable, str(Path(__file__).with_name("decider.py")), database]
+    deciders = [start_decider([*command, f"p{n}", str(people)]) for n in range(20)]
+    for decider in deciders:
+        assert decider.stdout is not None
+        assert json.loads(decider.stdout.readline()) == {"did": "ready"}
+    said = list[str]()
+    for decider in deciders:
+        assert decider.stdin is not None
+        decider.stdin.write("go\n")
+        decider.stdin.flush()
+    for decider in deciders:
+        said += decider.communicate(timeout=120)[0].splitlines()
+        assert decider.returncode == 0
+    told = [json.loads(line) for line in said]
+    decided = [answer for answer in told if answer["did"] == "decided"]
+    assert len(told) == 20 * people
+    assert len(decided) == 1
+    assert {answer["reason"] for answer in told if answer["did"] == "refused"} == {"late"}
+    async with PostgresLedger.open(database) as ledger:
+        view = await ledger.request(ask().id, at(2))
+        assert view is not None
+        assert [decision.by for decision in view.decisions] == [decided[0]["by"]]
+        assert await ledger.last_seq("s1") == 1
+        assert (await audit.verify(ledger)).problems == ()
 
 
 async def test_an_effect_that_two_sessions_share_starts_once(database: str) -> None:

@@ -82,7 +82,18 @@ class PostgresServer:
 
     def start(self) -> None:
         """Run it, and wait until it answers."""
-        options = ["-h", "127.0.0.1", "-p", str(self.port), "-k", str(self._folder), "-c", "fsync=off"]
+        options = [
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(self.port),
+            "-k",
+            str(self._folder),
+            "-c",
+            "fsync=off",
+            "-c",
+            "max_connections=300",
+        ]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self._programs / "postgres", "-D", self._folder / "data", *options],
