@@ -59,13 +59,13 @@ async def test_words_that_are_there_but_not_together_are_searched_more_broadly()
             "What did the oven repair of 3 May 2026 cost us?",
             1,
             "oven repair cost",
-            "todo_001 found only one passage, so another search with broader terms is proposed.",
+            "001 found only one passage, so another search with broader terms is proposed.",
         ),
         (
             "How long may the oven repair take until the warranty ends?",
             0,
             "oven repair take",
-            "todo_001 found no passage, so another search with broader terms is proposed.",
+            "001 found no passage, so another search with broader terms is proposed.",
         ),
     ],
 )

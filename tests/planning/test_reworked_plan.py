@@ -14,8 +14,6 @@ from hitl_tui.core.todos import Priority
 from hitl_tui.planning.proposals import CurrentPlan
 
 NOT_YET = {
-    "Skip the listing. Back up after cleaning the logs.",
-    "맨 처음에 list-files를 실행하고 시작하자",
     "송파구 것으로 바꿔서 찾아줘",
 }
 """Sentences whose plan isn't the one that is meant."""

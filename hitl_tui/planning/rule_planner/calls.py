@@ -193,7 +193,7 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
 
 def _verb_places(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
     """Return where the verb stands that asks for it: it is part of no value."""
-    verbs = rules.lexicon.meant(f"{facts.name} {facts.description}") & rules.lexicon.verbs
+    verbs = rules.lexicon.deeds(facts)
     words = [m for m in WORD.finditer(clause) if rules.lexicon.concepts(m.group()) & verbs]
     return [words[0 if words[-1].group().isascii() else -1].span()] if words else []
 
@@ -369,7 +369,7 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str
 def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]], rules: Rules) -> float:
     requested, asking = _requested(clause, rules), rules.words.howto.search(clause) is not None
     own = vocabularies[facts.name]
-    deeds = requested & own
+    deeds = requested & rules.lexicon.deeds(facts)
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
     if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):

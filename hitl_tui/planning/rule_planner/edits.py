@@ -7,6 +7,7 @@ where a word before its steps follows some, and where steps follow a word after 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -37,6 +38,8 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 """Operations whose steps are where something else goes."""
 
 
+_NAMING = re.compile(rf"[a-z]+[ -]up(?![a-z])|{WORD.pattern}", re.IGNORECASE)
+"""A word, or a verb with its particle: "back up"."""
 _NEAR = 3
 """Characters between two words next to each other: an article or a particle."""
 
@@ -211,8 +214,8 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
     there = there or bool(revise.sequence.search(sentence) or revise.reverse.search(sentence))
-    for match in WORD.finditer(sentence) if there else ():
-        meant = rules.lexicon.concepts(rules.lexicon.plain(match.group()))
+    for match in _NAMING.finditer(sentence) if there else ():
+        meant = rules.lexicon.concepts(rules.lexicon.plain(re.sub("[ -]", "", match.group())))
         called = [name for name, words in commands.items() if words & meant]
         named += [_Mark(match.span(), Named(Need.RUN, command=name)) for name in called if len(called) == 1]
     for match in revise.number.finditer(sentence):

@@ -393,7 +393,7 @@ class _Revision:
         waits = {t.id: left[t.id] for t in coming} | {step.id: step.dependencies for _, step in self.added}
         for need, step in self.added:
             facts = scene.commands.get(str(step.input_mapping.get("command") or step.agent))
-            deeds = scene.deeds(facts) - scene.rules.lexicon.looking if facts else ()
+            deeds = scene.rules.lexicon.deeds(facts) - scene.rules.lexicon.looking if facts else ()
             users = fed_by(need, step.dependencies, scene, self._gone)
             checks = [i for i in scene.last_checks if i not in self._gone] if deeds else []
             for fed in dict.fromkeys((*users, *checks)):

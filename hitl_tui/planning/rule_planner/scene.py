@@ -61,15 +61,11 @@ class Scene:
         called = ((todo.id, self.facts_of(todo)) for todo in self.todos)
         return found | {todo_id for todo_id, facts in called if facts is not None and facts.reads_results}
 
-    def deeds(self, facts: CommandFacts) -> frozenset[str]:
-        """Return what something that can be called does, by what it says of itself."""
-        return self.rules.lexicon.meant(f"{facts.name} {facts.description}") & self.rules.lexicon.verbs
-
     @property
     def last_checks(self) -> list[str]:
         """Ids of the steps not begun that check what others did: what is done besides comes before them."""
         facts = {todo.id: found for todo in self.todos if (found := self.facts_of(todo)) and todo.status in IDLE}
-        deeds = {todo_id: self.deeds(one) for todo_id, one in facts.items()}
+        deeds = {todo_id: self.rules.lexicon.deeds(one) for todo_id, one in facts.items()}
         waits = {todo.id: todo.dependencies for todo in self.todos}
         needed = ancestors((d for i, done in deeds.items() if "verify" not in done for d in waits[i]), waits)
         return [

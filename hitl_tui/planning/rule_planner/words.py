@@ -221,6 +221,10 @@ class Lexicon:
         parts += [p.description for p in facts.parameters.values()]
         return self.meant(" ".join(parts)) | (self.meant(" ".join(facts.runs)) - self.verbs)
 
+    def deeds(self, facts: CommandFacts) -> frozenset[str]:
+        """Return what something that can be called does, by what it says of itself."""
+        return self.meant(f"{facts.name} {facts.description}") & self.verbs
+
     def found(self, word: str, vocabulary: frozenset[str]) -> frozenset[str]:
         """Return what of a vocabulary a word means, or is written like."""
         root = stem(word)
