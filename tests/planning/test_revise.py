@@ -194,7 +194,7 @@ async def test_what_has_run_keeps_its_place() -> None:
 async def test_what_a_sentence_adds_and_cant_place_isnt_added_and_is_said() -> None:
     proposal = await revised("보고서는 빼고 분석 먼저 해줘", FULL_QUERY)
     assert brief(proposal) == [("remove", "todo_003")]
-    assert proposal.reason == "todo_003 단계를 뺍니다. 002 works from what 001 finds, so it can't come before it."
+    assert proposal.reason == "003 단계를 뺍니다. 002 works from what 001 finds, so it can't come before it."
 
 
 @pytest.mark.parametrize("text", ["검색 한 번 더 해줘", "add another search"])

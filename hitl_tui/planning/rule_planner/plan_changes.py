@@ -550,16 +550,16 @@ class _Revision:
         for change in changes:
             if isinstance(change, AddStep):
                 said.append(words["add"].replace("{name}", change.step.name))
-            elif isinstance(change, SetPriority):
-                said.append(words["priority"].format(id=change.todo_id, level=change.priority.value))
-            else:
-                kept = isinstance(change, SkipTodo) and change.todo_id in self.removed
-                said.append(words["skip_kept" if kept else _SAID[type(change)]].format(id=change.todo_id))
+                continue
+            kept = isinstance(change, SkipTodo) and change.todo_id in self.removed
+            level = change.priority.value if isinstance(change, SetPriority) else ""
+            sentence = words["skip_kept" if kept else _SAID[type(change)]]
+            said.append(sentence.format(id=step_name(change.todo_id), level=level))
         sentence = ", ".join(said)
-        return (sentence if sentence.startswith("todo_") else sentence[:1].upper() + sentence[1:]) + "."
+        return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
-_SAID = {SkipTodo: "skip", RemoveTodo: "remove", SetArguments: "change", SetAfter: "move"}
+_SAID = {SkipTodo: "skip", RemoveTodo: "remove", SetArguments: "change", SetAfter: "move", SetPriority: "priority"}
 
 
 def _remarks(asked: Asked, scene: Scene) -> list[str]:
