@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from hitl_tui.meaning.frequencies import frequencies
+from hitl_tui.meaning.sounds import english_sound, korean_sound, sound_likeness
 
 _HANGUL = re.compile("[가-힣]")
 _UNITS = (
@@ -57,7 +58,6 @@ class Lexicon:
         months: number of a month by its names.
         rows: what rows are often called.
         persons: words of columns that say who.
-        sounds: Latin letters of initials, vowels and finals of Hangul.
         places: names of countries and cities, three letters and more.
     """
 
@@ -77,7 +77,6 @@ class Lexicon:
     months: Mapping[str, int]
     rows: frozenset[str]
     persons: frozenset[str]
-    sounds: tuple[tuple[str, ...], ...]
     places: frozenset[str]
 
 
@@ -123,10 +122,6 @@ def lexicon() -> Lexicon:
         places=frozenset(places),
         rows=frozenset(given["rows"]["nouns"].split()),
         persons=frozenset(given["rows"]["persons"].split()),
-        sounds=tuple(
-            tuple("" if letter == "-" else letter for letter in given["sounds"][part].split())
-            for part in ("initials", "vowels", "finals")
-        ),
     )
 
 
@@ -369,47 +364,13 @@ def _short_for(short: str, word: str) -> bool:
     return all(letter in letters for letter in short)
 
 
-_SOUND = str.maketrans(
-    {"f": "p", "v": "b", "z": "s", "j": "s", "c": "k", "q": "k", "g": "k", "d": "t", "l": "r", "b": "p"}
-)
-
-
 @lru_cache(65536)
 def sounds_like(hangul: str, latin: str) -> bool:
     """Whether a Korean word is a name of other letters by its sound: `펭귄`, `penguin`."""
     if len(hangul) < 2 or len(latin) < 4 or not latin.isascii():
         return False
-    from rapidfuzz import fuzz
-
-    spoken, written = _sound(romanised(hangul)), _sound(latin)
-    return spoken[:1] == written[:1] and fuzz.ratio(spoken, written) >= SOUND
-
-
-@lru_cache(65536)
-def romanised(hangul: str) -> str:
-    """Return a Korean word in Latin letters."""
-    initials, vowels, finals = lexicon().sounds
-    codes = [ord(letter) - 0xAC00 for letter in hangul]
-    if not all(0 <= code < 11172 for code in codes):
-        return ""
-    return "".join(initials[code // 588] + vowels[code // 28 % 21] + finals[code % 28] for code in codes)
-
-
-def _sound(word: str) -> str:
-    """Return letters as they sound, those that Korean doesn't tell apart as one."""
-    for letters, sound in (
-        ("ph", "p"),
-        ("th", "s"),
-        ("x", "ks"),
-        ("ck", "k"),
-        ("ch", "s"),
-        ("sh", "s"),
-        ("ge", "se"),
-        ("gi", "si"),
-    ):
-        word = word.replace(letters, sound)
-    word = re.sub("eo|eu", "e", word.translate(_SOUND).replace("y", "i").replace("w", "u"))
-    return re.sub(r"(.)\1+", r"\1", word)
+    alike = korean_sound(hangul)[:1] == english_sound(latin)[:1]
+    return alike and sound_likeness(hangul, latin) >= SOUND
 
 
 def found(expressions: Mapping[str, re.Pattern[str]], question: str) -> dict[str, list[tuple[int, int]]]:

@@ -367,12 +367,3 @@ kept for seven years and never deleted.
 Owner: Ann
 | what a row says is longer than forty cells | 3 |
 | and so is what the next row says in this one | 4 |"""
-
-
-def test_a_paragraph_of_markdown_is_quoted_in_one_line_and_what_is_none_isnt() -> None:
-    quote = str(searched("What is kept?", passage(3, WRAPPED))["text"])
-    assert "> Audit logs are evidence of who did what, they are kept for seven years and never deleted.\n" in quote
-    assert "> - The data below srv is what customers pay for, and nothing of it is touched.\n> Owner: Ann\n" in quote
-    assert quote.count("\n> |") == 2
-    log = str(searched("What is kept?", passage(3, WRAPPED, "srv.log"))["text"])
-    assert "> kept for seven years and never deleted.\n" in log, "each line of a log is one"

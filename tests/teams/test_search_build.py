@@ -96,7 +96,7 @@ def test_the_process_ends_with_whoever_started_it(place: IndexPlace) -> None:
         fcntl.flock(other, fcntl.LOCK_EX)  # so that it waits
         other.write(b"7 60\n")
         other.flush()
-        command = [sys.executable, "-P", "-m", "hitl_tui.teams.search.index_process"]
+        command = [sys.executable, "-P", "-m", "hitl_tui.teams.search.index_build"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert process.stdin is not None
             assert process.stdout is not None

@@ -31,18 +31,20 @@ from hitl_tui.teams.search.index_refresh import (
     refresh_within,
     scope_key,
     searched,
-    stored_scope,
-    stored_whole,
+    stored,
 )
 from hitl_tui.teams.search.passage_search import SearchHits, ask, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
 
-VERSION = 14
+VERSION = 15
 WAIT_SECONDS = 60.0
 _T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
-_TABLES = {"meta", "files", "windows", "words", "spellings"}
+_POLL = 0.05
+_SHOWN = re.compile(rb"(\d{1,9}) (\d{1,9})\n")
 _SCHEMA = """
+DROP TABLE IF EXISTS words; DROP TABLE IF EXISTS windows; DROP TABLE IF EXISTS files;
+DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS spellings;
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
@@ -85,44 +87,32 @@ def open_store(path: Path, wait: float = WAIT_SECONDS, *, anew: bool = False) ->
     """
     try:
         make_private(path.parent)
-        with _guard(path):
+        with _locked(path.with_name(path.name + ".lock")):
             if not anew:
                 try:
                     return _connect(path, wait)
                 except sqlite3.DatabaseError as error:
                     if not is_damage(error):
                         raise
-            _remove(path)
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
             return _connect(path, wait)
     except (OSError, sqlite3.Error) as error:
         raise storage_error(path, error) from error
 
 
 @contextlib.contextmanager
-def _guard(path: Path) -> Iterator[None]:
-    """Let one process at a time open or replace the file; the kernel releases it when a process dies."""
-    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-_POLL = 0.05
-_SHOWN = re.compile(rb"(\d{1,9}) (\d{1,9})\n")
-
-
-@contextlib.contextmanager
-def _building(path: Path, progress: Progress, stop: Callable[[], bool]) -> Iterator[Progress]:
-    """Let one process at a time build the index, and the others show how far it is while they wait.
+def _locked(
+    path: Path, progress: Progress = lambda done, total: None, stop: Callable[[], bool] = lambda: False
+) -> Iterator[Progress]:
+    """Let one process at a time go on; the others are told how far it is while they wait.
 
     What is given is to be told the progress. The kernel lets go of the lock when a process dies.
 
     Raises:
         InterruptedError: it was stopped while it waited.
     """
-    descriptor = os.open(path.with_name(path.name + ".build"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while True:
             try:
@@ -144,42 +134,19 @@ def _building(path: Path, progress: Progress, stop: Callable[[], bool]) -> Itera
         os.close(descriptor)
 
 
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
 def _connect(path: Path, wait: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
     try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")  # what may hold a secret that is declared by now
-        if version != VERSION or not tables >= _TABLES:
-            _make(connection)
+        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _make(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        connection.execute("DROP TABLE IF EXISTS words")
-        for table in ("meta", "files", "blocks", "windows", "spellings"):
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in _SCHEMA.split(";\n"):
-            if statement.strip():
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 _NAME = re.compile(r"(?<![\w./\\-])(?:\./)?(?P<name>[\w./-]{0,200}\w\.[A-Za-z0-9]{1,8})(?![A-Za-z0-9_/-])[가-힣]{0,4}")
@@ -233,14 +200,6 @@ def without_named(question: str, path: str) -> str:
     return _NAME.sub(lambda match: " " if path.endswith(f"/{match['name'].casefold()}") else match[0], question)
 
 
-def _nothing(done: int, total: int) -> None:
-    """Progress nobody wants."""
-
-
-def _never() -> bool:
-    return False
-
-
 class SearchIndex:
     """A full text index in one SQLite file that can be deleted at any time.
 
@@ -279,14 +238,14 @@ class SearchIndex:
     def covers(self, root: Path, documents: Sequence[str]) -> bool:
         """True when the file holds an index of exactly these documents of this folder, all of them."""
         scope = scope_key(root, clean_patterns(documents), self._hidden)
-        return stored_scope(self._db) == scope and stored_whole(self._db)
+        return stored(self._db, "scope") == scope and stored(self._db, "complete") == "1"
 
     def refresh(
         self,
         root: Path,
         documents: Sequence[str] = (".",),
-        progress: Progress = _nothing,
-        stop: Callable[[], bool] = _never,
+        progress: Progress = lambda done, total: None,
+        stop: Callable[[], bool] = lambda: False,
         allowed: Allowed = ANY,
     ) -> Refreshed:
         """Bring the index up to date with a folder; where another process does that, wait for it first.
@@ -342,8 +301,8 @@ class SearchIndex:
         self, root: Path, patterns: tuple[str, ...], progress: Progress, stop: Callable[[], bool], allowed: Allowed
     ) -> Refreshed:
         try:
-            with _building(self._path, progress, stop) as tell:
-                if stored_scope(self._db) not in ("", scope_key(root, patterns, self._hidden)):
+            with _locked(self._path.with_name(self._path.name + ".build"), progress, stop) as tell:
+                if stored(self._db, "scope") not in ("", scope_key(root, patterns, self._hidden)):
                     self._db.close()  # what is deleted in a full text index stays in its file
                     self._db = open_store(self._path, self._wait, anew=True)
                 self._db.execute("BEGIN IMMEDIATE")

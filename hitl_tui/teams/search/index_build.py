@@ -1,21 +1,32 @@
-"""Bringing an index up to date from where nobody may be kept waiting: here when it is little, else by a process."""
+"""Bringing an index up to date from where nobody may be kept waiting: here when it is little, else by a process.
+
+`python -P -m hitl_tui.teams.search.index_build` is that process. A line of JSON on standard input says which index;
+lines of JSON on standard output say how far it is, and how it ended. It ends when standard input does, as that of
+whoever started it has ended then; what was read is kept.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import resource
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
-from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.search.file_walk import is_left_out
-from hitl_tui.teams.search.index_process import Order
-from hitl_tui.teams.search.index_refresh import Allowed, Progress
+from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.index_refresh import Allowed, Progress, TooMuch
 
 ASKED_FROM = 20_000
 """Files above which a person is asked before a folder is indexed in advance."""
@@ -23,7 +34,11 @@ _FEW, _SMALL = 200, 2_000_000
 HERE = Allowed(stale=_FEW, size=_SMALL)
 """What is read at once, in this process."""
 _NICE = 10
-_COMMAND = ("-P", "-m", "hitl_tui.teams.search.index_process")
+_COMMAND = ("-P", "-m", "hitl_tui.teams.search.index_build")
+_MOST_MEMORY = 2 * 1024**3
+"""Bytes of address space of the process."""
+_MOST_SECONDS = 3_600
+_EVERY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +98,13 @@ async def prepare(place: IndexPlace, progress: Callable[[float], None], *, large
 def is_small(folder: Path) -> bool:
     """Return whether there is little in a folder; it is looked at no longer than it takes to know."""
     entries = size = 0
-    folders = [os.fspath(folder)]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as found:
-                for entry in found:
-                    entries += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        if not is_left_out(entry.name):
-                            folders.append(entry.path)
-                    elif entry.is_file(follow_symlinks=False):
-                        size += entry.stat(follow_symlinks=False).st_size
-                    if entries > _FEW or size > _SMALL:
-                        return False
-        except OSError:  # what can't be read isn't indexed
-            continue
+    for path, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not is_left_out(name)]
+        entries += len(folders) + len(files)
+        with contextlib.suppress(OSError):  # one that is gone by now
+            size += sum(Path(path, name).lstat().st_size for name in files[: _FEW + 1])
+        if entries > _FEW or size > _SMALL:
+            return False
     return True
 
 
@@ -151,3 +158,70 @@ async def build(place: IndexPlace, progress: Progress, *, ahead: bool = False, l
             help=Message("What was read is kept; the next search continues from there."),
         )
     return Built(said.get("indexed", 0), said.get("files", 0))
+
+
+class Order(TypedDict):
+    """What a process is to do.
+
+    `most` is how many files there may be without a person's word, None for any number; `nice` how far it steps back.
+    """
+
+    file: str
+    root: str
+    documents: list[str]
+    secrets: dict[str, str]
+    most: int | None
+    nice: int
+
+
+def _limit(nice: int) -> None:
+    os.nice(nice)
+    for kind, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_CPU, _MOST_SECONDS)):
+        hard = resource.getrlimit(kind)[1]
+        wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        try:
+            resource.setrlimit(kind, (wanted, hard))
+        except (OSError, ValueError):  # this system has no such limit
+            continue
+    signal.alarm(_MOST_SECONDS)
+
+
+def _end_with_input() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
+
+
+def _say(**said: object) -> None:
+    os.write(1, json.dumps(said).encode() + b"\n")
+
+
+def main() -> int:
+    """Do what standard input says; return the exit code: 0 done, 1 it can't be done."""
+    order: Order = json.loads(sys.stdin.buffer.readline())
+    _limit(order["nice"])
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    told = 0.0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _EVERY:
+            told = time.monotonic()
+            _say(done=done, total=total)
+
+    try:
+        with SearchIndex(Path(order["file"]), secrets=order["secrets"]) as index:
+            done = index.refresh(
+                Path(order["root"]), order["documents"], progress, allowed=Allowed(files=order["most"])
+            )
+    except TooMuch as much:
+        _say(files=much.files)
+        return 0
+    except (HitlError, MemoryError):  # whoever waits for it finds the same, and says it
+        return 1
+    _say(indexed=done.indexed, searched=done.searched)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

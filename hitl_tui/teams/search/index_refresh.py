@@ -12,15 +12,17 @@ from pathlib import Path
 
 from hitl_tui.extraction.blocks import Block, Extraction, LeftOut, Unreadable
 from hitl_tui.extraction.file_text import extract_bytes, read_source
+from hitl_tui.meaning.sounds import english_sound, skeleton
 from hitl_tui.teams.search.file_walk import Found, Skipped, walk
 from hitl_tui.teams.search.hidden_files import Hidden
-from hitl_tui.teams.search.language import english_sound, skeleton
 from hitl_tui.teams.search.tokens import index_tokens, readable
 
 Progress = Callable[[int, int], None]
 
 _LATIN = re.compile(r"[a-z]{2,30}")
 _RACY_NS = 2_000_000_000  # coarsest time stamp of a file system in use
+_INTEGER = 2**63 - 1
+"""The largest of SQLite; some file systems number their files beyond it."""
 _BATCH_SECONDS = 2.0
 """After so long what was read is kept, so that a build that is ended goes on from there."""
 
@@ -93,16 +95,10 @@ def scope_key(root: Path, patterns: Sequence[str], hidden: Hidden) -> str:
     return json.dumps([folder, hidden.fingerprint(folder), *sorted(patterns)])
 
 
-def stored_scope(db: sqlite3.Connection) -> str:
-    """Return what the store is an index of; empty when it is of nothing yet."""
-    row = db.execute("SELECT value FROM meta WHERE name = 'scope'").fetchone()
+def stored(db: sqlite3.Connection, name: str) -> str:
+    """Return what the store says of itself: its `scope`, and `1` as `complete` unless it holds a part only."""
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row[0])
-
-
-def stored_whole(db: sqlite3.Connection) -> bool:
-    """True unless the store holds a part only: a build of it goes on, or was ended."""
-    row = db.execute("SELECT value FROM meta WHERE name = 'complete'").fetchone()
-    return row is None or bool(int(row[0]))
 
 
 def searched(db: sqlite3.Connection) -> int:
@@ -129,8 +125,6 @@ def refresh_within(
     # Looked at after the lock is held, so that two processes don't undo one another's work.
     looked = walk(root, patterns)
     scope = scope_key(root, patterns, hidden)
-    if stored_scope(db) != scope:
-        _clear(db)
     db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?), ('complete', '0')", (scope,))
     known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
     files = [found for found in looked.files if not hidden.within(found.path)]
@@ -190,7 +184,7 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
         if old is not None:
             _drop(db, [old])
         raise
-    state = (source.size, source.mtime_ns, _signed(source.inode), read_ns)
+    state = (source.size, source.mtime_ns, source.inode & _INTEGER, read_ns)
     if old is not None:
         row = db.execute("SELECT digest FROM files WHERE id = ?", (old,)).fetchone()
         if row[0] == source.digest:
@@ -274,23 +268,13 @@ def _drop(db: sqlite3.Connection, files: Iterable[int]) -> None:
         db.execute("DELETE FROM files WHERE id = ?", (file,))
 
 
-def _clear(db: sqlite3.Connection) -> None:
-    for table in ("words", "windows", "spellings", "files", "meta"):
-        db.execute(f"DELETE FROM {table}")  # noqa: S608
-
-
 def _stale(found: Found, known: Sequence[int] | None) -> bool:
     if known is None:
         return True
     _, _, size, mtime_ns, inode, read_ns = known
     # A file written again within one tick of the clock looks the same; its content is compared instead.
     racy = mtime_ns > read_ns - _RACY_NS
-    return racy or (size, mtime_ns, inode) != (found.size, found.mtime_ns, _signed(found.inode))
-
-
-def _signed(inode: int) -> int:
-    """Fit an unsigned 64-bit inode number into SQLite's integers."""
-    return inode - (1 << 64) if inode >= 1 << 63 else inode
+    return racy or (size, mtime_ns, inode) != (found.size, found.mtime_ns, found.inode & _INTEGER)
 
 
 def _storable(text: str) -> str:

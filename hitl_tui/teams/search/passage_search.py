@@ -9,10 +9,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.sounds import korean_sound, skeleton
 from hitl_tui.tables.words import ends_as_predicate, lexicon
 from hitl_tui.teams.search import language
 from hitl_tui.teams.search.index_refresh import searched
@@ -44,15 +46,13 @@ _UNLIKE = 0.05
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
 """Characters of the headings, and with them of a sentence, and sentences of a window, of which meaning is compared."""
 _NO_WORD = re.compile(r"[\W_]+")
-_SHORT, _AS_GOOD = 60, 0.5
-"""Characters of a line that leads to what follows it, and how much an item says that is quoted before the best."""
-_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
-_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
-_LONG_QUESTION, _REPEATED = 30, 0.4
-"""A passage that has a whole question, word for word, asks it, too."""
+_SENTENCE_END = (".", "!", "?", "。", ":")
+_LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
+"""What is followed by what it is about: `Default: 180`, or what announces a list."""
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
-_SENTENCE_END = (".", "!", "?", "。", ".`", ":")
+_LONG_QUESTION, _REPEATED = 30, 0.4
+"""A passage that has a whole question, word for word, asks it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +140,6 @@ class _Asked:
             for term in self.terms
         )
 
-    def said_in(self, text: str) -> frozenset[str]:
-        """Return those of the words that say what is asked that stand in a text."""
-        tokens = f" {index_tokens(text)} "
-        telling = (term for term in self.terms if term.telling >= _SUBJECT)
-        return frozenset(t.surface for t in telling if any(f" {form.phrase} " in tokens for form in t.forms))
-
     def has_all(self, tokens: str) -> bool:
         """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
         telling = [term for term in self.terms if term.telling >= _SUBJECT]
@@ -217,7 +211,7 @@ def ask(
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
-    passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
+    passages = [_quote(asked, window) for window in _different(ranked, limit)]
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     subjects = [term for term in absent if term.korean and not ends_as_predicate(term.surface)]
     lacking = same and (bool(subjects) or not any(window.said for window in ranked))
@@ -231,24 +225,6 @@ def _is_predicate(term: Term, question: str) -> bool:
         if len(words) > 1 and term.surface in words[-1]:
             return lexicon().tails.search(words[-1]) is not None or sentence.rstrip().endswith((".", "!"))
     return False
-
-
-def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
-    """Return passages with one that a later day wrote before what it may have overtaken: it says all that one says."""
-    made: list[Passage] = []
-    for passage in passages:
-        day, said = _day(passage), asked.said_in(passage.text)
-        older = (at for at, one in enumerate(made) if "" < _day(one) < day and said and asked.said_in(one.text) <= said)
-        at = next(older, len(made))
-        score = max(passage.score, made[at].score) if at < len(made) else passage.score
-        made.insert(at, replace(passage, score=score))
-    return made
-
-
-def _day(passage: Passage) -> str:
-    """Return the day that a passage's file or heading is called after, ISO 8601; empty for none."""
-    found = _DAY.search(f"{passage.path} {passage.heading}")
-    return found[0] if found else ""
 
 
 def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool) -> SearchHits:
@@ -304,7 +280,7 @@ def opening(db: sqlite3.Connection, file: int) -> SearchHits:
 
 
 def _sounding(db: sqlite3.Connection, word: str) -> list[tuple[str, float]]:
-    sound = language.skeleton(language.korean_sound(word))
+    sound = skeleton(korean_sound(word))
     if not sound:
         return []
     rows = db.execute("SELECT word FROM spellings WHERE sound = ?", (sound,))
@@ -470,47 +446,25 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
         (value / said + _share(like, meant)) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
         for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
     ]
-    first = max(range(len(worth)), key=lambda at: (worth[at], -at))
+    first = worth.index(max(worth))
+    while first and _LEADS.search(window.parts[first - 1][2]):
+        first -= 1
     line, end, words = window.parts[first]
-    titled = asked.value(window.heading.rpartition(" > ")[2]) >= _AS_GOOD * said
-    for at in reversed(range(first)):
-        earlier_line, earlier_end, text = window.parts[at]
-        item = _ITEM.match(text) and _ITEM.match(words) and (titled or worth[at] >= _AS_GOOD * worth[first])
-        # Items before it that say as much, or all under a heading that asks for them; `Default: 180`, or what announces
-        # a list.
-        if not (item or text.rstrip().endswith((":", "：")) or (len(text) < _SHORT and ":" in text)):
-            break
-        line, words = earlier_line, text + _gap(earlier_end, line) + words
-        if not item or len(words) > MAX_PASSAGE_CHARS / 2:
-            break
     for next_line, next_end, text in window.parts[first + 1 :]:
         if len(words) + len(text) >= MAX_PASSAGE_CHARS:
             break
-        words, end = words + _gap(end, next_line) + text, next_end
+        words, end = words + "\n" * max(1, next_line - end) + text, next_end
     return Passage(window.path, line, end, window.page, window.heading, _cut(words, asked), round(window.score, 4))
 
 
 def _sentences(first: int, last: int, text: str) -> list[tuple[int, int, str]]:
-    """Return a block in pieces that end with a sentence or an item, so that a place is where the words stand."""
+    """Return a block in pieces that end with a sentence, or a line where none does, so that a place is exact."""
     lines = text.split("\n")
     if len(lines) != last - first + 1:
         return [(first, last, text)]
-    longest, prose = max(map(len, lines)), any(line.rstrip().endswith(_SENTENCE_END) for line in lines)
-    pieces: list[tuple[int, int, str]] = []
-    begin = 0
-    for at, line in enumerate(lines):
-        after = lines[at + 1].split(maxsplit=1)[:1] if at + 1 < len(lines) else []
-        # Where no line ends a sentence, one with room for the word that follows was ended where its thought ends.
-        room = not prose and after and len(line) + len(after[0]) < longest
-        if room or not after or line.rstrip().endswith(_SENTENCE_END):
-            pieces.append((first + begin, first + at, "\n".join(lines[begin : at + 1])))
-            begin = at + 1
-    return pieces
-
-
-def _gap(last: int, first: int) -> str:
-    """The line ends between two parts, so that lines within the joined text stay countable."""
-    return "\n" * max(1, first - last)
+    ends = [at for at, line in enumerate(lines, 1) if line.rstrip().endswith(_SENTENCE_END)] or range(1, len(lines))
+    ends = sorted({*ends, len(lines)})
+    return [(first + begin, first + end - 1, "\n".join(lines[begin:end])) for begin, end in pairwise([0, *ends])]
 
 
 def _cut(text: str, asked: _Asked | None = None) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import PurePosixPath
 from typing import TypedDict
 
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import literal
-from hitl_tui.core.safe_text import cell_width
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
 from hitl_tui.teams.search.listing import Listed
@@ -21,10 +18,6 @@ _ANSWER = 600
 _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
 _QUOTE, _FAR = 400, 240
-_PROSE = frozenset({".md", ".markdown", ".rst"})
-_WRAPPED = 40
-"""Cells from which on a line of prose goes on in the next one."""
-_LINE_OF_ITS_OWN = re.compile(r"\s*(?:[-*+•>|#`]|\d|\S[^\s:]{0,30}:\s)")
 _ENGLISH = {
     "nearest": "No passage in the {searched} searched clearly answers this.",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
@@ -260,26 +253,8 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
     for passage, citation in first:
         heading = passage.heading.rpartition(" > ")[2]
-        said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage), _ANSWER)}")
+        said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(passage.text, _ANSWER)}")
     return "\n\n".join(said)
-
-
-def _unwrapped(passage: Passage) -> str:
-    """Return a passage with the lines of each paragraph joined, where markup says that they are one.
-
-    A short line may be meant as one, and what looks like an item, a row, a label or a figure is.
-    """
-    if PurePosixPath(passage.path).suffix.lower() not in _PROSE:
-        return passage.text
-    made: list[str] = []
-    wrapped = False
-    for line in passage.text.split("\n"):
-        if wrapped and line.strip() and not _LINE_OF_ITS_OWN.match(line):
-            made[-1] += f" {line.strip()}"
-        else:
-            made.append(line)
-        wrapped = cell_width(line) >= _WRAPPED and not line.lstrip().startswith(("|", ">", "#"))
-    return "\n".join(made)
 
 
 def _missing(found: _Found) -> str:
@@ -307,7 +282,7 @@ def _quoted(hits: SearchHits) -> int:
 
 def _block(passage: Passage, citation: Citation) -> Block:
     return Block(
-        f"`{citation.label}` {passage.heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage), _QUOTE)}", citation.label
+        f"`{citation.label}` {passage.heading}".rstrip() + f"\n\n{quoted(passage.text, _QUOTE)}", citation.label
     )
 
 
