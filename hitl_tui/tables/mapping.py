@@ -61,9 +61,6 @@ _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|las
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
 _WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
-_LESS = re.compile(
-    r"\b(?:less|fewer|lower|smaller|shorter|cheaper|younger|lighter|worse)\b|보다\s?\S*(?:적|낮|작|짧|싸)", re.I
-)
 _BETWEEN = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to)\s?$", re.I)
 _NO_SIGN = ("not", "between")
 
@@ -84,7 +81,6 @@ class Mapped:
         weights: what each token adds to the score.
         assumed: names that the table has no column for, so that all its rows are taken to be of them.
         counts: it asks for a figure, or for what has most of something.
-        claim: what a question of yes or no holds: that there are `some`, or that the first named has `more` or `less`.
         named: the question names the table.
         assumes: how much of it nobody said.
         strange: how much the word of `unknown` says that says most.
@@ -102,7 +98,6 @@ class Mapped:
     weights: Mapping[int, float] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     counts: bool = False
-    claim: str = ""
     named: bool = False
     assumes: float = 0.0
     strange: float = 0.0
@@ -947,7 +942,7 @@ class Reader:
             score -= 1.0
         return Mapped(
             reading.query, self.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
-            bool(self.operations), self._claim(reading.query), self.named, reading.assumes,
+            bool(self.operations), self.named, reading.assumes,
             strange, undone,
         )  # fmt: skip
 
@@ -971,16 +966,6 @@ class Reader:
         if any(is_question_word(token.text) for token in self.tokens):
             return False
         return (_WHETHER_KO if self.korean else _WHETHER).search(self.text) is not None
-
-    def _claim(self, query: TableQuery) -> str:
-        """Return what a question of yes or no holds of the rows of a query; empty for any other question."""
-        if not self.whether:
-            return ""
-        if query.shape == "figure" and query.aggregate == "count":
-            return "some"
-        if query.shape == "groups" and any(one.column == query.group and len(one.values) == 2 for one in query.filters):
-            return "less" if self.has("bottom") or _LESS.search(self.text) else "more"
-        return ""
 
     def weight(self, n: int) -> float:
         """Return how much a token says: a rare word or a name more than one of every day, a verb's form little."""

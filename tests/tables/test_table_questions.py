@@ -94,12 +94,11 @@ def test_of_two_columns_that_have_a_value_the_one_of_a_category_is_counted(tmp_p
 @pytest.mark.parametrize(
     ("question", "language", "head"),
     [
-        ("are there rows with more than 100 units in sales.csv?", "en", "No: **0**"),
-        ("did South have more total units than North in sales.csv?", "en", "Yes: "),
-        ("sales.csv에서 units가 15 초과인 행이 있나요?", "ko", "예: **1**"),
+        ("are there rows with more than 100 units in sales.csv?", "en", "**0**"),
+        ("sales.csv에서 units가 15 초과인 행이 있나요?", "ko", "**1**"),
     ],
 )
-def test_a_question_of_yes_or_no_gets_one(folder: Path, question: str, language: str, head: str) -> None:
+def test_a_question_whether_there_are_rows_gets_how_many(folder: Path, question: str, language: str, head: str) -> None:
     assert brief(asked(folder, question), language).answer.startswith(head)
 
 

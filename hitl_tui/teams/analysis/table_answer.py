@@ -44,7 +44,7 @@ def brief(answer: Answer, language: str) -> Brief:
         return Brief(absent=tuple(refusal(answer, language)))
     mapped = answer.mapped
     first, *rest = told
-    first = guesses(mapped, language) + whether(answer, language) + first
+    first = guesses(mapped, language) + first
     counted = say(language, f"{mapped.table.rows:,}행에 대한 질의", f"query over {mapped.table.rows:,} rows")
     lines = [f"{first} [`{mapped.table.name}`, {counted}]", *rest, *notes(mapped, language)]
     read = say(language, "이렇게 읽었습니다", "Read as")
@@ -53,23 +53,6 @@ def brief(answer: Answer, language: str) -> Brief:
         answer="\n".join([*lines, "", f"*{words}*"]),
         evidence=(Block(f"**{say(language, '실행한 질의', 'The query that ran')}**\n\n```sql\n{answer.sql}\n```"),),
     )
-
-
-def whether(answer: Answer, language: str) -> str:
-    """Return yes or no where the question asks for it, with a colon; otherwise nothing."""
-    if answer.mapped is None or answer.result is None or not answer.mapped.claim:
-        return ""
-    query, rows = answer.mapped.query, answer.result.rows
-    if answer.mapped.claim == "some":
-        holds = bool(rows[0][0])
-    else:
-        both = next((one for one in query.filters if one.column == query.group and len(one.values) == 2), None)
-        figures = {str(row[0]): row[1] for row in rows}
-        first, second = (figures.get(str(value)) for value in both.values) if both else (None, None)
-        if first is None or second is None:
-            return ""
-        holds = first > second if answer.mapped.claim == "more" else first < second
-    return say(language, "예: ", "Yes: ") if holds else say(language, "아니요: ", "No: ")
 
 
 def guesses(mapped: Mapped, language: str) -> str:

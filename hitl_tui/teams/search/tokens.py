@@ -22,8 +22,6 @@ _TOKEN = re.compile(
     rf"|(?P<hangul>[{_HANGUL}]+)|(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_HANGUL}{_CJK}]+)",
     re.IGNORECASE,
 )
-_ASCII_TOKEN = re.compile(r"\barticles?\s\d{1,4}\b|\d+(?:[.,]\d+)*(?![A-Za-z0-9])|[A-Za-z0-9]+", re.IGNORECASE)
-"""What `_TOKEN` finds in a text of ASCII alone, without groups: most text is, and is read several times as fast."""
 _SHORT = re.compile(r"(?<![가-힣])[가-힣][은는이가을를의에도로와과만](?![가-힣])")
 _CLITIC = re.compile(r"(?<=[A-Za-z])['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -102,40 +100,13 @@ def readable(text: str) -> str:
 
 def phrase_tokens(text: str) -> str:
     """Return the tokens of a normalised text in order, joined by spaces, as they are looked for side by side."""
-    if text.isascii():
-        return " ".join([_ascii_tokens[surface] for surface in _ASCII_TOKEN.findall(text)])
-    out: list[str] = []
-    for match in _TOKEN.finditer(text):
-        kind = _kind(match)
-        surface = match.group()
-        if kind == "word":
-            out.extend(word_tokens(surface))
-        elif kind in ("hangul", "cjk"):
-            out.extend(run_tokens(surface))
-        elif kind == "number":
-            out.extend(number_tokens(surface))
-        else:
-            out.extend(article_tokens(surface))
-    return " ".join(out)
+    return " ".join([_tokens_of(_kind(match), match.group()) for match in _TOKEN.finditer(text)])
 
 
-class _AsciiTokens(dict[str, str]):
-    """The tokens of words, numbers and articles written in ASCII, joined by spaces; found at the first asking."""
-
-    def __missing__(self, surface: str) -> str:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        if not surface.isalnum() and not surface[0].isdigit():
-            found = article_tokens(surface)
-        elif surface[0].isdigit() and surface.replace(",", "").replace(".", "").isdigit():
-            found = number_tokens(surface)
-        else:
-            found = word_tokens(surface)
-        self[surface] = tokens = " ".join(found)
-        return tokens
-
-
-_ascii_tokens = _AsciiTokens()
+@lru_cache(maxsize=_REMEMBERED)
+def _tokens_of(kind: str, surface: str) -> str:
+    read = {"word": word_tokens, "number": number_tokens, "article": article_tokens}
+    return " ".join(read.get(kind, run_tokens)(surface))
 
 
 def run_tokens(run: str) -> tuple[str, ...]:
@@ -156,7 +127,6 @@ def article_tokens(article: str) -> tuple[str, ...]:
     return ("article" + "x".join(str(int(number)) for number in numbers), str(int(numbers[0])))
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def word_tokens(word: str) -> tuple[str, ...]:
     """Return a Latin (or other alphabetic) word's tokens: the parts of a camel-case name, then the whole, stemmed."""
     word = word[:_MAX_WORD]
