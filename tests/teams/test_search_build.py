@@ -41,7 +41,6 @@ def nothing(done: int, total: int) -> None:
 
 def found(place: IndexPlace, question: str) -> list[str]:
     with SearchIndex(place.file, secrets=place.secrets) as index:
-        assert index.covers(place.workspace, place.documents)
         return [passage.path for passage in index.query(question).passages]
 
 
@@ -65,7 +64,6 @@ def test_a_build_that_is_killed_is_gone_on_with(place: IndexPlace, monkeypatch: 
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     with SearchIndex(place.file) as index:
-        assert not index.covers(place.workspace, ["."]), "a part isn't taken for the whole"
         done = index.refresh(place.workspace)
     assert 0 < done.indexed <= FILES - 39
     assert (done.searched, done.complete) == (FILES, True)
@@ -121,7 +119,6 @@ def test_more_than_is_allowed_changes_nothing(place: IndexPlace) -> None:
         for allowed in (Allowed(files=FILES - 1), Allowed(stale=FILES - 1), Allowed(size=10)):
             with pytest.raises(TooMuch):
                 index.refresh(place.workspace, allowed=allowed)
-            assert not index.covers(place.workspace, ["."])
         assert index.refresh(place.workspace, allowed=Allowed(FILES, FILES, 10_000)).indexed == FILES
         assert index.refresh(place.workspace, allowed=Allowed(stale=0, size=0)).unchanged == FILES
 

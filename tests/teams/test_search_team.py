@@ -184,16 +184,16 @@ async def test_a_missing_workspace_is_one_sentence(tmp_path: Path) -> None:
         await run_team(team, context)
 
 
-async def test_the_stages_are_visible_and_a_lost_cache_is_made_again_between_them(tmp_path: Path) -> None:
+async def test_the_stages_are_visible_and_a_cache_lost_between_them_is_not_missed(tmp_path: Path) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
 
     (tmp_path / "lease.md").write_text(LEASE)
     team = SearchTeam()
     context = make_context(tmp_path, team.bind("pets", {}))
-    graph = team.build().compile(checkpointer=InMemorySaver(), interrupt_before=["find"])
+    graph = team.build().compile(checkpointer=InMemorySaver(), interrupt_before=["report"])
     config: Any = {"configurable": {"thread_id": "t"}}
     await graph.ainvoke({"task": "pets"}, config, context=context)
-    assert (await graph.aget_state(config)).next == ("find",)
+    assert (await graph.aget_state(config)).next == ("report",)
     await asyncio.to_thread(shutil.rmtree, context.cache)
     state = await graph.ainvoke(None, config, context=context)
     assert TeamResult.from_dict(state["result"]).citations[0].label == "lease.md:9"

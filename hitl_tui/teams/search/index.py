@@ -31,7 +31,7 @@ from hitl_tui.teams.search.index_refresh import (
     refresh_within,
     scope_key,
     searched,
-    stored,
+    stored_scope,
 )
 from hitl_tui.teams.search.passage_search import SearchHits, ask, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
@@ -189,11 +189,6 @@ def named_in(db: sqlite3.Connection, question: str) -> Named:
     return Named(tuple(found), rest)
 
 
-def is_named(question: str, path: str) -> bool:
-    """Return whether a question names a file by its path or by its name."""
-    return without_named(question, path) != question
-
-
 def without_named(question: str, path: str) -> str:
     """Return a question without the name of a file."""
     path = f"/{path.casefold()}"
@@ -234,11 +229,6 @@ class SearchIndex:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._db.close()
-
-    def covers(self, root: Path, documents: Sequence[str]) -> bool:
-        """True when the file holds an index of exactly these documents of this folder, all of them."""
-        scope = scope_key(root, clean_patterns(documents), self._hidden)
-        return stored(self._db, "scope") == scope and stored(self._db, "complete") == "1"
 
     def refresh(
         self,
@@ -302,7 +292,7 @@ class SearchIndex:
     ) -> Refreshed:
         try:
             with _locked(self._path.with_name(self._path.name + ".build"), progress, stop) as tell:
-                if stored(self._db, "scope") not in ("", scope_key(root, patterns, self._hidden)):
+                if stored_scope(self._db) not in ("", scope_key(root, patterns, self._hidden)):
                     self._db.close()  # what is deleted in a full text index stays in its file
                     self._db = open_store(self._path, self._wait, anew=True)
                 self._db.execute("BEGIN IMMEDIATE")

@@ -95,9 +95,9 @@ def scope_key(root: Path, patterns: Sequence[str], hidden: Hidden) -> str:
     return json.dumps([folder, hidden.fingerprint(folder), *sorted(patterns)])
 
 
-def stored(db: sqlite3.Connection, name: str) -> str:
-    """Return what the store says of itself: its `scope`, and `1` as `complete` unless it holds a part only."""
-    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+def stored_scope(db: sqlite3.Connection) -> str:
+    """Return what the store is an index of; empty when it is of nothing yet."""
+    row = db.execute("SELECT value FROM meta WHERE name = 'scope'").fetchone()
     return "" if row is None else str(row[0])
 
 
@@ -125,7 +125,7 @@ def refresh_within(
     # Looked at after the lock is held, so that two processes don't undo one another's work.
     looked = walk(root, patterns)
     scope = scope_key(root, patterns, hidden)
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?), ('complete', '0')", (scope,))
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?)", (scope,))
     known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
     files = [found for found in looked.files if not hidden.within(found.path)]
     present = {found.path for found in files}
@@ -154,7 +154,6 @@ def refresh_within(
             skipped.append(Skipped(found.path, str(error), error.kind))
             vanished += old is not None
     if complete:
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('complete', '1')")
         progress(len(stale), len(stale))
     bad = db.execute("SELECT path, reason, kind FROM files WHERE reason != '' ORDER BY path").fetchall()
     skipped += [Skipped(path, reason, LeftOut(kind)) for path, reason, kind in bad]

@@ -1,11 +1,11 @@
-"""The search team's graph: refresh the index, find passages, report them."""
+"""The search team's graph: find passages in an index that is up to date, and report them."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any, TypedDict, TypeVar
@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.meaning import encoder
 from hitl_tui.teams.contract import TeamContext
-from hitl_tui.teams.search.index import SearchIndex, is_named, without_named
+from hitl_tui.teams.search.index import SearchIndex, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Refreshed, TooMuch
 from hitl_tui.teams.search.passage_search import SearchHits
@@ -37,24 +37,23 @@ class SearchState(TypedDict, total=False):
 
 
 def search_graph() -> StateGraph[SearchState, TeamContext, SearchState, SearchState]:
-    """Return the graph, not compiled: refresh → find → report."""
+    """Return the graph, not compiled: find → report."""
     graph = StateGraph(SearchState, context_schema=TeamContext)
-    graph.add_node("refresh", refresh)
     graph.add_node("find", find)
     graph.add_node("report", report)
-    graph.add_edge(START, "refresh")
-    graph.add_edge("refresh", "find")
+    graph.add_edge(START, "find")
     graph.add_edge("find", "report")
     graph.add_edge("report", END)
     return graph
 
 
-async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
-    """Bring the index up to date with the workspace."""
+async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
+    """Bring the index up to date with the workspace, and ask it."""
     context = runtime.context
     loop = asyncio.get_running_loop()
-    query, _, documents = _arguments(context)
+    query, limit, documents = _arguments(context)
     words = words_for(query, context.task.query)
+    part = len(query.split()) < len(context.task.query.split()) and all(w in context.task.query for w in query.split())
     shown = -1
 
     def show(done: int, total: int) -> None:
@@ -65,19 +64,23 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
             line = words["indexing"].format(done=done, total=total)
             loop.call_soon_threadsafe(lambda: context.progress(line, fraction=done / total))
 
-    place = _place(context, documents)
+    place = IndexPlace(context.workspace, documents, context.cache, context.secrets)
 
-    def work(stop: Callable[[], bool], allowed: Allowed) -> Refreshed:
+    def work(stop: Callable[[], bool], allowed: Allowed) -> tuple[Refreshed, SearchHits]:
         encoder.load()
         with SearchIndex(place.file, secrets=context.secrets) as index:
-            return index.refresh(context.workspace, documents, show, stop, allowed)
+            done = index.refresh(context.workspace, documents, show, stop, allowed)
+            asked = query
+            for item in done.skipped:
+                asked = without_named(asked, item.path)
+            return done, index.query(asked if asked.strip() else query, limit, part=part)
 
     built = 0
     try:
-        done = await _in_thread(partial(work, allowed=HERE))
+        done, hits = await _in_thread(partial(work, allowed=HERE))
     except TooMuch:
         built = (await build(place, show)).indexed
-        done = await _in_thread(partial(work, allowed=ANY))
+        done, hits = await _in_thread(partial(work, allowed=ANY))
     context.progress(indexed(words, done.indexed + built, done.unchanged - built, done.removed))
     met = [item for item in done.skipped if item.kind is not LeftOut.IGNORED]
     looked: Looked = {
@@ -85,31 +88,10 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
         "skipped": [item.to_dict() for item in met[:_KEPT_SKIPPED]],
         "skipped_count": len(met),
         "left_out": dict(Counter(str(item.kind) for item in done.skipped)),
-        "unread": [item.to_dict() for item in done.skipped if is_named(query, item.path)][:_KEPT_NAMED],
+        "unread": [item.to_dict() for item in done.skipped if without_named(query, item.path) != query][:_KEPT_NAMED],
         "notes": [item.to_dict() for item in done.notes[:_KEPT_SKIPPED]],
     }
-    return {"looked": looked}
-
-
-async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
-    """Ask the index."""
-    context = runtime.context
-    query, limit, documents = _arguments(context)
-    asked = query
-    for item in state.get("looked", NOTHING)["unread"]:
-        asked = without_named(asked, item["path"])
-
-    words = query.split()
-    part = len(words) < len(context.task.query.split()) and all(word in context.task.query for word in words)
-
-    def work(stop: Callable[[], bool]) -> SearchHits:
-        with SearchIndex(_place(context, documents).file, secrets=context.secrets) as index:
-            if not index.covers(context.workspace, documents):
-                # The cache may have been deleted since the step before.
-                index.refresh(context.workspace, documents, stop=stop)
-            return index.query(asked if asked.strip() else query, limit, part=part)
-
-    return {"hits": asdict(await _in_thread(work))}
+    return {"looked": looked, "hits": asdict(hits)}
 
 
 async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
@@ -117,10 +99,6 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
     query, _, _ = _arguments(runtime.context)
     hits = SearchHits.from_dict(state["hits"])
     return {"result": make_report(query, hits, state.get("looked", NOTHING), runtime.context.task.query).to_dict()}
-
-
-def _place(context: TeamContext, documents: Sequence[str]) -> IndexPlace:
-    return IndexPlace(context.workspace, documents, context.cache, context.secrets)
 
 
 def _arguments(context: TeamContext) -> tuple[str, int, list[str]]:
