@@ -14,9 +14,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hitl_tui.meaning.encoder import likenesses
-from hitl_tui.meaning.sounds import korean_sound, skeleton
+from hitl_tui.meaning.frequencies import telling
+from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.words import ends_as_predicate, lexicon
-from hitl_tui.teams.search import language
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
@@ -41,6 +41,8 @@ _MOST_FAR = 2
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
 _NEARLY = 0.6
+_SOUNDING, _EVERY_DAY = 3, 0.3
+"""Words that a Korean word may be at most, and what one says at most that it can't be."""
 _UNLIKE = 0.05
 """Where even the best is less like a question than this, meaning tells little."""
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
@@ -280,12 +282,14 @@ def opening(db: sqlite3.Connection, file: int) -> SearchHits:
 
 
 def _sounding(db: sqlite3.Connection, word: str) -> list[tuple[str, float]]:
+    """Return the words of the documents that a Korean word sounds like, with how much."""
     sound = skeleton(korean_sound(word))
     if not sound:
         return []
-    rows = db.execute("SELECT word FROM spellings WHERE sound = ?", (sound,))
+    found = [row[0] for row in db.execute("SELECT word FROM spellings WHERE sound = ?", (sound,))]
+    rated = [(sound_likeness(word, one), one) for one in found if telling(one, "en") > _EVERY_DAY]
     least = (85, 65, 55)[min(len(sound), 3) - 1]
-    return language.best_sounding(word, [row[0] for row in rows], least=least)
+    return [(one, rate / 100) for rate, one in sorted(rated, key=lambda item: -item[0])[:_SOUNDING] if rate >= least]
 
 
 def _written_like(db: sqlite3.Connection, word: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib import resources
 from itertools import pairwise
 
-from hitl_tui.meaning import frequencies
-from hitl_tui.teams.search import language
+from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.teams.search.tokens import (
     Kind,
     Unit,
@@ -16,6 +19,7 @@ from hitl_tui.teams.search.tokens import (
     number_tokens,
     phrase_tokens,
     run_tokens,
+    stem,
     units,
     word_tokens,
 )
@@ -26,6 +30,8 @@ _SAYS = 0.12
 """Words that say less than this of what is asked aren't looked for, unless there are no others."""
 _ALIKE, _SYLLABLE = 0.7, 0.35
 _NUMBER, _NAME = 0.3, 0.75
+_UNKNOWN, _LISTED, _SPLIT, _LONE, _PARTICLE = 3.5, 5.5, 2.2, 1.0, 6.0
+_MOST_SYLLABLES = 8
 _TASKS = frozenset(
     {"summarise", "summarize", "summary", "report", "briefly", "overview", "draft", "explain", "describe", "search"}
     | {"요약", "정리", "보고서", "리포트", "설명", "작성", "검색", "조회", "조사", "찾아", "찾기"}
@@ -64,6 +70,46 @@ class Term:
     part: bool = False
 
 
+@lru_cache(maxsize=4096)
+def segments(run: str) -> tuple[str, ...]:
+    """Return the words, particles and endings that a run of Korean syllables most likely consists of."""
+    common, known = frequencies("ko"), _groups()
+    best: list[tuple[float, int]] = [(0.0, 0)]
+    for end in range(1, len(run) + 1):
+        choices = []
+        for start in range(max(0, end - _MOST_SYLLABLES), end):
+            word = run[start:end]
+            size = end - start
+            if word in common:
+                cost = 8 - common[word] + (_LONE if size == 1 and common[word] < _PARTICLE else 0)
+            elif size > 1 and word in known:
+                cost = _LISTED
+            else:
+                cost = _UNKNOWN + 3.2 * size
+            choices.append((best[start][0] + cost + _SPLIT, start))
+        best.append(min(choices))
+    cuts, at = [], len(run)
+    while at:
+        cuts.append((best[at][1], at))
+        at = best[at][1]
+    return tuple(run[start:end] for start, end in reversed(cuts))
+
+
+@cache
+def _groups() -> Mapping[str, tuple[str, ...]]:
+    written = resources.files("hitl_tui.teams.search").joinpath("synonyms.toml").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = defaultdict(list)
+    for group in tomllib.loads(written)["groups"].values():
+        for word in group:
+            found[stem(word)] += [other for other in group if other != word]
+    return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
+
+
+def alike(word: str) -> tuple[str, ...]:
+    """Return words that stand for a word, in either language, by a list of words of law, offices and computing."""
+    return _groups().get(stem(word.casefold()), ())
+
+
 def parse_question(text: str, sounding: Sounding = lambda word: ()) -> tuple[Term, ...]:
     """Return what a question looks for, in its order, without repetitions.
 
@@ -87,13 +133,13 @@ def whole_words(text: str) -> dict[str, float]:
     """Return the words of a question, in one piece without Korean particles and endings, with how much each says."""
     found = {}
     for unit in units(normalise(text)):
-        parts = list(language.segments(unit.surface)) if unit.kind is Kind.HANGUL else []
-        while len(parts) > 1 and frequencies.telling(parts[-1], "ko") < _SAYS:
+        parts = list(segments(unit.surface)) if unit.kind is Kind.HANGUL else []
+        while len(parts) > 1 and telling(parts[-1], "ko") < _SAYS:
             parts.pop()
         word = "".join(parts) or unit.surface
         unknown = len(word) > 1 and len(parts) == len(word)  # it consists of no words
-        telling = 1.0 if unknown else max((frequencies.telling(part, "ko") for part in parts), default=0.0)
-        found[word] = telling if parts else _word(word, named=unit.start > 0 and word[0].isupper()).telling
+        says = 1.0 if unknown else max((telling(part, "ko") for part in parts), default=0.0)
+        found[word] = says if parts else _word(word, named=unit.start > 0 and word[0].isupper()).telling
     return found
 
 
@@ -126,13 +172,13 @@ def _word(surface: str, *, named: bool) -> Term:
     forms = [Form(tokens[-1])]
     if len(tokens) > 1:
         forms.append(Form(" ".join(tokens[:-1])))
-    telling = max(frequencies.telling(surface.casefold(), "en"), _NAME if named else 0.0)
-    forms += [Form(_phrase(word), _ALIKE) for word in language.alike(surface)]
-    return Term(surface, telling, _distinct(forms))
+    says = max(telling(surface.casefold(), "en"), _NAME if named else 0.0)
+    forms += [Form(_phrase(word), _ALIKE) for word in alike(surface)]
+    return Term(surface, says, _distinct(forms))
 
 
 def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
-    parts = list(language.segments(run))
+    parts = list(segments(run))
     at = 0
     while at < len(parts):
         for stop in range(min(len(parts), at + 3), at + 1, -1):
@@ -148,14 +194,14 @@ def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
 
 
 def _segment(word: str, sounding: Sounding) -> Term | None:
-    telling = frequencies.telling(word, "ko")
-    if telling < _SAYS / 2:
+    says = telling(word, "ko")
+    if says < _SAYS / 2:
         return None
-    loans = sounding(word) if len(word) > 1 or telling > 0.25 else ()
+    loans = sounding(word) if len(word) > 1 or says > 0.25 else ()
     forms = [Form(_run(word), 1.0 if len(word) > 1 else _SYLLABLE)]
     forms += [Form(_phrase(one), weight) for one, weight in loans]
-    forms += [Form(_phrase(one), _ALIKE) for one in language.alike(word)]
-    return Term(word, telling, _distinct(forms), korean=True)
+    forms += [Form(_phrase(one), _ALIKE) for one in alike(word)]
+    return Term(word, says, _distinct(forms), korean=True)
 
 
 def _loan_forms(word: str, loans: Sequence[tuple[str, float]]) -> tuple[Form, ...]:
