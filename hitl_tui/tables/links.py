@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
 from hitl_tui.meaning.encoder import likenesses
-from hitl_tui.meaning.sounds import english_sound, korean_sound
 from hitl_tui.tables.profile import Column, Table
-from hitl_tui.tables.words import Token, is_past, key_of, lemma, lexicon, likeness, phrases, words_of
+from hitl_tui.tables.words import Token, is_past, key_of, lemma, lexicon, likeness, phrases, romanised, words_of
 
 FUZZY = 84.0
 ALIKE, APART = 0.63, 0.1
@@ -155,8 +154,8 @@ def _forms(token: Token) -> tuple[str, ...]:
 
 def _in_stem(form: str, stem: str) -> bool:
     if "가" <= form[0] <= "힣":
-        spelled = korean_sound(form)
-        return len(form) > 1 and len(spelled) > 4 and (english_sound(stem).startswith(spelled) or form in stem)
+        spelled = romanised(form)
+        return len(form) > 1 and len(spelled) > 4 and (stem.startswith(spelled) or form in stem)
     return len(form) > 4 and form in stem
 
 

@@ -58,6 +58,7 @@ class Lexicon:
         months: number of a month by its names.
         rows: what rows are often called.
         persons: words of columns that say who.
+        letters: Latin letters of initials, vowels and finals of Hangul.
         places: names of countries and cities, three letters and more.
     """
 
@@ -77,6 +78,7 @@ class Lexicon:
     months: Mapping[str, int]
     rows: frozenset[str]
     persons: frozenset[str]
+    letters: tuple[tuple[str, ...], ...]
     places: frozenset[str]
 
 
@@ -122,6 +124,10 @@ def lexicon() -> Lexicon:
         places=frozenset(places),
         rows=frozenset(given["rows"]["nouns"].split()),
         persons=frozenset(given["rows"]["persons"].split()),
+        letters=tuple(
+            tuple("" if letter == "-" else letter for letter in given["letters"][part].split())
+            for part in ("initials", "vowels", "finals")
+        ),
     )
 
 
@@ -371,6 +377,16 @@ def sounds_like(hangul: str, latin: str) -> bool:
         return False
     alike = korean_sound(hangul)[:1] == english_sound(latin)[:1]
     return alike and sound_likeness(hangul, latin) >= SOUND
+
+
+@lru_cache(65536)
+def romanised(hangul: str) -> str:
+    """Return a Korean word in Latin letters."""
+    initials, vowels, finals = lexicon().letters
+    codes = [ord(letter) - 0xAC00 for letter in hangul]
+    if not all(0 <= code < 11172 for code in codes):
+        return ""
+    return "".join(initials[code // 588] + vowels[code // 28 % 21] + finals[code % 28] for code in codes)
 
 
 def found(expressions: Mapping[str, re.Pattern[str]], question: str) -> dict[str, list[tuple[int, int]]]:
