@@ -372,11 +372,13 @@ def _short_for(short: str, word: str) -> bool:
 
 @lru_cache(65536)
 def sounds_like(hangul: str, latin: str) -> bool:
-    """Whether a Korean word is a name of other letters by its sound: `펭귄`, `penguin`."""
+    """Whether a Korean word is a name of other letters, by its sound (`펭귄`) or letters (`동네`, `dongnae`)."""
     if len(hangul) < 2 or len(latin) < 4 or not latin.isascii():
         return False
-    alike = korean_sound(hangul)[:1] == english_sound(latin)[:1]
-    return alike and sound_likeness(hangul, latin) >= SOUND
+    from rapidfuzz import fuzz
+
+    same = korean_sound(hangul)[:1] == english_sound(latin)[:1]
+    return (same and sound_likeness(hangul, latin) >= SOUND) or fuzz.ratio(romanised(hangul), latin.lower()) >= SOUND
 
 
 @lru_cache(65536)
