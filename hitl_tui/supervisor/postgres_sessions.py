@@ -319,9 +319,12 @@ class DatabaseFolder(DataFolder):
     def ids(self) -> list[str]:
         return [str(row[0]) for row in self.tables.rows("SELECT id FROM session_records ORDER BY n")]
 
+    def has(self, session_id: str) -> bool:
+        return bool(self.tables.rows("SELECT 1 FROM session_records WHERE id = ?", (session_id,)))
+
     def session(self, session_id: str) -> SessionFolder:
         check_session_id(session_id)
-        if not self.tables.rows("SELECT 1 FROM session_records WHERE id = ?", (session_id,)):
+        if not self.has(session_id):
             known = self.ids()
             raise UnknownName(
                 Message('No session "{}"; {}.', session_id, some_of(known) if known else Message("none exist yet"))

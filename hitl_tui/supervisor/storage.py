@@ -500,6 +500,10 @@ class DataFolder:
             return []
         return [p.name for p in sorted(found, key=lambda p: (_number(p.name), p.name))]
 
+    def has(self, session_id: str) -> bool:
+        """Return whether there is a session of this id, whole or not."""
+        return (self.sessions / session_id).exists()
+
     def session(self, session_id: str) -> SessionFolder:
         """Return the folder of a session that exists.
 

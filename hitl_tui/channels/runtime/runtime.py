@@ -367,11 +367,11 @@ class Runtime:
     async def _advance(self, kept: _OpenJob) -> None:
         """Open a job's session and let it go as far as it goes by itself."""
         job, store = kept.job, self.registry.store
-        if job.session and (self.registry.data.sessions / job.key).exists():  # it has had one of its own
+        if bool(job.session) and await asyncio.to_thread(self.registry.data.has, job.key):  # it has had one of its own
             self._leave(kept)
             self._begin(kept.apart())
             return
-        if (self.registry.data.sessions / job.session_id).exists():
+        if await asyncio.to_thread(self.registry.data.has, job.session_id):
             setup = await self.registry.setup(job.session_id)
         else:
             try:
