@@ -423,10 +423,18 @@ def startable(draft: Draft) -> list[SupervisorTodo]:
         return []
     ready = [draft.get(todo_id) for todo_id in found if dependencies_met(draft, todo_id)]
     if draft.control.sequential:
-        first = min((draft.get(i) for i in draft if draft.status(i) in _UNENDED), key=lambda t: t.rank, default=None)
-        return [todo for todo in ready if first is not None and todo.id == first.id]
+        first = _first_in_turn(draft)
+        return [todo for todo in ready if todo.id == first]
     ready.sort(key=lambda t: (t.priority.weight, t.rank))
     return ready[: draft.control.concurrency - running]
+
+
+def _first_in_turn(draft: Draft) -> str:
+    """Return the id of the first unended TODO, or of what it waits for where that stands behind it; empty for none."""
+    first = min((i for i in draft if draft.status(i) in _UNENDED), key=draft.rank, default="")
+    while first and (before := [i for i in draft.dependencies(first) if draft.status(i) in _UNENDED]):
+        first = min(before, key=draft.rank)
+    return first
 
 
 def merge_todos(

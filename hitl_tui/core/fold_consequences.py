@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
@@ -197,7 +197,7 @@ def _ask(draft: Draft, reached: Iterable[str], at: str) -> None:
         if draft.control.mode is Mode.STEP and todo.metadata.get("manual") and not todo.dependencies:
             if first_open is None:
                 first_open = _first_open(draft)
-            if first_open < todo.rank:
+            if first_open < todo.rank and _first_open(draft, _all_users(draft, todo_id)) < todo.rank:
                 if draft.get(todo_id).approval is not None:
                     draft.put(todo)
                 continue
@@ -239,13 +239,24 @@ def _pass_over(draft: Draft, todo: SupervisorTodo, at: str) -> None:
         pass
 
 
-def _first_open(draft: Draft) -> float:
+def _first_open(draft: Draft, besides: Collection[str] = ()) -> float:
+    """Return the rank of the first TODO whose turn is still to come, or is now; without some that wait themselves."""
     # What is blocked comes only after something else was decided: nothing waits for its turn.
     going = (Status.PENDING, Status.WAITING_APPROVAL, Status.IN_PROGRESS)
     todos, changed = draft.board.todos, draft.changed
-    ranks = [todos[i].get("rank", 0.0) for i in draft.board.index.groups[OPEN] if i not in changed]
-    ranks += [todo.rank for todo in changed.values() if todo is not None and todo.status in going]
+    still = (i for i in draft.board.index.groups[OPEN] if i not in changed and i not in besides)
+    ranks = [todos[i].get("rank", 0.0) for i in still]
+    ranks += [t.rank for i, t in changed.items() if t is not None and t.status in going and i not in besides]
     return float(min(ranks, default=0.0))
+
+
+def _all_users(draft: Draft, todo_id: str) -> set[str]:
+    """Return the TODOs that depend on one, or on one that does."""
+    found: set[str] = set()
+    reached = {todo_id}
+    while reached := _users(draft, reached) - found:
+        found |= reached
+    return found
 
 
 def _with_inputs(draft: Draft, todo: SupervisorTodo) -> SupervisorTodo:

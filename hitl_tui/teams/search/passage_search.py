@@ -51,6 +51,10 @@ _NO_WORD = re.compile(r"[\W_]+")
 _SENTENCE_END = (".", "!", "?", "。", ":")
 _LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
 """What is followed by what it is about: `Default: 180`, or what announces a list."""
+_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
+_AS_GOOD = 0.5
+"""How much of what is asked a heading says, beside the best sentence, whose list is quoted whole."""
+_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
 _LONG_QUESTION, _REPEATED = 30, 0.4
@@ -142,6 +146,12 @@ class _Asked:
             for term in self.terms
         )
 
+    def said_in(self, text: str) -> frozenset[str]:
+        """Return those of the words that say what is asked that stand in a text."""
+        tokens = f" {index_tokens(text)} "
+        telling = (term for term in self.terms if term.telling >= _SUBJECT)
+        return frozenset(t.surface for t in telling if any(f" {form.phrase} " in tokens for form in t.forms))
+
     def has_all(self, tokens: str) -> bool:
         """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
         telling = [term for term in self.terms if term.telling >= _SUBJECT]
@@ -213,7 +223,7 @@ def ask(
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
-    passages = [_quote(asked, window) for window in _different(ranked, limit)]
+    passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     subjects = [term for term in absent if term.korean and not ends_as_predicate(term.surface)]
     lacking = same and (bool(subjects) or not any(window.said for window in ranked))
@@ -227,6 +237,24 @@ def _is_predicate(term: Term, question: str) -> bool:
         if len(words) > 1 and term.surface in words[-1]:
             return lexicon().tails.search(words[-1]) is not None or sentence.rstrip().endswith((".", "!"))
     return False
+
+
+def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
+    """Return passages with one that a later day wrote before what it may have overtaken: it says all that one says."""
+    made: list[Passage] = []
+    for passage in passages:
+        day, said = _day(passage), asked.said_in(passage.text)
+        older = (at for at, one in enumerate(made) if "" < _day(one) < day and said and asked.said_in(one.text) <= said)
+        at = next(older, len(made))
+        score = max(passage.score, made[at].score) if at < len(made) else passage.score
+        made.insert(at, replace(passage, score=score))
+    return made
+
+
+def _day(passage: Passage) -> str:
+    """Return the day that a passage's file or heading is called after, ISO 8601; empty for none."""
+    found = _DAY.search(f"{passage.path} {passage.heading}")
+    return found[0] if found else ""
 
 
 def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool) -> SearchHits:
@@ -451,8 +479,15 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
         for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
     ]
     first = worth.index(max(worth))
-    while first and _LEADS.search(window.parts[first - 1][2]):
-        first -= 1
+    # Half a list of what must not be touched would mislead: under a heading that is asked for it is quoted whole.
+    listed = asked.value(window.heading.rpartition(" > ")[2]) >= _AS_GOOD * said and _ITEM.match(window.parts[first][2])
+    room = MAX_PASSAGE_CHARS / 2
+    for at in reversed(range(first)):
+        text = window.parts[at][2]
+        room -= len(text)
+        if room < 0 or not (_LEADS.search(text) or (listed and _ITEM.match(text))):
+            break
+        first = at
     line, end, words = window.parts[first]
     for next_line, next_end, text in window.parts[first + 1 :]:
         if len(words) + len(text) >= MAX_PASSAGE_CHARS:
