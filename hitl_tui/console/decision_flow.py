@@ -144,10 +144,22 @@ class DecisionFlow:
                 WordsDialog(_("Reject · plan"), said, _("Reject"), required=False)
             )
         said = Content(_("{title}\nReason (optional, recorded)").format(title=title))
+        if waiting := self._waiting_for(question):
+            stops_too = _("What waits for it won't run: {names}. Skipping it goes on without it.")
+            said = Content(stops_too.format(names=", ".join(waiting)) + "\n") + said
         stops = question.kind is Kind.INTERRUPT
         heading = f"{label} · {name}" if stops else _("Reject · {name}").format(name=name)
         send = _("Stop step") if stops else _("Reject")
         return await self._console.push_screen_wait(WordsDialog(heading, said, send, required=False))
+
+    def _waiting_for(self, question: Question) -> list[str]:
+        """Return the numbers of the steps that need the one a question is about, or one that does."""
+        handle = self._display.handle
+        todos = handle.session.snapshot.todos if handle is not None and question.kind is Kind.TODO else ()
+        found = {question.todo_id}
+        while more := {t.id for t in todos if t.id not in found and not t.settled and found & {*t.dependencies}}:
+            found |= more
+        return sorted(number_of(todo_id) for todo_id in found - {question.todo_id})
 
     async def _details(self, handle: SessionHandle, question: Question) -> None:
         draft = [*graph_rows(handle, question), *await draft_of(handle, question)]

@@ -383,7 +383,7 @@ def _warnings(question: Question) -> Iterable[Row]:
         )
     if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":
         status = in_line(_(str(about["ran_before"].get("status", ""))))
-        said = _("exactly this, before you went back ({status}); its effects stay, and it is not done again unasked")
+        said = _("exactly this, before you went back ({status}); its effects stay. Doing it again is asked about next.")
         said = said.format(status=status)
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
     if about.get("ahead") and not question.view.request.subject.get("inputs"):  # else each one says so

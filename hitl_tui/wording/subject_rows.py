@@ -367,6 +367,9 @@ def one_change_rows(
         step = {**todo, "team": todo.get("agent_name", ""), "task": todo.get("description", "")}
         known = {"title": todo.get("name", ""), **shown.get(todo_id, {})}
         yield from _step_rows(f"{label} {number_of(todo_id)}", step, known)
+        if fed := (todo.get("metadata") or {}).get("feeds"):
+            names = " ".join(number_of(str(one)) for one in fed)
+            yield labelled(" ", _("{names} will wait for it, too").format(names=names), "bold")
         return
     if kind == "after":
         needs = " ".join(number_of(str(d)) for d in change.get("after", ()))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from console_support import EXAMPLE, RISE, Console, console
+from textual.widgets import Static
 
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_fields import FieldInput
@@ -46,6 +47,8 @@ async def test_the_last_row_names_the_keys_of_the_dialog_and_none_of_what_lies_b
         await c.press("3")
         await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         assert last_row(c)[:2] == ["words.cancel", "words.send"]
+        told = "\n".join(str(part.render()) for part in c.app.screen.query("DialogText Static").results(Static))
+        assert "What waits for it won't run: 002." in told
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "the session")
         await c.press("f4")

@@ -111,6 +111,7 @@ def test_an_added_step_is_shown_before_those_that_come_to_wait_for_it() -> None:
     added = {"kind": "add", "todo": {"id": "todo_003", "name": "Delete", "metadata": {"feeds": ["todo_002"]}}}
     _, then = (row.text.plain for row in plan_change_rows(plan, [added]))
     assert then == "001 Step 1 · 003 Delete · 002 Step 2"
+    assert [row.text.plain for row in change_rows({"changes": [added]})][-1] == "002 will wait for it, too"
 
 
 def test_a_step_that_moves_is_shown_where_it_then_stands() -> None:
