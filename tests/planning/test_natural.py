@@ -50,7 +50,13 @@ def test_what_nothing_here_does_is_said_with_where_to_declare_it(query: str, tol
     assert note.startswith(told) and "hitl.toml" in note
 
 
-@pytest.mark.parametrize("query", ["How many days of leave do I get?", "How do I delete log files?", "How many?"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("How many days of leave do I get?", "How do I delete log files?", "How many?"),
+        *("직원 안내서에서 환불 규정 찾아줘", "로그 삭제 규정 알려줘"),
+    ],
+)
 def test_a_plain_question_has_no_remark(query: str) -> None:
     assert planned(query).notes == ()
 

@@ -430,6 +430,10 @@ def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
             yield match.span(), word
 
 
+_FINDS = frozenset({"lookup", "list", "fetch"})
+"""Verbs of rules.toml that ask for what there is."""
+
+
 def _requested(clause: str, rules: Rules) -> frozenset[str]:
     """Return what a clause asks to be done ("지워줘", "로그 삭제", "delete …"); a way to do it is none."""
     verbs = rules.lexicon.verbs
@@ -445,6 +449,9 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
         tail = clause[match.end() : match.end() + 20]
         last = not clause[match.end() :].strip(_SIGNS)
         requests = last or rules.commands.request.search(match.group()[1:] + tail)
+        carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules.commands.request.search(w[1:])), "")
+        if rules.lexicon.concepts(carrier) & _FINDS:
+            continue  # it is what is to be found or shown
         if requests and not rules.commands.negated_deed.search(match.group()[2:] + tail):
             asked |= rules.lexicon.concepts(match.group()) & verbs
     return frozenset(asked)
