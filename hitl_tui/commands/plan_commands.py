@@ -381,7 +381,8 @@ async def _replied(reply: Reply, context: CommandContext, words: str) -> Command
     if not context.snapshot.questions:
         return failure(Message('"{}" decides nothing: no question is open.', said), reason=NO_DECISION)
     question = context.snapshot.questions[0]
-    commands = [typed_command(command.partition(" [")[0]) for command in question.commands.values()]
+    ways = (command.partition(" [")[0].removesuffix(" REASON") for command in question.commands.values())
+    commands = [typed_command(command) for command in ways]
     way = Message("Answer {} with {}.", step_name(question.name), commands[0]) if commands else ""
     if len(commands) > 1:
         way = Message("Answer {} with {} or {}.", step_name(question.name), commands[0], commands[1])

@@ -23,7 +23,7 @@ from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import step_name
+from hitl_tui.core.names import step_name, typed_command
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, translate
@@ -287,7 +287,8 @@ class LineSession:
         """
         question = snapshot.questions[0]
         commands = question.commands
-        help = Message("Answer {} with {}.", step_name(question.name), next(iter(commands.values()), "/help"))
+        way = typed_command(next(iter(commands.values()), "/help"))
+        help = Message("Answer {} with {}.", step_name(question.name), way)
         if len(snapshot.questions) > 1:
             raise BadInput(Message("{} questions are open, so name one.", len(snapshot.questions)), help=help)
         if why := self._announcer.why_not_by_key(question):
