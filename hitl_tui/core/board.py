@@ -347,6 +347,17 @@ def inputs_of(todo: SupervisorTodo) -> tuple[str, ...]:
     return todo.dependencies or tuple(todo.metadata.get("inputs", ()))
 
 
+_KEPT_INPUTS = 20
+
+
+def with_inputs(draft: Draft, todo: SupervisorTodo) -> SupervisorTodo:
+    """Freeze what a TODO without dependencies of its own gets: what was completed before it when it asks."""
+    if todo.dependencies or not todo.metadata.get("manual") or todo.metadata.get("alone") or todo.command:
+        return todo  # what reads no results isn't asked about anew because of them
+    done = sorted(draft.with_status(Status.COMPLETED), key=draft.rank)
+    return replace(todo, metadata={**todo.metadata, "inputs": done[-_KEPT_INPUTS:]})
+
+
 def subject_of(draft: Draft, todo: SupervisorTodo, *, ahead: bool = False) -> Subject:
     """Return exactly what approving a TODO lets run.
 

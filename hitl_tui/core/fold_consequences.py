@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
+from hitl_tui.core.board import (
+    PLAN_ACCEPTED,
+    PLAN_DRAFT,
+    Draft,
+    approval_binds,
+    dependencies_met,
+    judge,
+    subject_of,
+    with_inputs,
+)
 from hitl_tui.core.interrupts.numbers import asked_anew, interrupts_of
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Approval, TodoMetadata
@@ -17,7 +26,6 @@ from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 
 _FOLLOWING = frozenset({"pending", "waiting_approval", "blocked", "failed"})
 """Statuses of TODOs that what becomes of their dependencies matters to."""
-_KEPT_INPUTS = 20
 
 
 def settle(draft: Draft, at: str) -> None:
@@ -201,7 +209,7 @@ def _ask(draft: Draft, reached: Iterable[str], at: str) -> None:
                 if draft.get(todo_id).approval is not None:
                     draft.put(todo)
                 continue
-        _judge(draft, _with_inputs(draft, todo), at)
+        _judge(draft, with_inputs(draft, todo), at)
         if draft.status(todo_id) == "failed":
             first_open = None
 
@@ -257,14 +265,6 @@ def _all_users(draft: Draft, todo_id: str) -> set[str]:
     while reached := _users(draft, reached) - found:
         found |= reached
     return found
-
-
-def _with_inputs(draft: Draft, todo: SupervisorTodo) -> SupervisorTodo:
-    """Freeze what a TODO without dependencies of its own gets: what was completed before it when it asks."""
-    if todo.dependencies or not todo.metadata.get("manual") or todo.metadata.get("alone") or todo.command:
-        return todo  # what reads no results isn't asked about anew because of them
-    done = sorted(draft.with_status(Status.COMPLETED), key=draft.rank)
-    return replace(todo, metadata={**todo.metadata, "inputs": done[-_KEPT_INPUTS:]})
 
 
 def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:

@@ -115,11 +115,19 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
 
 
 def _let_run(draft: Draft, event: Event, todo: SupervisorTodo) -> None:
-    """Approve a step with the proposal that showed it, where one person's word for a step of low risk is enough."""
+    """Approve a step with the proposal that showed it, where one person's word for a step of low risk is enough.
+
+    What gets all that is completed when its turn comes asks then, where something else still comes before it.
+    """
     judged, gaps = board.judge(draft, todo), todo.metadata.keys() & {"lacks", "unplaced"}
-    if todo.risk is Risk.LOW and judged.ruling is Ruling.ASK and judged.terms == Terms() and not gaps:
-        seen = digest(board.subject_of(draft, todo, ahead=True))
-        draft.put(replace(todo, approval=_approval(event, seen, ahead=True)))
+    if todo.risk is not Risk.LOW or judged.ruling is not Ruling.ASK or judged.terms != Terms() or gaps:
+        return
+    given = board.with_inputs(draft, todo)
+    if given is not todo and any(t.rank < todo.rank and not t.settled for t in map(draft.get, draft)):
+        return
+    ahead = bool(todo.dependencies)
+    seen = digest(board.subject_of(draft, given, ahead=ahead))
+    draft.put(replace(given, approval=_approval(event, seen, ahead=ahead)))
 
 
 def asks_nobody(draft: Draft, proposal: ProposalState) -> bool:

@@ -263,6 +263,18 @@ async def test_a_proposal_is_accepted_with_the_steps_of_low_risk_that_it_adds(tm
         assert not seen.questions and op.statuses == {"todo_001": "completed", "todo_002": "completed"}
         approval = seen.raw["todo_002"]["approval"]
         assert (approval["request_id"], question.name) == (question.id, proposal), "who let it run is on record"
+        assert seen.raw["todo_002"]["metadata"]["inputs"] == ["todo_001"], "it got what was there"
+
+
+async def test_what_is_still_to_get_results_asks_when_its_turn_comes(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    async with place.open() as op:
+        await op.rest()
+        await op.say("more detail", "/proposal run")
+        assert [q.todo_id for q in (await op.rest()).questions] == ["todo_001"]
+        await op.say("/todo approve")
+        (question,) = (await op.rest()).questions
+        assert (question.kind, question.todo_id) == (Kind.TODO, "todo_002")
 
 
 async def test_a_proposal_of_a_risky_step_lets_nothing_run(tmp_path: Path) -> None:
