@@ -40,7 +40,7 @@ async def test_a_doubt_shows_what_ran_when_and_what_it_put_out(tmp_path: Path) -
         rows = [(r.label, r.text.plain) for r in c.panel.query_one(Rows).rows]
         labels = [label for label, __ in rows]
         assert ("ran", "echo made one") in rows and any("made one" in text for label, text in rows if not label)
-        assert labels.index("doubt") < labels.index("ran") < labels.index("began") < labels.index("put out")
+        assert labels.index("RAN BEFORE") < labels.index("ran") < labels.index("began") < labels.index("put out")
         assert "ended" in labels and "key" not in labels, "keys of the record are among the details"
         assert [str(p.render()) for p in c.panel.query(Place)][:5] == [
             "1 Use as done", "– Edit", "3 Reject", "– Skip", "5 Do again",

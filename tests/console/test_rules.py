@@ -119,7 +119,7 @@ async def test_rules_are_listed_and_taken_back_on_one_screen(tmp_path: Path) -> 
         c.clock.rest()  # a letter right after others is text
         await c.press("x")
         await c.until(lambda: load_rules(path) == (), "taken back")
-        assert table.row_count == 1, "what hitl.toml says is left"
+        await c.until(lambda: table.row_count == 1, "what hitl.toml says is left")
         await c.press("escape")
         await c.send("/todo add command_team note file=one")
         await c.asked(1)

@@ -387,10 +387,8 @@ class HomeScreen(PromptScreen):
             self.draft(text)
             self.query_one("#starters", OptionList).highlighted = self._starter_for(text)
             self.set_focus(self.query_one("#starters"))
-            said = _(
-                "Not asked yet: this folder is hitl-tui's own source. Enter takes the marked line, a number another."
-            )
-            self.say(said)
+            said = _("Not asked yet: this folder is hitl-tui's own source. {list.choose} takes the marked line.")
+            self.say(self.hitl.keymap.named(said))
         else:
             self._search_here(text)
 

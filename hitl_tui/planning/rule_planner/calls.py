@@ -304,7 +304,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
         return _Verdict.NEGATED
     if howto.search(before):
         return _Verdict.ASKED_ABOUT
-    if asked.run_before.search(before):
+    if asked.run_before.search(before) or (asked.with_team.search(before) and (team or facts.own)):
         return _Verdict.CALLED
     rest = PAIR.sub("", rest)
     if howto.search(rest) or asked.statement.match(rest.rstrip("? ")):

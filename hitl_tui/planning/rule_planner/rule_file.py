@@ -79,6 +79,7 @@ class CommandRules:
         listing: the whole of what parts things in a list.
         statement: begins what says something of a thing that was named just before.
         told: a word that goes with commands and asks for nothing more.
+        with_team: ends before the name of a team that is to do something ("let", "with the").
         modifiers: words that say which of several things; alone they name nothing.
     """
 
@@ -95,6 +96,7 @@ class CommandRules:
     told: Expression
     request: Expression
     lead: Expression
+    with_team: Expression
     modifiers: Expression
     paths: tuple[Expression, ...]
 
