@@ -33,6 +33,8 @@ def said(todo: SupervisorTodo) -> tuple[str, Any]:
         ("부가세 12만 5천원에 대해 계산해줘", "vat", {"amount": 125000, "rate": 0.1}),
         ("15만원의 부가세는 얼마야?", "vat", {"amount": 150000, "rate": 0.1}),
         ("Calculate VAT on 80 thousand at 20%", "vat", {"amount": 80000, "rate": 0.2}),
+        ("Ask the vat team about 30000 won", "vat", {"amount": 30000, "rate": 0.1}),
+        ("Let vat work on 30000 won", "vat", {"amount": 30000, "rate": 0.1}),
         ("convert 120 USD to EUR", "currency", {"amount": 120, "source": "USD", "target": "EUR"}),
         ("100달러를 원으로 환전하면 얼마야?", "currency", {"amount": 100, "source": "USD", "target": "KRW"}),
         (
