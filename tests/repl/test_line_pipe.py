@@ -80,7 +80,7 @@ def test_words_that_answer_or_call_for_help_say_how_it_is_done(line: Line) -> No
     assert code == 2, "two of the lines came to nothing"
     assert out.count("Show commands") == 2, "with a session and without"
     assert 'Error: "yes" decides nothing here; answer with a command.\n' in out
-    assert "\n  Answer 001 with /todo approve 001 or /todo reject 001 REASON.\n" in out
+    assert "\n  Answer 001 with /todo approve 001 or /todo reject 001.\n" in out
     assert "Error: To start another session, write /new before it" in out
     assert "Approved 001" not in out
 
