@@ -227,7 +227,7 @@ class CommandContext:
             changes = question.view.request.subject["proposal"]["changes"]
             data |= value
         if question.kind is Kind.PROPOSAL and lets_run(value):
-            said = Message("{} The steps of low risk that it adds run now.", said)
+            said = Message("{} Its steps of low risk run without another question.", said)
         elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))
             said = Message("Accepted changes {} of {}; the others are left out.", numbers, len(changes))

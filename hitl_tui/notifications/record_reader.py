@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.requests import BY_RULE, Decision, Outcome, Request
-from hitl_tui.ledger.opening import existing_record, named_database
+from hitl_tui.ledger.existing_record import existing_record, named_database
 from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import LEDGER_FILE, Entry
 from hitl_tui.notifications.moments import Moment, Told, half_time

@@ -14,7 +14,7 @@ from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.ledger.opening import existing_record
+from hitl_tui.ledger.existing_record import existing_record
 from hitl_tui.ledger.protocols import Streams
 from hitl_tui.ledger.records import GENESIS, LEDGER_FILE, Entry, Head, entry_hash
 from hitl_tui.ledger.signatures import remembered_head

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from hitl_tui.ledger.opening import named_database
+from hitl_tui.ledger.existing_record import named_database
 from hitl_tui.ledger.sealing import Sealing
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.table_ledger import TableLedger

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from bolt_server import BoltServer, bolt_server
 from ledger_support import Store
-from postgres_server import PostgresServer, postgres_server
+from postgres_server import database, postgres  # noqa: F401 - fixtures
 
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.entry_files import EntryFiles
@@ -37,20 +37,6 @@ def bolt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoltServer]:
     """Return a server that all tests share."""
     with bolt_server(tmp_path_factory.mktemp("bolt")) as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """Return a server that all tests share."""
-    with postgres_server() as server:
-        yield server
-
-
-@pytest.fixture
-def database(postgres: PostgresServer) -> Iterator[str]:
-    """Return the address of a database of the test's own."""
-    with postgres.database() as address:
-        yield address
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from postgres_server import PostgresServer, postgres_server
+from postgres_server import database, postgres  # noqa: F401 - fixtures
 from session_support import Place
 
 ON_A_DATABASE, KEPT_IN = {"test_session", "test_restore", "test_going_back", "test_allowing"}, "kept_in"
@@ -20,20 +18,6 @@ ABOUT_FOLDERS = {
     "test_execute_runs_without_checkpoints_too",
 }
 """What is tested there has no meaning in a database."""
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """Return a server that all tests share."""
-    with postgres_server() as server:
-        yield server
-
-
-@pytest.fixture
-def database(postgres: PostgresServer) -> Iterator[str]:
-    """Return the address of a database of the test's own."""
-    with postgres.database() as address:
-        yield address
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

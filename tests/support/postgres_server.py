@@ -147,3 +147,17 @@ def postgres_server() -> Iterator[PostgresServer]:
     finally:
         server.stop(signal.SIGINT)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Return a server that all tests share."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[str]:
+    """Return the address of a database of the test's own."""
+    with postgres.database() as address:
+        yield address
