@@ -21,15 +21,15 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
-from select import select
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from crash_faults import Faults, _around, _around_call, install, use
+from crash_process import Forked, fork, import_ahead
 
 QUERY = "append the record"
 SETTINGS = """
@@ -65,11 +65,24 @@ def drive(kill_at: str, record: Path, arguments: Sequence[str]) -> int:
     EventStream.tell = _around(faults, EventStream.tell, "event.tell")  # type: ignore[method-assign]
     for name in ("take", "end", "unfinished"):
         setattr(JobJournal, name, _around_call(faults, getattr(JobJournal, name), f"journal.{name}"))
+    if find_spec("aiobotocore"):
+        _wrap_s3(faults)
     for name in ("rename", "unlink"):
         setattr(Path, name, _around_call(faults, getattr(Path, name), f"file.{name}"))
     code = main(arguments)
-    record.with_suffix(".met").write_text(json.dumps(faults.met))
+    record.with_suffix(".met").write_text(json.dumps({"points": faults.met, "modules": sorted(sys.modules)}))
     return code
+
+
+def _wrap_s3(faults: Faults) -> None:
+    from aiobotocore.client import AioBaseClient
+
+    call = AioBaseClient._make_api_call
+
+    async def spied(self: Any, operation: str, given: Any) -> Any:
+        return await _around(faults, call, f"s3.{operation}")(self, operation, given)
+
+    AioBaseClient._make_api_call = spied
 
 
 # The world: a workspace, a reviewer, and what is left ---------------------------------------------------------------
@@ -138,35 +151,14 @@ class Run:
     def _start(self, kill_at: str) -> int:
         source = ["--jobs", str(self.root / "jobs")] if self.by_file else []
         places = ["--feedback", str(self.root / "feedback"), "--workspace", str(self.work), "--data", str(self.data)]
-        process = subprocess.Popen(
-            [sys.executable, __file__, "--drive", kill_at or "-", str(self.root / "record"), "serve", *source, *places],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=self.work,
-            env={**os.environ, "PLAN_FEEDBACK_POLL_INTERVAL": "0.1"},
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with suppress(OSError):
-            if not self.by_file:  # given again at each start: it is known by its id
-                process.stdin.write(json.dumps({"id": "one", "query": QUERY}).encode() + b"\n")
-            process.stdin.close()
-        end, told, rest = time.monotonic() + LIMIT, process.stdout.fileno(), b""
-        while time.monotonic() < end:
-            if not select([told], [], [], 1.0)[0]:
-                continue
-            piece = os.read(told, 65_536)
-            if not piece:
-                return process.wait()
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                self._heard(json.loads(line), process)
-        process.kill()
-        process.wait()
-        return -1
+        arguments, record = ["serve", *source, *places], self.root / "record"
+        process = fork(
+            lambda: drive(kill_at, record, arguments), self.work, {"PLAN_FEEDBACK_POLL_INTERVAL": "0.1"}
+        )  # given again at each start: it is known by its id
+        process.give(b"" if self.by_file else json.dumps({"id": "one", "query": QUERY}).encode() + b"\n")
+        return process.listen(lambda line: self._heard(json.loads(line), process), LIMIT)
 
-    def _heard(self, event: dict[str, Any], process: subprocess.Popen[bytes]) -> None:
+    def _heard(self, event: dict[str, Any], process: Forked) -> None:
         self.told.append(event)
         if event["type"] in ("plan_review_request", "todo_review_request"):
             said = {"approved": True, "feedback": "", "timestamp": "2026-01-01T00:00:00Z", "digest": event["digest"]}
@@ -182,7 +174,7 @@ class Run:
             )
         elif event["type"] == "done" and self.by_file:
             time.sleep(0.3)
-            process.terminate()
+            process.send(signal.SIGTERM)
 
 
 def prepared(root: Path) -> Callable[[bool, str], Run]:
@@ -210,10 +202,12 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--points", type=int, default=0, help="how many points, of each way to give a job; 0 for all")
     options.add_argument("--at", nargs="*", default=[], help="these labels alone, such as journal.take.after")
+    options.add_argument("--part", default="1/1", help="I/N: each Nth point, from the Ith on; N such runs may go on at once")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--root", type=Path)
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
+    first, every = (int(number) for number in given.part.split("/"))
     root = Path(tempfile.mkdtemp(dir=given.root))
     fresh = prepared(root)
     violations: list[dict[str, Any]] = []
@@ -223,11 +217,14 @@ def main() -> int:
         run = fresh(by_file, "")
         said = run.go()
         violations += [{"kill_at": "", "by_file": by_file, "what": what} for what in said]
-        met = json.loads((run.root / "record.met").read_text())
+        seen = json.loads((run.root / "record.met").read_text())
+        import_ahead(seen["modules"])
+        met = seen["points"]
         figures["points"] += len(met)
         chosen = [name for name in met if not given.at or name.partition("#")[0] in given.at]
         if given.points and len(chosen) > given.points:
             chosen = random.Random(given.seed).sample(chosen, given.points)
+        chosen = chosen[first - 1 :: every]
         for name in chosen:
             run = fresh(by_file, name)
             said = run.go()
@@ -238,7 +235,7 @@ def main() -> int:
             figures["repeated"] += "repeated" in said
             violations += [{"kill_at": name, "by_file": by_file, "what": what} for what in said]
             if not given.json:
-                print(f"{name:34} {'file' if by_file else 'line'}  starts {run.starts}  {'; '.join(said) or 'right'}")
+                print(f"{name:34} {'file' if by_file else 'line'}  starts {run.starts}  {'; '.join(said) or 'right'}", flush=True)
     shutil.rmtree(root)
     report = {**figures, "labels": dict(labels), "violations": violations}
     print(json.dumps(report))
@@ -246,6 +243,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--drive"]:
-        sys.exit(drive("" if sys.argv[2] == "-" else sys.argv[2], Path(sys.argv[3]), sys.argv[4:]))
     sys.exit(main())
