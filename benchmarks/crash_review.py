@@ -1,8 +1,8 @@
 """Kill -9 of a runtime and of its reviewer at every call to S3 and every durable write of either (P1 to P6, D12).
 
-`hitl-tui serve` publishes a plan in S3 (moto's server, in a process of its own); `hitl-tui review`, a process of its own
-for each answer, revises it twice and approves it. One of the two dies at one point and is started again. The plan has to
-be revised by what was said, each answer counts once, the job is done once, and nothing is left in the bucket.
+`hitl-tui serve` publishes a plan in S3 (moto's server, in a process of its own); `hitl-tui review`, a process of its
+own for each answer, revises it twice and approves it. One of the two dies at one point and is started again. The plan
+has to be revised by what was said, each answer counts once, the job is done once, and nothing is left in the bucket.
 
 `uv run --extra s3 python benchmarks/crash_review.py --points 20 --seed 1`; without `--points` all of them.
 """
@@ -31,6 +31,7 @@ from s3_server import s3_server
 
 QUERY = "What is the deposit cap?"
 ANSWERS = (["--feedback", "also analyse it"], ["--feedback", "only the search"], ["--approve"])
+OUTCOMES = ("rejected", "rejected", "approved")
 STEPS = (1, 2, 1)
 """How many steps the plan has at each revision."""
 RUNTIME = "runtime"
@@ -114,7 +115,7 @@ class Run:
         if [(plan["revision_count"], len(plan["steps"])) for plan in plans.values()] != list(enumerate(STEPS)):
             found.append(f"revised otherwise: {[(p['revision_count'], len(p['steps'])) for p in plans.values()]}")
         outcomes = {event["request_id"]: event["outcome"] for event in self.told if event["type"] == "decided"}
-        if any(outcomes.get(one, said) != said for one, said in zip(plans, ("rejected", "rejected", "approved"))):
+        if any(outcomes.get(one, said) != said for one, said in zip(plans, OUTCOMES, strict=False)):
             found.append(f"decided otherwise: {list(outcomes.values())}")
         if len({event["response"] for event in self.told if event["type"] == "done"}) != 1:
             found.append("not done, or told otherwise")
@@ -136,7 +137,9 @@ def main() -> int:
     options.add_argument("--at", default="", help="only labels that begin like this, such as s3.")
     options.add_argument("--but", default="no label", help="no labels that begin like this")
     options.add_argument("--sides", nargs="*", default=[RUNTIME, "0", "2"], help="who dies: runtime, 0, 1, 2")
-    options.add_argument("--part", default="1/1", help="I/N: each Nth point, from the Ith on; N such runs may go on at once")
+    options.add_argument(
+        "--part", default="1/1", help="I/N: each Nth point, from the Ith on; N such runs may go on at once"
+    )
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--root", type=Path)
     given = options.parse_args()

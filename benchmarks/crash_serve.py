@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
 import signal
@@ -39,7 +38,6 @@ run = ["{python}", "append.py"]
 risk = "medium"
 """
 APPEND = """
-import os
 handle = os.open("records", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 os.write(handle, b"one\\n")
 os.fsync(handle)
@@ -202,7 +200,9 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--points", type=int, default=0, help="how many points, of each way to give a job; 0 for all")
     options.add_argument("--at", nargs="*", default=[], help="these labels alone, such as journal.take.after")
-    options.add_argument("--part", default="1/1", help="I/N: each Nth point, from the Ith on; N such runs may go on at once")
+    options.add_argument(
+        "--part", default="1/1", help="I/N: each Nth point, from the Ith on; N such runs may go on at once"
+    )
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--root", type=Path)
     options.add_argument("--json", action="store_true")
@@ -235,7 +235,10 @@ def main() -> int:
             figures["repeated"] += "repeated" in said
             violations += [{"kill_at": name, "by_file": by_file, "what": what} for what in said]
             if not given.json:
-                print(f"{name:34} {'file' if by_file else 'line'}  starts {run.starts}  {'; '.join(said) or 'right'}", flush=True)
+                print(
+                    f"{name:34} {'file' if by_file else 'line'}  starts {run.starts}  {'; '.join(said) or 'right'}",
+                    flush=True,
+                )
     shutil.rmtree(root)
     report = {**figures, "labels": dict(labels), "violations": violations}
     print(json.dumps(report))

@@ -106,6 +106,30 @@ def test_jobs_in_a_bucket_are_taken_once_whoever_dies(service: S3Server, tmp_pat
     assert len([event for event in told if event["job_id"] == "bad.json"]) == 1
 
 
+@pytest.mark.long
+def test_jobs_that_can_not_be_deleted_are_told_once_and_hold_up_none(service: S3Server, tmp_path: Path) -> None:
+    bucket, place = service.bucket(), Place(tmp_path)
+    client = service.client(service.key())
+    for name, job in (
+        ("bad", {}),
+        ("j1", {"query": QUESTION, "mode": "risk"}),
+        ("j2", {"query": QUESTION, "mode": "risk"}),
+    ):
+        client.put_object(Bucket=bucket, Key=f"jobs/{name}.json", Body=json.dumps(job).encode())
+    reading = service.key("s3:GetObject", "s3:PutObject", "s3:ListBucket").environ(service.url)
+    with serving(place, "--jobs", f"s3://{bucket}/jobs/", PLAN_FEEDBACK_POLL_INTERVAL="0.2", **reading) as served:
+        for name in ("j1", "j2"):
+            served.until("done", job_id=name)
+        client.put_object(
+            Bucket=bucket, Key="jobs/j3.json", Body=json.dumps({"query": QUESTION, "mode": "risk"}).encode()
+        )
+        served.until("done", job_id="j3")
+        client.put_object(Bucket=bucket, Key="jobs/j1.json", Body=b"{ }")  # another object under a name that was taken
+        served.until("failed", 2)
+        assert [event["job_id"] for event in served.of("failed")] == ["bad.json", "j1.json"]
+        assert sorted(event["job_id"] for event in served.of("done")) == ["j1", "j2", "j3"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 def test_ten_runtimes_share_one_bucket_for_200_jobs(service: S3Server, tmp_path: Path) -> None:

@@ -224,14 +224,14 @@ class S3Store:
 
     # Other documents that lie below the prefix, or beside it ------------------------------------------------------
 
-    async def names(self) -> list[str]:
-        """Return the names of the documents below the prefix, in order, without their ending.
+    async def versions(self) -> dict[str, str]:
+        """Return the versions of the documents below the prefix, by name without its ending.
 
         Raises:
             StoreDenied: it may not be listed.
         """
         try:
-            return sorted(await self._listed(self.prefix))
+            return {name: listed.version for name, listed in (await self._listed(self.prefix)).items()}
         except _ListingDeniedError as error:
             raise StoreDenied(Message("Listing {} is denied.", self._told(self.prefix))) from error
 
@@ -252,9 +252,9 @@ class S3Store:
             return False
         return True
 
-    async def delete_document(self, name: str) -> None:
-        """Delete a document; one that isn't there is no error."""
-        await self._delete(self._key(name), "")
+    async def delete_document(self, name: str, version: str) -> None:
+        """Delete a document; one that isn't there is no error, and one of another version stays."""
+        await self._delete(self._key(name), version)
 
     def _place(self, name: str, beside: str) -> str:
         return f"{self._beside(beside)}{checked_id(name)}{_ENDING}" if beside else self._key(name)

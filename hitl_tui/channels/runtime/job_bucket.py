@@ -10,7 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
+from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,17 +43,21 @@ class JobBucket:
 
     def __init__(self, store: S3Store, runtime: str, root: Path, interval: float) -> None:
         self._store, self._runtime, self._root, self._interval = store, runtime, root, interval
-        self._names: dict[str, str] = {}
+        self._taking: dict[str, _Listed] = {}
         self._others: frozenset[str] = frozenset()
+        self._stuck: dict[str, _Stuck] = {}
+        self._failures: Counter[str] = Counter()
 
     async def jobs(self) -> AsyncIterator[Job | Failed]:
         pause = self._interval
         while True:
             try:
-                names = await self._store.names()
-                self._others &= frozenset(names)
-                for name in names:
-                    if name not in self._others and (found := await self._take(name)) is not None:
+                versions = await self._store.versions()
+                self._others &= versions.keys()
+                self._stuck = {name: one for name, one in self._stuck.items() if versions.get(name) == one.version}
+                self._failures = Counter({name: self._failures[name] for name in self._failures if name in versions})
+                for name in sorted(versions, key=lambda name: (self._failures[name], name)):
+                    if (found := await self._look_at(_Listed(name, versions[name]))) is not None:
                         yield found
                 pause = self._interval
             except StorageError as error:  # it may come back
@@ -59,16 +66,31 @@ class JobBucket:
             await asyncio.sleep(pause)
 
     async def taken(self, job: Job) -> None:
-        """Delete its object: it is on record. One that can't be deleted now is read again, and known by its id."""
-        if name := self._names.pop(job.id, ""):
-            try:
-                await self._store.delete_document(name)
-            except StorageError as error:
-                log.warning("%s can't be deleted now: %s", name, error.message)
+        """Delete its object: it is on record."""
+        if listed := self._taking.pop(job.id, None):
+            await self._delete(listed)
 
-    async def _take(self, name: str) -> Job | Failed | None:
+    async def _look_at(self, listed: _Listed) -> Job | Failed | None:
+        """Return the job of an object that wasn't dealt with, or why it is none; one that fails is the last next time.
+
+        Raises:
+            StorageError: it can't be read now.
+        """
+        if listed.name in self._others:
+            return None
+        if stuck := self._stuck.get(listed.name):
+            if stuck.next_try <= time.monotonic():
+                await self._delete(listed)
+            return None
+        try:
+            return await self._take(listed)
+        except StorageError:
+            self._failures[listed.name] += 1
+            raise
+
+    async def _take(self, listed: _Listed) -> Job | Failed | None:
         """Return the job of a name, or why it is none; None for what another runtime takes, or is gone."""
-        claim = json.dumps({"runtime": self._runtime}).encode()
+        name, claim = listed.name, json.dumps({"runtime": self._runtime}).encode()
         ours = await self._store.put_document(name, claim, _CLAIMED, new=True)
         if not ours and await self._store.document(name, _CLAIMED) != claim:
             self._others |= {name}
@@ -80,7 +102,43 @@ class JobBucket:
         except BadInput as error:
             reason = {"reason": error.message, "object": data.decode(errors="replace")}
             await self._store.put_document(name, json.dumps(reason, ensure_ascii=False).encode(), _REFUSED)
-            await self._store.delete_document(name)
+            await self._delete(listed)
             return stopped_event(Job(f"{name}.json", "", ""), error.message, final=True, begun=False)
-        self._names[job.id] = name
+        self._taking[job.id] = listed
         return job
+
+    async def _delete(self, listed: _Listed) -> None:
+        """Delete an object that was dealt with; one that can't be deleted now isn't read again."""
+        try:
+            await self._store.delete_document(listed.name, listed.version)
+        except StorageError as error:
+            stuck = self._stuck.setdefault(listed.name, _Stuck(listed.version))
+            stuck.tries += 1
+            stuck.next_try = time.monotonic() + min(_LONGEST, self._interval * 2 ** min(stuck.tries, 10))
+            if stuck.tries == 1:
+                log.warning("%s was dealt with, and can't be deleted now: %s", listed.name, error.message)
+        else:
+            self._stuck.pop(listed.name, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """An object as it was listed: its name, and what tells it from another under that name."""
+
+    name: str
+    version: str
+
+
+@dataclass(slots=True)
+class _Stuck:
+    """An object that was dealt with and couldn't be deleted.
+
+    Args:
+        version: which one.
+        tries: how often that failed.
+        next_try: when it is tried again, by the monotonic clock.
+    """
+
+    version: str
+    tries: int = 0
+    next_try: float = 0.0
