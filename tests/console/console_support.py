@@ -176,17 +176,22 @@ class Console:
         return any(isinstance(s, SessionScreen) for s in self.app.screen_stack) and self.session.handle is not None
 
     async def to_question(self) -> None:
-        """Go to the question and let the keyboard rest until keys decide."""
+        """Go to the question and let the keyboard rest until keys decide; what it still waits for is drawn again."""
         if not self.panel.has_focus:
             await self.press("ctrl+g")
         assert self.panel.has_focus
+        await self.until(lambda: self.panel.complete and self.rested(), "what is asked, as it stays")
+
+    def rested(self) -> bool:
+        """Let the keyboard rest; return whether a key decides then."""
         self.clock.rest()
+        return not self.app.guard.remaining
 
     async def read_on(self) -> None:
         """Read the question to its end and let the keyboard rest."""
         while not self.panel.read:
             await self.press("pagedown")
-        self.clock.rest()
+        await self.until(self.rested, "that its end was seen")
 
 
 @asynccontextmanager

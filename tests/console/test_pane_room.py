@@ -8,6 +8,7 @@ import pytest
 from console_support import RISE, Console, command_workspace, console
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.geometry import Size
 
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.screens.session_screen import SessionScreen
@@ -53,6 +54,27 @@ async def test_a_stream_that_has_not_begun_gives_its_room_and_an_answer_gets_it(
         answer = c.session.query_one(AnswerPane)
         await c.until(lambda: answer.region.height >= 2 * plan.region.height, "room for the answer")
         assert plan.size.height >= plan.steps
+
+
+async def test_a_stream_at_its_end_stays_there_when_lines_come_while_the_screen_is_laid_out_anew(
+    tmp_path: Path,
+) -> None:
+    async with console(tmp_path, query=RISE, mode="step") as c:
+        await c.asked()
+        stream = c.session.query_one(StreamPane)
+        stream.add([Line("", "", f"line {n}") for n in range(300)])
+        c.session.show_pane("stream", focus=True)
+        await c.until(lambda: stream.is_vertical_scroll_end and stream.size.height > 10, "its end")
+        height = stream.size.height
+        c.session._refresh_layout(Size(120, 34))  # the pane is smaller now, and is told so after the lines that come here
+        assert stream.size.height < height and not stream.is_vertical_scroll_end
+        stream.add([Line("", "", f"more {n}") for n in range(100)])
+        await c.until(lambda: stream.is_vertical_scroll_end, "the end of what came")
+        await c.press("k")
+        place = stream.scroll_offset.y
+        stream.add([Line("", "", f"still more {n}") for n in range(100)])
+        await c.pilot.pause()
+        assert stream.scroll_offset.y == place, "who reads an earlier line goes on reading it"
 
 
 async def test_lines_that_come_move_nothing_once_the_stream_has_begun(tmp_path: Path) -> None:

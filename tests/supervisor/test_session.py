@@ -91,7 +91,13 @@ async def test_low_risk_passes_by_itself_in_the_other_modes(tmp_path: Path, mode
 async def test_the_bound_holds_from_the_first_start_on(tmp_path: Path) -> None:
     place = Place(tmp_path, *(step("low", name) for name in "abcdef"))
     place.mode, place.concurrency = Mode.RISK, 2
+    held = ("todo_001", "todo_002")
+    place.world.hold(*held)
     async with place.open() as op:
+        for todo_id in held:
+            await place.world.began(todo_id)
+        for todo_id in held:
+            place.world.release(todo_id)
         await op.finish()
     assert place.world.most == 2
     assert sum(place.world.done().values()) == 6

@@ -115,7 +115,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         self._broken_from = 0  # lines before this one wait to be broken to the width
         self._only = ""
         self._fitted = 0
-        self._high = 0
+        self._follows = True  # until somebody scrolls away from the end; a pane that grows or shrinks changes nothing
         self._bars: dict[str, float] = {}
         self.finding = TextSearch()
         self._matches: list[int] = []
@@ -156,7 +156,6 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
 
     def add(self, lines: Iterable[Line]) -> None:
         """Add lines at the end."""
-        at_end = self.is_vertical_scroll_end
         before, bars = len(self._rows), dict(self._bars)
         for line in lines:
             if line.share >= 0:
@@ -174,7 +173,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
                     self._matches.append(number)
         dropped = self._drop()
         if len(self._rows) != before or dropped:
-            self._measure(at_end, -dropped)
+            self._measure(self._follows, -dropped)
         if self._bars != bars or self.finding.active:
             self._foot()
 
@@ -204,6 +203,10 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
             self.scroll_to(y=max(0, place), animate=False, immediate=True, force=True)
         self.refresh()
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._follows = self.is_vertical_scroll_end
+
     # Its width -------------------------------------------------------------------------------------------------
 
     @property
@@ -214,14 +217,13 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         if event.size.width != self._fitted:
             self._fitted = event.size.width
             self._again()
-        elif self.scroll_offset.y >= len(self._rows) - self._high:
+        elif self._follows:
             self.scroll_end(animate=False, immediate=True, x_axis=False, force=True)
-        self._high = event.size.height
         self._foot()
 
     def _again(self) -> None:
         """Break everything anew: the last lines at once, the older ones in slices."""
-        at_end = self.is_vertical_scroll_end or not self.has_focus
+        at_end = self._follows or not self.has_focus
         self._rows.clear()
         self._owners.clear()
         self._broken_from = self._base + len(self._said)
@@ -249,8 +251,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
 
     def _go_on(self, room: int) -> None:
         if room == self._room and self._broken_from > self._base:
-            at_end = self.is_vertical_scroll_end
-            self._measure(at_end, self._break_older())
+            self._measure(self._follows, self._break_older())
 
     # Looking for words -----------------------------------------------------------------------------------------
 
