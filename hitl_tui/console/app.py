@@ -96,6 +96,13 @@ class HitlApp(ConsoleApp):
         """The screens there are that aren't built anew each time."""
         return [s for s in (self.home, *([self.session] if self._session_made else [])) if s.is_mounted]
 
+    def shows_workspace(self, screen: Screen[None]) -> bool:
+        """Return whether a screen is about the folder that the console was started in: a session may have another."""
+        if not self._session_made or screen is not self.session:
+            return True
+        snapshot = self.session.snapshot
+        return snapshot is not None and Path(snapshot.workspace) == self.workspace.resolve()
+
     @property
     def _session_on_top(self) -> bool:
         return self._session_made and self.screen is self.session

@@ -1,4 +1,4 @@
-"""Making the folder ready for its first question once there is something to see; the headers show how far it is."""
+"""Making the folder ready for its first question once there is something to see; headers show how far it is."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ class PreparingConsole(Protocol):
 
     @property
     def lasting_screens(self) -> list[Screen[None]]: ...
+
+    def shows_workspace(self, screen: Screen[None]) -> bool: ...
 
     def say(self, text: str, *, error: bool = False) -> None: ...
 
@@ -75,4 +77,4 @@ class FolderPreparation:
     def _put(self, text: str) -> None:
         for screen in self._app.lasting_screens:
             for header in screen.query(HeaderBar):
-                header.doing = text
+                header.doing = text if self._app.shows_workspace(screen) else ""

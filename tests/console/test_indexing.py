@@ -71,6 +71,20 @@ async def test_how_far_the_index_is_stands_in_the_header_and_a_search_waits_for_
             assert "note017.md" in str(seen.snapshot.response)
 
 
+async def test_a_session_of_another_folder_does_not_show_how_far_the_index_is(tmp_path: Path, workspace: Path) -> None:
+    data = tmp_path / "data"
+    with built_elsewhere(data, workspace, b"100 250\n"):
+        async with console(data, workspace) as seen:
+            await seen.until(lambda: header(seen) == "indexing ████░░░░░░ 40%", "the header of the first screen")
+            await seen.send("1")
+            await seen.asked()
+            assert Path(seen.snapshot.workspace) != workspace
+            shown = seen.app.home.query_one(HeaderBar)
+            shown.doing = ""
+            await seen.until(lambda: shown.doing == "indexing ████░░░░░░ 40%", "the header of the first screen again")
+            assert header(seen) == ""
+
+
 def said(seen: Console) -> str:
     assert seen.session.handle is not None
     return " ".join(entry.text for entry in seen.session.handle.session.activity.lines)
