@@ -348,7 +348,7 @@ def source_rows(question: Question, most: int | None = None, read: str = "") -> 
     used: Mapping[str, str | None] = {**dict.fromkeys(known, ""), **(question.view.request.subject.get("inputs") or {})}
     if question.kind is not Kind.INTERRUPT and isinstance((question.subject.get("arguments") or {}).get("argv"), list):
         used = dict.fromkeys(known, "")  # a command gets its arguments and nothing else
-    names = list(used)
+    names = [name for name in used if name not in (about.get("missing") or ())]
     shown = names if most is None else names[:_MOST_SOURCES]
     for name in shown:
         label = _("from {name}").format(name=number_of(name))

@@ -66,7 +66,7 @@ async def test_a_stream_at_its_end_stays_there_when_lines_come_while_the_screen_
         c.session.show_pane("stream", focus=True)
         await c.until(lambda: stream.is_vertical_scroll_end and stream.size.height > 10, "its end")
         height = stream.size.height
-        c.session._refresh_layout(Size(120, 34))  # the pane is smaller now, and is told so after the lines that come here
+        c.session._refresh_layout(Size(120, 34))  # the pane is told so after the lines that come here
         assert stream.size.height < height and not stream.is_vertical_scroll_end
         stream.add([Line("", "", f"more {n}") for n in range(100)])
         await c.until(lambda: stream.is_vertical_scroll_end, "the end of what came")
