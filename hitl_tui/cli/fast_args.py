@@ -127,6 +127,7 @@ class Arguments(NamedTuple):
             may be open at once, and whether only the schema of its events is printed.
         listen, no_token, feedback: of `serve`: the address of its HTTP server, None for none; whether anybody may come
             in there; and where feedback objects lie, empty for nowhere.
+        folders, queues: of `worker`: the workspaces that it has, and which of them it takes jobs for, empty for all.
     """
 
     command: str
@@ -206,6 +207,8 @@ class Arguments(NamedTuple):
     listen: str | None = None
     no_token: bool = False
     feedback: str = ""
+    folders: Sequence[str] = ()
+    queues: str = ""
 
 
 _PLAIN = frozenset({"--data", "--database", "--workspace", "--session", "--as", "--mode", OPTION})

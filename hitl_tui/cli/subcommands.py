@@ -695,6 +695,33 @@ _ROWS = (
         ),
     ),
     Subcommand(
+        "worker",
+        "worker_command:worker",
+        "[[NAME=]DIR …]",
+        "carry sessions of a database, beside other workers on any machine",
+        "[[NAME=]DIR …] [--queues NAME,…] [--concurrency N] [--name NAME] [--trust D] [--database ADDRESS]\n"
+        "                       [--data DIR]",
+        "Carry the sessions of a PostgreSQL database until it is stopped, beside any number of other workers.\n"
+        "Each session is one worker's at a time; consoles and commands anywhere only say what is decided.\n"
+        "A worker carries sessions of the workspaces that it has a copy of: folders with the same name and the\n"
+        "same hitl.toml and langgraph.json as where the session began. SIGTERM lets what runs come to rest for\n"
+        "20 seconds and leaves the rest to other workers; a worker that dies is noticed within 12.",
+        (
+            option("folders", metavar="[NAME=]DIR", nargs="*", help="the workspaces (default: the current folder)"),
+            option("--queues", metavar="NAME,…", default="", help="take sessions of these workspaces only"),
+            option(
+                "--concurrency",
+                metavar="N",
+                type=count,
+                default=8,
+                help="how many sessions may be open at once (default: 8); those that wait for people are closed",
+            ),
+            option("--name", metavar="NAME", default="", help="what it is called in lists (default: its process id)"),
+            _TRUST,
+        ),
+        "exit codes:\n  1 failed   2 bad input   130 interrupted   143 stopped by SIGTERM",
+    ),
+    Subcommand(
         "audit",
         "audit_command:audit",
         "WHAT [SESSION]",

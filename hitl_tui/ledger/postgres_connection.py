@@ -6,6 +6,8 @@ Nothing of PostgreSQL is imported before an address is given.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.postgres_address import server_words, shown_address
@@ -24,15 +26,18 @@ PATIENCE = 10.0
 _OLDEST = 130000
 """The first version of PostgreSQL that tells a transaction's number and what became of it."""
 
-_OPTIONS = {
-    "application_name": "hitl-tui",
-    "connect_timeout": 5,
-    "keepalives": 1,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 20_000,
-}
+OPTIONS: Mapping[str, str | int] = MappingProxyType(
+    {
+        "application_name": "hitl-tui",
+        "connect_timeout": 5,
+        "keepalives": 1,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 20_000,
+    }
+)
+"""What each connection is made with."""
 
 # A commit counts once it is on the disk, whatever the server's default is; what others hold isn't waited for for ever.
 _SESSION = f"""SELECT set_config('search_path', '{SCHEMA}', false), set_config('lock_timeout', '10s', false),
@@ -67,7 +72,7 @@ def connect(address: str) -> psycopg.Connection[Any]:
     """
     pg = driver()
     try:
-        connection: psycopg.Connection[Any] = pg.connect(address, autocommit=True, **_OPTIONS)
+        connection: psycopg.Connection[Any] = pg.connect(address, autocommit=True, **OPTIONS)
     except pg.Error as error:
         raise explained(error, address) from None
     try:
@@ -86,6 +91,12 @@ def connect(address: str) -> psycopg.Connection[Any]:
     return connection
 
 
+async def prepare_connection(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Let the statements of a connection that somebody else made mean our tables."""
+    await connection.execute(_SESSION)
+    await connection.commit()
+
+
 async def connect_alone(address: str) -> psycopg.AsyncConnection[Any]:
     """Return a connection as `connect` does, for the event loop; it was looked at by `connect` before.
 
@@ -95,7 +106,7 @@ async def connect_alone(address: str) -> psycopg.AsyncConnection[Any]:
     pg = driver()
     try:
         connection: psycopg.AsyncConnection[Any] = await pg.AsyncConnection.connect(
-            address, autocommit=True, row_factory=pg.rows.dict_row, **_OPTIONS
+            address, autocommit=True, row_factory=pg.rows.dict_row, **OPTIONS
         )
         await connection.execute(_SESSION)
     except pg.Error as error:
@@ -138,7 +149,7 @@ def _check_pooler(first: psycopg.Connection[Any], address: str) -> None:
         )
     )
     try:
-        with driver().connect(address, autocommit=True, **_OPTIONS) as second:
+        with driver().connect(address, autocommit=True, **OPTIONS) as second:
             for _ in range(4):
                 before = _pid(first)
                 second.execute("BEGIN")

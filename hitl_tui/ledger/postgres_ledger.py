@@ -31,14 +31,19 @@ class PostgresLedger(TableLedger):
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, address: str, *, sealing: Sealing | None = None, changed: Changed | None = None
+        cls,
+        address: str,
+        *,
+        sealing: Sealing | None = None,
+        changed: Changed | None = None,
+        posted: Changed | None = None,
     ) -> AsyncIterator[PostgresLedger]:
         """Open a ledger and close it at the end of the block; its tables are made when they are missing.
 
         Args:
             address: `postgresql://…`; libpq's environment variables, password and service files count, too.
             sealing: signs what is written and anchors it; None for neither.
-            changed: see `TableLedger`.
+            changed, posted: see `TableLedger`.
 
         Raises:
             BadInput: the driver is missing.
@@ -47,7 +52,7 @@ class PostgresLedger(TableLedger):
         signals = PostSignals()
         database = PostgresTables(address, sealing, signals.announce)
         await database.open()
-        ledger = cls(database, changed, signals)
+        ledger = cls(database, changed, signals, posted)
         try:
             yield ledger
         finally:

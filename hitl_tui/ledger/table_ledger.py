@@ -38,6 +38,10 @@ from hitl_tui.ledger.sql_transaction import TableDatabase, Transaction
 Changed = Callable[[str], None]
 
 
+def _nobody(_session: str) -> None:
+    """Nobody carries sessions that aren't open."""
+
+
 class PostSignals:
     """Wakes those in this process that wait for posts to a session; safe from any thread."""
 
@@ -82,14 +86,20 @@ class TableLedger(ABC):
         database: where they are.
         changed: called, on the ledger's thread, with the session of requests that were opened, decided or superseded.
         signals: wakes those that wait here, also for what another process announces.
+        posted: called, on the ledger's thread, with the session whose inbox got something.
     """
 
     def __init__(
-        self, database: TableDatabase, changed: Changed | None = None, signals: PostSignals | None = None
+        self,
+        database: TableDatabase,
+        changed: Changed | None = None,
+        signals: PostSignals | None = None,
+        posted: Changed | None = None,
     ) -> None:
         self._database = database
         self._changed = changed
         self._signals = signals or PostSignals()
+        self._has_mail = posted or _nobody
         self._waiting = request_tables.WaitingList()
         self._quiet: dict[str, int] = {}
         self._quiet_since: object = None
@@ -167,10 +177,12 @@ class TableLedger(ABC):
     def _ended(self, session: str) -> None:
         self._signals.announce(session)
         self._tell(session)
+        self._has_mail(session)
 
     def _posted(self, session: str) -> None:
         self._signals.announce(session)
         self._database.announce(session)
+        self._has_mail(session)
 
     def _tell(self, session: str) -> None:
         self._database.announce(session)

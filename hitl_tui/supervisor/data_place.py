@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from hitl_tui.ledger.existing_record import named_database
@@ -26,10 +26,19 @@ def data_place(root: Path, environ: Mapping[str, str]) -> DataFolder:
     address = named_database(environ)
     if not address:
         return DataFolder(root)
+    from hitl_tui.config.workspace_copy import workspace_copy
     from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 
     large = environ.get("HITL_ARTIFACTS", "").strip()
-    return DatabaseFolder(root, address, Path(large).expanduser().absolute() if large else None)
+    shared = Path(large).expanduser().absolute() if large else None
+    return DatabaseFolder(root, address, shared, [workspace_copy(folder) for folder in _current_folder()])
+
+
+def _current_folder() -> list[Path]:
+    """Return the folder that the program was started in; none where it is gone."""
+    with suppress(FileNotFoundError):
+        return [Path.cwd()]
+    return []
 
 
 @asynccontextmanager
@@ -53,7 +62,7 @@ async def open_record(
     from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 
     assert isinstance(data, DatabaseFolder)
-    async with PostgresLedger.open(data.address, sealing=sealing, changed=changed) as record:
+    async with PostgresLedger.open(data.address, sealing=sealing, changed=changed, posted=data.wake) as record:
         data.tables.make()
         try:
             yield record

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -116,7 +116,7 @@ class OpenSession(SessionView):
 
     async def _owned(self, setup: SessionSetup, query: str) -> Session | SessionFollower | None:
         """Own it, and keep its standing rules; None where that can't be."""
-        if setup.read_only or setup.folder.is_owned():
+        if setup.read_only or await asyncio.to_thread(lambda: setup.folder.carried or setup.folder.is_owned()):
             return None
         own_session = await asyncio.to_thread(_load_engine)
         await asyncio.to_thread(setup.make_teams)
@@ -176,6 +176,27 @@ class OpenSession(SessionView):
 
     async def settled(self) -> Snapshot:
         return await self._view.settled()
+
+    async def at_rest(self, seen: Callable[[Snapshot], Awaitable[None]] | None = None, linger: float = 0.0) -> Snapshot:
+        """Wait until nothing goes on by itself; return how it stands then.
+
+        Args:
+            seen: awaited with each snapshot, the first and the last included.
+            linger: seconds that a standing rule has to answer what is asked.
+        """
+        found = self.snapshot
+        while True:
+            if seen is not None:
+                await seen(found)
+            if not found.at_rest:
+                found = await self.changed(found)
+                continue
+            if not (found.questions and linger):
+                return found
+            try:
+                found = await asyncio.wait_for(self.changed(found), linger)
+            except TimeoutError:
+                return found
 
     async def applied(self, seq: int) -> Snapshot:
         return await self._view.applied(seq)

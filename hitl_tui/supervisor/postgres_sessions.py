@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,97 +18,23 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.config.atomic_files import make_private, write_atomically
 from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.config.postgres_address import shown_address
+from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_copy
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import some_of
-from hitl_tui.ledger.postgres_connection import SCHEMA, connect, driver, explained, is_lost, lock_number
-from hitl_tui.ledger.postgres_database import PostgresTransaction
+from hitl_tui.ledger.postgres_connection import connect, lock_number
 from hitl_tui.ledger.sql_transaction import Row
 from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints
+from hitl_tui.supervisor.session_tables import SessionTables
 from hitl_tui.supervisor.storage import ArtifactStore, DataFolder, SessionFolder, SessionInfo, check_session_id
+from hitl_tui.supervisor.wake_queue import WakeQueue
 from hitl_tui.threads.session_history import thread_of
 
 if TYPE_CHECKING:
-    import psycopg
-
     from hitl_tui.supervisor.postgres_checkpoints import DatabaseSaver
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a result that is kept in the database; larger ones lie in a folder that is named."""
-
-_MAKING = 0x6869746F
-"""Number of the lock that whoever makes these tables holds."""
-
-_THERE = """SELECT 1 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
-    WHERE s.nspname = ? AND c.relname = 'session_results'"""
-
-_TABLES = (
-    """CREATE TABLE IF NOT EXISTS session_records (
-        id TEXT COLLATE "C" PRIMARY KEY, n BIGINT GENERATED ALWAYS AS IDENTITY, info TEXT NOT NULL, graphs TEXT NOT NULL
-    )""",
-    """CREATE TABLE IF NOT EXISTS results (digest TEXT COLLATE "C" PRIMARY KEY, content BYTEA)""",
-    """CREATE TABLE IF NOT EXISTS session_results (
-        session TEXT COLLATE "C" NOT NULL, digest TEXT COLLATE "C" NOT NULL, PRIMARY KEY (session, digest)
-    )""",
-)
-
-
-class SessionTables:
-    """What is known of sessions, in one short transaction each; may be used from any thread.
-
-    Args:
-        address: `postgresql://…`.
-    """
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self._lock = threading.Lock()
-        self._connection: psycopg.Connection[Any] | None = None
-
-    def rows(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """Run a statement that may be run again; return its rows.
-
-        Raises:
-            StorageError: the database can't be used.
-        """
-        pg = driver()
-        with self._lock:
-            for last in (False, True):
-                if self._connection is None or self._connection.closed:
-                    self._connection = None
-                    self._connection = connect(self.address)
-                try:
-                    cursor = PostgresTransaction(self._connection).execute(statement, values)
-                    return cursor.fetchall() if cursor.description is not None else []
-                except pg.errors.UndefinedTable:
-                    return []
-                except pg.Error as error:
-                    if last or not is_lost(error):
-                        raise explained(error, self.address) from error
-        raise AssertionError
-
-    def make(self) -> None:
-        """Make the tables where they are missing.
-
-        Raises:
-            StorageError: they can't be made.
-        """
-        if self.rows(_THERE, (SCHEMA,)):
-            return
-        try:
-            with closing(connect(self.address)) as connection, connection.transaction():
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
-                for statement in _TABLES:
-                    connection.execute(statement)
-        except driver().Error as error:
-            raise explained(error, self.address) from error
-
-    def close(self) -> None:
-        """Close the connection; another one is made when it is wanted."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
 
 
 class DatabaseArtifacts(ArtifactStore):
@@ -231,7 +157,24 @@ class DatabaseSession(SessionFolder):
             raise StorageError(Message("Session {} was deleted.", self.path.name))
         return found[0]
 
+    @property
+    def carried(self) -> bool:
+        return self._folder.carried
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        self._folder.open_here.add(self.path.name)
+        await asyncio.to_thread(self._folder.queue.note_open, self.path.name)
+        try:
+            yield
+        finally:
+            self._folder.open_here.discard(self.path.name)
+
     def info(self) -> SessionInfo:
+        info = self._written_info()
+        return replace(info, workspace=self._folder.root_here(self.path.name, info.workspace))
+
+    def _written_info(self) -> SessionInfo:
         try:
             return SessionInfo.from_dict(json.loads(self._row()[0]))
         except (BadInput, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -239,7 +182,8 @@ class DatabaseSession(SessionFolder):
             raise StorageError(Message("{} can't be read: it isn't what this program wrote there.", what)) from error
 
     def write_info(self, info: SessionInfo) -> None:
-        text = json.dumps(info.to_dict())
+        # Where its workspace is on the machine that began it stays what it was.
+        text = json.dumps(replace(info, workspace=self._written_info().workspace).to_dict())
         self._tables.rows("UPDATE session_records SET info = ? WHERE id = ?", (text, self.path.name))
 
     def _graphs_file(self) -> dict[str, Any]:
@@ -282,13 +226,21 @@ class DatabaseFolder(DataFolder):
         root: the folder.
         address: `postgresql://…`.
         large: a folder that all machines share, for large results; None for none.
+        copies: the workspaces that this process has a copy of, wherever they were when a session began.
     """
 
-    def __init__(self, root: Path, address: str, large: Path | None = None) -> None:
+    def __init__(
+        self, root: Path, address: str, large: Path | None = None, copies: Sequence[WorkspaceCopy] = ()
+    ) -> None:
         super().__init__(root)
         self.address = address
         self.large = large
         self.tables = SessionTables(address)
+        self.queue = WakeQueue(self.tables)
+        self.copies = copies
+        self.carries = False
+        """This process is a worker, or does a worker's part: sessions that it opens are its own."""
+        self.open_here: set[str] = set()
         self._reader: DatabaseSaver | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -334,6 +286,30 @@ class DatabaseFolder(DataFolder):
             make_private(found.path)
         return found
 
+    @property
+    def carried(self) -> bool:
+        return not self.carries and self.queue.carried
+
+    def wake(self, session_id: str) -> None:
+        if session_id not in self.open_here:
+            self.queue.wake(session_id)
+
+    def root_here(self, session_id: str, written: str) -> str:
+        """Return where a session's workspace is on this machine.
+
+        Args:
+            session_id: the session.
+            written: where it was when the session began, on the machine that began it.
+        """
+        if not self.copies or (not self.carries and Path(written).is_dir()):
+            return written
+        ((name, digest),) = self.tables.rows(
+            "SELECT workspace, digest FROM session_records WHERE id = ?", (session_id,)
+        ) or [("", "")]
+        named = [copy for copy in self.copies if copy.name == name]
+        exact = [copy for copy in named if copy.digest == digest]
+        return str((exact or named)[0].folder) if named else written
+
     def fresh_id(self, used: Iterable[str]) -> str:
         return super().fresh_id({*used, *self.ids()})
 
@@ -345,10 +321,19 @@ class DatabaseFolder(DataFolder):
         Raises:
             BadInput: there is one already; StorageError: it can't be written.
         """
+        copy = workspace_copy(Path(info.workspace))
+        copy = next((one for one in self.copies if one.folder == copy.folder), copy)
         made = self.tables.rows(
-            "INSERT INTO session_records (id, info, graphs) VALUES (?, ?, ?)"
+            "INSERT INTO session_records (id, info, graphs, workspace, digest, queue) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (id) DO UPDATE SET id = excluded.id WHERE session_records.info = excluded.info RETURNING id",
-            (info.id, json.dumps(info.to_dict()), graphs_text(graphs, settings) if graphs or settings else ""),
+            (
+                info.id,
+                json.dumps(info.to_dict()),
+                graphs_text(graphs, settings) if graphs or settings else "",
+                copy.name,
+                copy.digest,
+                copy.queue,
+            ),
         )
         if not made:
             raise BadInput(Message("Session {} already exists.", info.id))

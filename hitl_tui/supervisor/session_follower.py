@@ -90,7 +90,8 @@ class SessionFollower(SessionView):
 
     @property
     def alone(self) -> bool:
-        return not self.setup.read_only and not self.setup.folder.is_owned()
+        folder = self.setup.folder
+        return not (self.setup.read_only or folder.carried or folder.is_owned())
 
     async def refresh(self) -> Snapshot:
         """Return how the session stands; it is read anew only when its files changed."""

@@ -250,6 +250,7 @@ class SessionRegistry:
         await asyncio.to_thread(begin_in(self.data), info, graphs, settings)
         await self.ledger.record(name, *creation_entry(info), self._now())
         await model.begin(name, self.data.session(name).path)
+        await asyncio.to_thread(self.data.wake, name)
         return replace(await self._setup(info, model=model), planned=planning)
 
     async def prepare(self, workspace: Path, progress: Callable[[float], None], *, large: bool = False) -> int:
@@ -266,6 +267,15 @@ class SessionRegistry:
         secrets = secrets_of(trust.config, self._environ)
         preparation = Preparation(real, self.data.cache, secrets, progress, large)
         return max([await team.prepare(preparation) for team in teams], default=0)
+
+    async def team_names(self, workspace: Path) -> tuple[str, ...]:
+        """Return the teams that sessions of a folder can have, as it is trusted now.
+
+        Raises:
+            HitlError: its settings can't be used.
+        """
+        trust = await self.trust.of(check_workspace(workspace))
+        return tuple(sorted(team.name for team in (await asyncio.to_thread(self._teams, trust, ())).planned()))
 
     async def setup(self, session_id: str, *, teams: bool = True) -> SessionSetup:
         """Return what an existing session is opened with.

@@ -11,8 +11,8 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
@@ -242,6 +242,16 @@ class SessionFolder:
     def address(self) -> str:
         """The database that it is kept in; empty for this folder."""
         return ""
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Note that this process owns it while the context lasts."""
+        yield
+
+    @property
+    def carried(self) -> bool:
+        """Workers carry it: who opens it here only follows it."""
+        return False
 
     @property
     def place(self) -> str:
@@ -503,6 +513,9 @@ class DataFolder:
     def has(self, session_id: str) -> bool:
         """Return whether there is a session of this id, whole or not."""
         return (self.sessions / session_id).exists()
+
+    def wake(self, session_id: str) -> None:
+        """Let whoever carries sessions know that this one has something to do; who has it open knows anyway."""
 
     def session(self, session_id: str) -> SessionFolder:
         """Return the folder of a session that exists.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 SPARED = ["langchain.", "langchain_openai", "openai", "genai_prices", "hitl_tui.models.chat_model",
           "hitl_tui.planning.model_planner", "opentelemetry.exporter", "hitl_tui.tracing.otlp_export",
-          "psycopg", "langgraph.checkpoint.postgres", "hitl_tui.ledger.postgres",
+          "psycopg", "procrastinate", "langgraph.checkpoint.postgres", "hitl_tui.ledger.postgres",
           "hitl_tui.supervisor.postgres"]  # fmt: skip
 
 

@@ -21,9 +21,10 @@ from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.data_place import open_record
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.own_session import own_session
-from hitl_tui.supervisor.postgres_sessions import DatabaseArtifacts, DatabaseFolder, SessionTables
+from hitl_tui.supervisor.postgres_sessions import DatabaseArtifacts, DatabaseFolder
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.session_tables import SessionTables
 
 pytestmark = pytest.mark.long
 

@@ -419,18 +419,11 @@ class Runtime:
     async def _follow(self, kept: _OpenJob, session: OpenSession) -> Snapshot:
         """Tell what happens until nothing goes on by itself; return how it stands then."""
         kept.cursor = None
-        seen = session.snapshot
-        while True:
-            await self._tell(kept, session.setup, seen)
-            if not seen.at_rest:
-                seen = await session.changed(seen)
-                continue
-            if not (seen.questions and self._rules):
-                return seen
-            try:  # a standing rule may answer what was asked just now
-                seen = await asyncio.wait_for(session.changed(seen), _RULES)
-            except TimeoutError:
-                return seen
+
+        async def tell(snapshot: Snapshot) -> None:
+            await self._tell(kept, session.setup, snapshot)
+
+        return await session.at_rest(tell, _RULES if self._rules else 0.0)
 
     async def _follow_elsewhere(self, kept: _OpenJob, setup: SessionSetup) -> None:
         """Tell what happens in a session that another process has open, such as a console; then go on with it here."""

@@ -1,0 +1,244 @@
+"""`SessionWorker`: carries the sessions of a database whose workspaces this machine has.
+
+procrastinate says when to look at which session; what is to be done there is read from the record and the checkpoints,
+and a session is opened as everywhere: by whoever gets its lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from procrastinate import App, PsycopgConnector, RetryStrategy
+from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Status
+from procrastinate.worker import Worker
+
+from hitl_tui.config.postgres_address import shown_address
+from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_copy
+from hitl_tui.core.errors import HitlError, StorageError, UnknownName
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.ledger.postgres_connection import OPTIONS, prepare_connection
+from hitl_tui.policy import standing_rules
+from hitl_tui.supervisor.open_session import open_session
+from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
+from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.wake_queue import HEARTBEAT, STALLED, UPKEEP, UPKEEP_QUEUE, WAKE, LiveWorker
+
+log = logging.getLogger(__name__)
+
+GRACE = 20.0
+"""Seconds in which a worker that is stopped lets what it began come to rest; the rest is left to others."""
+_RULES = 0.5
+"""Seconds that standing rules have to answer what is asked."""
+_UPKEEP = "* * * * * */5"
+_SWEPT = 500
+"""Sessions that one sweep wakes."""
+_AGAIN = 1.0
+"""Seconds until it is tried again to reach the server."""
+_LOOK = 2.0
+"""Seconds between looks at what the workspaces declare."""
+_TRIES = 20
+
+
+class SessionWorker:
+    """One process that carries sessions.
+
+    Args:
+        registry: the sessions, of a database.
+        copies: the workspaces that this machine has a copy of.
+        name: what people call this worker.
+        concurrency: how many sessions may be open at once.
+        tell: is given what people should know, a sentence each.
+        hide: is told the declared secrets of each session.
+    """
+
+    def __init__(
+        self,
+        registry: SessionRegistry,
+        copies: Sequence[WorkspaceCopy],
+        *,
+        name: str,
+        concurrency: int,
+        tell: Callable[[str], None],
+        hide: Callable[[Mapping[str, str]], None],
+    ) -> None:
+        assert isinstance(registry.data, DatabaseFolder)
+        self._registry = registry
+        self._data = registry.data
+        self._data.carries = True
+        self._copies = tuple(copies)
+        self._name = name
+        self._concurrency = concurrency
+        self._tell = tell
+        self._hide = hide
+        self._away = ""
+        self._since = registry.now()
+
+    async def run(self) -> None:
+        """Carry sessions until it is cancelled; a server that is away is waited for.
+
+        Raises:
+            StorageError: the queue can't be used.
+        """
+        await asyncio.to_thread(self._data.queue.make)
+        while True:
+            try:
+                await self._serve()
+                self._away = ""
+            except (ConnectorException, StorageError) as error:
+                said = one_line(str(error.__cause__ or error), 300)
+                if not self._away:
+                    self._tell(
+                        Message("{} can't be used now: {}.", shown_address(self._data.address), said.rstrip("."))
+                    )
+                self._away = said
+                log.info("worker begins again: %s", said, exc_info=error)
+            await asyncio.sleep(_AGAIN)
+
+    async def _serve(self) -> None:
+        """Take jobs until the workspaces declare something else, or the server can't be reached."""
+        self._copies = self._data.copies = tuple(
+            [await asyncio.to_thread(workspace_copy, copy.folder, copy.name) for copy in self._copies]
+        )
+        teams = {copy.name: await self._teams(copy) for copy in self._copies}
+        app = App(connector=self._connector())
+        self._declare(app)
+        async with app.open_async():
+            common: dict[str, Any] = {
+                "app": app,
+                "install_signal_handlers": False,
+                "delete_jobs": "always",
+                "update_heartbeat_interval": HEARTBEAT,
+                "stalled_worker_timeout": STALLED,
+            }
+            queues = [copy.queue for copy in self._copies]
+            carrying = Worker(
+                queues=queues,
+                name=self._name,
+                concurrency=self._concurrency,
+                shutdown_graceful_timeout=GRACE,
+                fetch_job_polling_interval=5.0,
+                **common,
+            )
+            # Of its own: those that carry sessions may all be busy, and deadlines pass all the same.
+            keeping = Worker(
+                queues=[UPKEEP_QUEUE],
+                name=f"{self._name} upkeep",
+                listen_notify=False,
+                fetch_job_polling_interval=2.0,
+                **common,
+            )
+            runs: list[Callable[[], Coroutine[Any, Any, None]]] = [carrying.run, keeping.run]
+            running = [asyncio.create_task(run()) for run in runs]
+            watching = asyncio.create_task(self._watch(carrying, teams))
+            try:
+                done, _ = await asyncio.wait([*running, watching], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (watching, *running):
+                    task.cancel()
+                await asyncio.wait([watching, *running])
+            for task in done:
+                task.result()
+
+    def _connector(self) -> PsycopgConnector:
+        return PsycopgConnector(
+            conninfo=self._data.address,
+            kwargs=dict(OPTIONS),
+            configure=prepare_connection,
+            min_size=1,
+            max_size=4,
+            timeout=10.0,
+        )
+
+    def _declare(self, app: App) -> None:
+        @app.task(name=WAKE, retry=RetryStrategy(max_attempts=_TRIES, exponential_wait=2))
+        async def wake(session: str) -> None:
+            await self.carry(session)
+
+        @app.periodic(cron=_UPKEEP)
+        @app.task(name=UPKEEP, queue=UPKEEP_QUEUE, queueing_lock=UPKEEP)
+        async def upkeep(timestamp: int) -> None:
+            await self.sweep(app)
+
+    async def _watch(self, worker: Worker, teams: Mapping[str, Sequence[str]]) -> None:
+        """Keep this worker on the list; end once a workspace declares something else than it is on the list with."""
+        while True:
+            if worker.worker_id is not None:
+                about = LiveWorker(
+                    worker.worker_id,
+                    self._name,
+                    socket.gethostname(),
+                    os.getpid(),
+                    tuple(copy.queue for copy in self._copies),
+                    {copy.name: copy.digest for copy in self._copies},
+                    teams,
+                    self._concurrency,
+                    self._since,
+                )
+                await asyncio.to_thread(self._data.queue.enrol, about)
+                if self._away:
+                    self._tell(Message("{} is back.", shown_address(self._data.address)))
+                    self._away = ""
+            await asyncio.sleep(_LOOK if worker.worker_id is not None else 0.05)
+            for copy in self._copies:
+                now = await asyncio.to_thread(workspace_copy, copy.folder, copy.name)
+                if now != copy:
+                    self._tell(Message("The workspace {} declares something else now.", copy.name))
+                    return
+
+    async def _teams(self, copy: WorkspaceCopy) -> tuple[str, ...]:
+        """Return the teams that a workspace's sessions can have here."""
+        try:
+            return await self._registry.team_names(copy.folder)
+        except HitlError as error:
+            self._tell(Message("{}: {}", copy.name, error.message))
+            return ()
+
+    async def carry(self, session_id: str) -> None:
+        """Open a session and let it go as far as it goes by itself; one that somebody else has open is left to them.
+
+        Raises:
+            HitlError: it can't go on now; it is tried again later.
+        """
+        registry, queue = self._registry, self._data.queue
+        try:
+            setup = await registry.setup(session_id)
+        except UnknownName:  # deleted meanwhile
+            return
+        self._hide(dict(setup.secrets))
+        linger = _RULES if (self._data.root / standing_rules.FILE_NAME).exists() else 0.0
+        try:
+            while True:
+                async with open_session(registry.store, setup, setup.info.query) as session:
+                    if session.setup.broken:
+                        log.warning("%s is only looked at: %s", session_id, session.setup.broken)
+                        return
+                    if not session.owned:
+                        return
+                    found = await session.at_rest(linger=linger)
+                if not (found.questions or found.concluded):
+                    raise StorageError(found.problem or Message("{} can't go on.", session_id))
+                await asyncio.to_thread(queue.note_rest, session_id, found.cursor)
+                if not await registry.ledger.news({session_id: found.cursor}):
+                    return
+                setup = await registry.setup(session_id)
+        except asyncio.CancelledError:  # this worker ends: whoever is next goes on
+            with suppress(HitlError):
+                await asyncio.to_thread(queue.wake, session_id)
+            raise
+
+    async def sweep(self, app: App) -> None:
+        """Wake what nobody carries: whose job was lost, whose worker died, whose deadline passed."""
+        for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED):
+            with suppress(ConnectorException):  # another sweep was faster
+                await app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
+        await self._registry.ledger.expire(self._registry.now())
+        for session in await asyncio.to_thread(self._data.queue.left, _SWEPT):
+            await asyncio.to_thread(self._data.wake, session)

@@ -1,0 +1,85 @@
+"""`hitl-tui worker`: carries the sessions of a database, with any number of others (X1)."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hitl_tui.cli.settings import existing_workspace
+from hitl_tui.console.idle_collector import importing
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
+from hitl_tui.language import translate
+from hitl_tui.ledger.existing_record import named_database
+from hitl_tui.wording.text_lines import shown
+
+if TYPE_CHECKING:
+    from hitl_tui.cli.job import Job
+    from hitl_tui.config.workspace_copy import WorkspaceCopy
+
+DONE = 0
+_MOST = 1_000
+
+
+async def worker(job: Job) -> int:
+    """Carry sessions until a signal comes.
+
+    Raises:
+        BadInput: a folder, name or number can't be used, or no database is named.
+        StorageError: the database can't be used.
+    """
+    given = job.arguments
+    if not named_database(job.environ):
+        raise BadInput(Message("A worker needs a database: --database ADDRESS, or HITL_DATABASE."))
+    if not 1 <= given.concurrency <= _MOST:
+        raise BadInput(Message("--concurrency takes a number from 1 to {}.", _MOST))
+    copies = _copies(job)
+    with importing():
+        from hitl_tui.supervisor.session_registry import SessionRegistry
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+        with importing():
+            from hitl_tui.channels.worker import SessionWorker
+        for said in registry.warnings:
+            _say(job, said)
+        name = given.name or f"worker-{os.getpid()}"
+        for copy in copies:
+            _say(job, Message("{} carries {} in {}.", f"{name}@{socket.gethostname()}", copy.shown, copy.folder))
+        service = SessionWorker(
+            registry,
+            copies,
+            name=name,
+            concurrency=given.concurrency,
+            tell=lambda said: _say(job, said),
+            hide=job.log.hide,
+        )
+        await service.run()
+    return DONE
+
+
+def _copies(job: Job) -> list[WorkspaceCopy]:
+    """Return the workspaces that were named, of those whose queues were asked for.
+
+    Raises:
+        BadInput: a folder isn't there, or two have the same name; a name is none of theirs.
+    """
+    from hitl_tui.config.workspace_copy import workspace_copy
+
+    found: dict[str, WorkspaceCopy] = {}
+    for text in job.arguments.folders or (".",):
+        name, equals, folder = text.partition("=")
+        name, folder = (name.strip(), folder) if equals and "/" not in name else ("", text)
+        copy = workspace_copy(Path(existing_workspace(folder)), name)
+        if copy.name in found:
+            raise BadInput(Message("Two workspaces are called {}; name one of them: NAME=DIR.", copy.name))
+        found[copy.name] = copy
+    wanted = [name.strip() for name in job.arguments.queues.split(",") if name.strip()]
+    for name in wanted:
+        if name not in found:
+            raise BadInput(Message("No workspace here is called {}; there is {}.", name, ", ".join(found)))
+    return [copy for copy in found.values() if not wanted or copy.name in wanted]
+
+
+def _say(job: Job, said: str) -> None:
+    job.err.lines([shown(translate(said))])

@@ -1,0 +1,266 @@
+"""`WakeQueue`: jobs of procrastinate that wake sessions of a database, and the workers that take them.
+
+A job says which session somebody should look at, and nothing else: what is to be done is read from the record and the
+checkpoints. One that is lost, late or repeated changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.config.postgres_address import shown_address
+from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_label
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.messages import Message
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from hitl_tui.supervisor.session_tables import SessionTables
+
+log = logging.getLogger(__name__)
+
+WAKE, UPKEEP = "wake", "upkeep"
+"""The tasks."""
+UPKEEP_QUEUE = "hitl-tui-upkeep"
+HEARTBEAT, STALLED = 3.0, 12.0
+"""Seconds between a worker's signs of life, and after which one without any counts as dead."""
+_KNOWN = 3.0
+"""Seconds that it is remembered whether there are workers."""
+_FORGOTTEN = "7 days"
+"""How long a database is one that workers carry after the last of them was seen."""
+
+_LIVE = """SELECT w.id, w.name, w.host, w.pid, w.queues, w.about, w.since FROM workers w
+    JOIN procrastinate_workers p ON p.id = w.id AND p.last_heartbeat > now() - make_interval(secs => ?)
+    ORDER BY w.id"""
+
+_WHERE = """SELECT r.id, r.workspace, r.digest, r.queue, j.status = 'doing', w.name, w.host, j.id IS NOT NULL,
+        EXISTS (SELECT 1 FROM workers o JOIN procrastinate_workers p ON p.id = o.id
+            AND p.last_heartbeat > now() - make_interval(secs => ?1) WHERE r.queue = ANY(o.queues))
+    FROM session_records r
+    LEFT JOIN LATERAL (SELECT * FROM procrastinate_jobs j WHERE j.lock = r.id AND j.status IN ('todo', 'doing')
+        ORDER BY j.status = 'doing' DESC LIMIT 1) j ON true
+    LEFT JOIN workers w ON w.id = j.worker_id
+    WHERE r.id = ANY(?2)"""
+
+# What was at rest has something to do once an event is above what it went through; what wasn't was left in the middle.
+_LEFT = """SELECT r.id FROM session_records r
+    LEFT JOIN sessions s ON s.session = r.id
+    WHERE (r.rested IS NULL OR s.restoring <> 0 OR EXISTS (SELECT 1 FROM inbox i
+            WHERE i.session = r.id AND i.branch = s.branch AND i.seq > r.rested))
+        AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j
+            WHERE j.lock = r.id AND j.status IN ('todo', 'doing') AND j.queue_name = r.queue)
+    LIMIT ?"""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWorker:
+    """A worker that gave a sign of life.
+
+    Args:
+        id: its number.
+        name, host, pid: which process it is.
+        queues: the queues that it takes jobs from.
+        workspaces: what it has, by name: the digest of the content.
+        teams: the teams that it can carry, by workspace.
+        concurrency: how many sessions it carries at once.
+        since: when it began, ISO 8601.
+    """
+
+    id: int
+    name: str
+    host: str
+    pid: int
+    queues: tuple[str, ...]
+    workspaces: Mapping[str, str]
+    teams: Mapping[str, Sequence[str]]
+    concurrency: int
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Who carries a session of a database.
+
+    Args:
+        worker: the worker that has it open now; empty for none.
+        queued: a job waits for a worker.
+        missing: the workspace that no worker has; empty where one has it.
+    """
+
+    worker: str = ""
+    queued: bool = False
+    missing: str = ""
+
+
+class WakeQueue:
+    """The queue of a database; may be used from any thread.
+
+    Args:
+        tables: where it is.
+    """
+
+    def __init__(self, tables: SessionTables) -> None:
+        self._tables = tables
+        self._carried = False
+        self._looked = float("-inf")
+
+    @property
+    def carried(self) -> bool:
+        """Workers carry the sessions of this database: who opens one there only follows it.
+
+        Raises:
+            StorageError: the database can't be used.
+        """
+        if time.monotonic() - self._looked > _KNOWN:
+            found = self._tables.rows(f"SELECT 1 FROM workers WHERE seen > now() - interval '{_FORGOTTEN}' LIMIT 1")  # noqa: S608 - a constant
+            self._carried, self._looked = bool(found), time.monotonic()
+        return self._carried
+
+    def wake(self, session: str) -> None:
+        """Let a worker look at a session, unless a job waits that does. Where that fails, a sweep finds it later."""
+        try:
+            if self.carried:
+                self._defer(session)
+        except HitlError as error:
+            log.warning("%s is found by the next sweep: %s", session, error.message)
+
+    def _defer(self, session: str) -> None:
+        from procrastinate import App, SyncPsycopgConnector
+        from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+
+        row = self._tables.rows("SELECT queue FROM session_records WHERE id = ?", (session,))
+        if not row:
+            return
+
+        def work(connection: psycopg.Connection[Any]) -> None:
+            app = App(connector=SyncPsycopgConnector())
+            task = app.configure_task(WAKE, queue=row[0][0], lock=session, queueing_lock=session, connection=connection)
+            try:
+                task.defer(session=session)
+            except AlreadyEnqueued:
+                return
+            except ConnectorException as error:
+                raise (error.__cause__ or error) from error
+
+        self._tables.use(work)
+
+    def left(self, most: int) -> list[str]:
+        """Return sessions that have something to do and no job that says so."""
+        return [str(row[0]) for row in self._tables.rows(_LEFT, (most,))]
+
+    def note_open(self, session: str) -> None:
+        """Note that somebody goes on with a session: until it is at rest again it counts as left in the middle."""
+        self._tables.rows("UPDATE session_records SET rested = NULL WHERE id = ? AND rested IS NOT NULL", (session,))
+
+    def note_rest(self, session: str, cursor: int) -> None:
+        """Note that a session waits for people or is finished.
+
+        Args:
+            session: which.
+            cursor: the last event of its inbox that it has gone through.
+        """
+        self._tables.rows("UPDATE session_records SET rested = ? WHERE id = ?", (cursor, session))
+
+    def enrol(self, worker: LiveWorker) -> None:
+        """Put a worker on the list, or say that it is still there."""
+        about = {"workspaces": dict(worker.workspaces), "teams": dict(worker.teams), "concurrency": worker.concurrency}
+        self._tables.rows(
+            "INSERT INTO workers (id, name, host, pid, queues, about, since, seen) VALUES (?, ?, ?, ?, ?, ?, ?, now())"
+            " ON CONFLICT (id) DO UPDATE SET queues = excluded.queues, about = excluded.about, seen = now()",
+            (worker.id, worker.name, worker.host, worker.pid, list(worker.queues), json.dumps(about), worker.since),
+        )
+        self._tables.rows(f"DELETE FROM workers WHERE seen < now() - interval '{_FORGOTTEN}'")  # noqa: S608 - a constant
+        self._looked = float("-inf")
+
+    def workers(self) -> list[LiveWorker]:
+        """Return the workers that live."""
+        return [_worker(*row) for row in self._tables.rows(_LIVE, (STALLED,))]
+
+    def whereabouts(self, sessions: Iterable[str]) -> dict[str, Whereabouts]:
+        """Return who carries each of some sessions; empty where workers carry none of this database."""
+        if not self.carried:
+            return {}
+        found: dict[str, Whereabouts] = {}
+        for session, name, digest, _queue, runs, worker, host, queued, live in self._tables.rows(
+            _WHERE, (STALLED, list(sessions))
+        ):
+            by = f"{worker}@{host}" if runs and worker else ""
+            missing = "" if live else workspace_label(name, digest)
+            found[session] = Whereabouts(by, bool(queued), missing)
+        return found
+
+    def bind(self, session: str, copy: WorkspaceCopy) -> None:
+        """Let a session go on with the content that a workspace has now."""
+        self._tables.rows(
+            "UPDATE session_records SET workspace = ?, digest = ?, queue = ? WHERE id = ?",
+            (copy.name, copy.digest, copy.queue, session),
+        )
+
+    def make(self) -> None:
+        """Make procrastinate's tables, or bring them to the version that is installed, one process at a time.
+
+        Raises:
+            BadInput: it isn't installed.
+            StorageError: they can't be made, or a newer version made them.
+        """
+        try:
+            from procrastinate import schema
+        except ImportError as error:
+            raise BadInput(
+                Message("Workers need a queue that isn't installed."), help="pip install 'hitl-tui[postgres]'"
+            ) from error
+        steps = sorted(path.name for path in schema.migrations_path.glob("*.sql"))
+
+        def work(connection: psycopg.Connection[Any]) -> None:
+            connection.execute("SELECT pg_advisory_lock(%s)", (_MAKING,))
+            try:
+                _migrate(connection, steps, self._tables.address)
+            finally:
+                connection.execute("SELECT pg_advisory_unlock(%s)", (_MAKING,))
+
+        self._tables.use(work)
+
+
+_MAKING = 0x68697470
+"""Number of the lock that whoever makes or changes the queue's tables holds."""
+
+
+def _migrate(connection: psycopg.Connection[Any], steps: Sequence[str], address: str) -> None:
+    """Bring the queue's tables to the last of some steps; each is done whole or not at all."""
+    from procrastinate import schema
+
+    connection.execute("CREATE TABLE IF NOT EXISTS queue_version (step TEXT NOT NULL)")
+    row = connection.execute("SELECT max(step) FROM queue_version").fetchone()
+    found = (row and row[0]) or ""
+    if found > steps[-1]:
+        raise StorageError(
+            Message(
+                "The queue of {} was made by a newer {}; install that one here.",
+                shown_address(address),
+                "procrastinate",
+            )
+        )
+    if found == steps[-1]:
+        return
+    if not found:
+        with connection.transaction():
+            connection.execute(schema.SchemaManager.get_schema())
+            connection.execute("INSERT INTO queue_version VALUES (%s)", (steps[-1],))
+        return
+    for step in (one for one in steps if one > found):
+        with connection.transaction():
+            connection.execute((schema.migrations_path / step).read_bytes())
+            connection.execute("UPDATE queue_version SET step = %s", (step,))
+
+
+def _worker(number: int, name: str, host: str, pid: int, queues: list[str], about: str, since: str) -> LiveWorker:
+    found = json.loads(about)
+    return LiveWorker(
+        number, name, host, pid, tuple(queues), found["workspaces"], found["teams"], found["concurrency"], since
+    )

@@ -1,0 +1,330 @@
+"""`hitl-tui worker`: sessions of a database, carried by whoever has their workspace (X1, X2)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from postgres_server import PostgresServer
+
+from hitl_tui.channels import worker as worker_module
+from hitl_tui.channels.worker import SessionWorker
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.config.workspace_copy import workspace_copy
+from hitl_tui.supervisor import wake_queue
+from hitl_tui.supervisor.open_session import open_session
+from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.snapshot import Snapshot
+
+pytestmark = pytest.mark.long
+
+QUERY = "append the record"
+SETTINGS = f"""
+[teams.command_team.commands.append]
+description = "Append the record"
+run = ["{sys.executable}", "append.py"]
+risk = "medium"
+"""
+APPEND = """
+import os, time
+handle = os.open(os.environ.get("RECORDS", "records"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+os.write(handle, b"one\\n")
+os.fsync(handle)
+while os.path.exists("slowly"):
+    time.sleep(0.05)
+"""
+PATIENCE = 60.0
+
+
+class Site:
+    """A machine: a data folder and its copy of the workspace.
+
+    Args:
+        root: its folder.
+        address: of the database.
+    """
+
+    def __init__(self, root: Path, address: str, settings: str = SETTINGS) -> None:
+        self.data, self.work, self.address = root / "data", root / "project", address
+        self.work.mkdir(parents=True)
+        (self.work / "append.py").write_text(APPEND)
+        (self.work / "hitl.toml").write_text(settings)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[SessionRegistry]:
+        """Open the database from here; the workspace is trusted."""
+        async with SessionRegistry.open(self.data, {"HITL_DATABASE": self.address}) as registry:
+            assert isinstance(registry.data, DatabaseFolder)
+            registry.data.copies = [workspace_copy(self.work)]
+            shown = await registry.trust.of(self.work)
+            if not shown.trusted:
+                await registry.trust.grant(self.work, shown.digest, by="tester", how="digest")
+            yield registry
+
+    @property
+    def records(self) -> int:
+        """How often the step was carried out here."""
+        file = self.work / "records"
+        return len(file.read_text().splitlines()) if file.exists() else 0
+
+    @asynccontextmanager
+    async def worker(self) -> AsyncIterator[SessionWorker]:
+        """Run a worker, and wait until it is on the list."""
+        async with self.open() as registry:
+            made = SessionWorker(
+                registry,
+                [workspace_copy(self.work)],
+                name="w",
+                concurrency=4,
+                tell=lambda _: None,
+                hide=lambda _: None,
+            )
+            running = asyncio.create_task(made.run())
+            try:
+                await until(lambda: not running.done() and bool(queue_of(registry).workers()))
+                yield made
+            finally:
+                running.cancel()
+                await asyncio.wait([running])
+
+    @contextmanager
+    def process(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a worker as a process of its own."""
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("HITL_")}
+        log = (self.data.parent / "worker.log").open("ab")
+        running = subprocess.Popen(
+            [sys.executable, "-m", "hitl_tui", "worker", "--data", str(self.data), *options],
+            cwd=self.work,
+            env={**environ, "HITL_DATABASE": self.address, "RECORDS": str(self.work / "records")},
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+        )
+        try:
+            yield running
+        finally:
+            running.kill()
+            running.wait()
+            log.close()
+
+
+def connected(address: str, *, autocommit: bool = True) -> psycopg.Connection:
+    """Return a connection whose statements mean the tables of sessions, as the queue's own triggers need it."""
+    return psycopg.connect(address, autocommit=autocommit, options="-c search_path=hitl_tui")
+
+
+def queue_of(registry: SessionRegistry) -> wake_queue.WakeQueue:
+    assert isinstance(registry.data, DatabaseFolder)
+    return registry.data.queue
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    give_up = time.monotonic() + PATIENCE
+    while not await asyncio.to_thread(condition):
+        assert time.monotonic() < give_up, "it never came"
+        await asyncio.sleep(0.05)
+
+
+async def stand(registry: SessionRegistry, session_id: str, wanted: Callable[[Snapshot], bool]) -> Snapshot:
+    """Follow a session until it stands as wanted."""
+    async with asyncio.timeout(PATIENCE), SessionFollower.open(await registry.setup(session_id)) as follower:
+        seen = follower.snapshot
+        while not wanted(seen):
+            seen = await follower.changed(seen)
+        return seen
+
+
+async def approve(registry: SessionRegistry, session_id: str) -> None:
+    """Approve what is asked, as a console elsewhere does: without owning the session."""
+    setup = await registry.setup(session_id)
+    async with open_session(registry.store, setup) as session:
+        assert not session.owned
+        await setup.mark_shown([q.id for q in session.snapshot.questions], "ada", "console")
+        handler = CommandHandler(session, setup.planner, by="ada", channel="console", admin=registry.admin)
+        result = await handler.handle_command("/todo approve", began="")
+        assert not result.failed, result
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_UPKEEP", "* * * * * *")
+    monkeypatch.setattr(worker_module, "HEARTBEAT", 0.5)
+    monkeypatch.setattr(worker_module, "STALLED", 2.0)
+    monkeypatch.setattr(wake_queue, "STALLED", 2.0)
+    monkeypatch.setattr(wake_queue, "_KNOWN", 0.1)
+
+
+@pytest.fixture
+def here(database: str, tmp_path: Path) -> Site:
+    return Site(tmp_path / "here", database)
+
+
+@pytest.fixture
+def there(database: str, tmp_path: Path) -> Site:
+    return Site(tmp_path / "there", database)
+
+
+async def test_who_begins_and_decides_elsewhere_owns_nothing(here: Site, there: Site) -> None:
+    async with there.worker(), here.open() as registry:
+        setup = await registry.create(QUERY, here.work)
+        seen = await stand(registry, setup.info.id, lambda s: bool(s.questions))
+        assert seen.workspace == str(here.work)
+        await approve(registry, setup.info.id)
+        seen = await stand(registry, setup.info.id, lambda s: s.concluded)
+        assert [todo["status"] for todo in seen.raw.values()] == ["completed"]
+    assert (here.records, there.records) == (0, 1)
+
+
+async def test_a_job_that_is_lost_late_or_repeated_changes_nothing(here: Site, there: Site, database: str) -> None:
+    async with here.open() as registry:
+        queue = queue_of(registry)
+        async with there.worker():
+            setup = await registry.create(QUERY, here.work)
+            await stand(registry, setup.info.id, lambda s: bool(s.questions))
+            await until(lambda: not queue.left(10))
+        name = setup.info.id
+        await approve(registry, name)
+        with connected(database) as db:
+            assert db.execute("DELETE FROM hitl_tui.procrastinate_jobs WHERE task_name = 'wake'").rowcount == 1
+        assert queue.left(10) == [name]
+        async with there.worker():
+            await stand(registry, name, lambda s: s.concluded)
+            await until(lambda: not queue.left(10))
+
+            def waiting() -> int:
+                with connected(database) as db:
+                    row = db.execute("SELECT count(*) FROM hitl_tui.procrastinate_jobs WHERE task_name = 'wake'")
+                    return int((row.fetchone() or (0,))[0])
+
+            head = (await registry.ledger.head(name)).n
+            for _ in range(3):
+                queue.wake(name)
+                queue.wake(name)
+            await until(lambda: waiting() == 0)
+            assert (await registry.ledger.head(name)).n == head
+    assert there.records == 1
+
+
+async def test_a_session_whose_workspace_nobody_has_waits_and_says_so(
+    here: Site, database: str, tmp_path: Path
+) -> None:
+    other = Site(tmp_path / "there", database, SETTINGS.replace("medium", "low"))
+    async with other.worker(), here.open() as registry:
+        setup = await registry.create(QUERY, here.work)
+        name = setup.info.id
+        assert queue_of(registry).whereabouts([name])[name].missing == workspace_copy(here.work).shown
+        await asyncio.sleep(1.5)
+        assert not await asyncio.to_thread(registry.data.session(name).has_checkpoints)
+        (other.work / "hitl.toml").write_text(SETTINGS)
+        shown = await registry.trust.of(other.work)
+        await registry.trust.grant(other.work, shown.digest, by="tester", how="digest")
+        await stand(registry, name, lambda s: bool(s.questions))
+        assert not queue_of(registry).whereabouts([name])[name].missing
+
+
+async def test_another_worker_takes_over_what_a_killed_one_had(
+    here: Site, there: Site, tmp_path: Path, database: str
+) -> None:
+    """The step had begun, so a person is asked; nothing is repeated."""
+    third = Site(tmp_path / "third", database)
+    (there.work / "slowly").touch()
+    async with here.open() as registry:
+        async with there.open(), third.open():
+            pass
+        with there.process() as doomed:
+            await until(lambda: bool(queue_of(registry).workers()))
+            setup = await registry.create(QUERY, here.work)
+            name = setup.info.id
+            await stand(registry, name, lambda s: bool(s.questions))
+            await approve(registry, name)
+            await until(lambda: there.records == 1)
+            where = queue_of(registry).whereabouts([name])[name]
+            assert where.worker.startswith(f"worker-{doomed.pid}@")
+            doomed.send_signal(signal.SIGKILL)
+            doomed.wait()
+        (there.work / "slowly").unlink()
+        async with third.worker():
+            seen = await stand(registry, name, lambda s: bool(s.questions))
+            assert [q.todo_id for q in seen.questions] == ["todo_001"]
+            assert seen.questions[0].kind.value != "todo"
+    assert (there.records, third.records) == (1, 0)
+
+
+async def test_a_worker_that_is_stopped_hands_over(here: Site, there: Site) -> None:
+    async with here.open() as registry:
+        async with there.open():
+            pass
+        with there.process() as leaving:
+            await until(lambda: bool(queue_of(registry).workers()))
+            setup = await registry.create(QUERY, here.work)
+            await stand(registry, setup.info.id, lambda s: bool(s.questions))
+            leaving.send_signal(signal.SIGTERM)
+            assert await asyncio.to_thread(leaving.wait, 40) == 128 + signal.SIGTERM
+        assert queue_of(registry).workers() == []
+        async with there.worker():
+            await approve(registry, setup.info.id)
+            await stand(registry, setup.info.id, lambda s: s.concluded)
+    assert there.records == 1
+
+
+async def test_a_worker_goes_on_when_the_server_is_back(here: Site, there: Site, postgres: PostgresServer) -> None:
+    async with there.worker(), here.open() as registry:
+        setup = await registry.create(QUERY, here.work)
+        await stand(registry, setup.info.id, lambda s: bool(s.questions))
+        await asyncio.to_thread(postgres.stop)
+        await asyncio.to_thread(postgres.start)
+        await approve(registry, setup.info.id)
+        await stand(registry, setup.info.id, lambda s: s.concluded)
+    assert there.records == 1
+
+
+async def test_the_queue_is_made_by_several_at_once_from_before_and_not_by_older_ones(
+    here: Site, database: str
+) -> None:
+    async with here.open() as registry:
+        queue = queue_of(registry)
+        await asyncio.gather(*(asyncio.to_thread(queue.make) for _ in range(4)))
+        with connected(database) as db:
+            db.execute("DROP SCHEMA hitl_tui CASCADE")
+    async with here.open() as registry, here.open() as other:
+        await asyncio.gather(*(asyncio.to_thread(queue_of(one).make) for one in (registry, other)))
+        with connected(database) as db:
+            db.execute("UPDATE hitl_tui.queue_version SET step = '99.00.00_01_later.sql'")
+        with pytest.raises(Exception, match="newer procrastinate"):
+            await asyncio.to_thread(queue_of(registry).make)
+
+
+def test_a_worker_without_a_database_or_folder_says_so(tmp_path: Path) -> None:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("HITL_")}
+
+    def run(*options: str, address: str = "") -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "hitl_tui", "worker", *options],
+            env={**environ, "HITL_DATABASE": address, "HITL_DATA_DIR": str(tmp_path / "data")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stderr
+
+    assert run() == (2, "hitl-tui: A worker needs a database: --database ADDRESS, or HITL_DATABASE.\n")
+    nowhere = "postgresql://nobody@127.0.0.1:1/none"
+    assert run("--concurrency", "0", address=nowhere)[0] == 2
+    assert "doesn't exist" in run("missing", address=nowhere)[1]
+    assert "there is" in run("--queues", "other", address=nowhere)[1]
+    code, said = run(address=nowhere)
+    assert code == 1
+    assert "can't be reached" in said
