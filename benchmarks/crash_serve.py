@@ -38,6 +38,7 @@ run = ["{python}", "append.py"]
 risk = "medium"
 """
 APPEND = """
+import os
 handle = os.open("records", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 os.write(handle, b"one\\n")
 os.fsync(handle)
