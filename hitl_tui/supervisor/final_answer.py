@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypedDict, cast
 
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
+from hitl_tui.core.question_field import question_of
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_markdown import first_words, literal
 from hitl_tui.core.tally import cause_of, ending_of
@@ -171,6 +173,7 @@ def compose(
     remarks: Sequence[str] = (),
     lasting: Sequence[LastingEffect] = (),
     branch: int = 0,
+    asks: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Response:
     """Return the answer: a short one first, then what was left out or not done, what it rests on, what isn't there.
 
@@ -186,6 +189,7 @@ def compose(
         remarks: what a person should know of the plan, a sentence each.
         lasting: what was done on branches that a restore left.
         branch: the branch that the session stands on.
+        asks: where among its arguments an agent's question stands, by its name; see `question_path`.
     """
     words = _WORDS.get(language, _WORDS["en"])
     if errors:
@@ -203,7 +207,10 @@ def compose(
     used = {d for t in drawing for d in t.dependencies if d in by_id and not _asks_on(t, by_id[d])}
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
-    said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
+    said = [
+        _Told(t, _brief(results.get(t.id), words, deed=t.id in runs), _asked(t, asks.get(t.agent_name, ())))
+        for t in [*leaves, *behind]
+    ]
     answering = _newest_first(_surest(_answering(said, len(leaves)), results))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
@@ -220,7 +227,9 @@ def compose(
         else words["nothing_since" if lasting else "nothing"]
     )
     # What isn't done at all, and what was asked for last and isn't there, come before what there is.
-    edited = [_edited(t, words) for t in done if t.metadata.get("edited_by") and t.id not in runs]
+    edited = [
+        _edited(t, words, asks.get(t.agent_name, ())) for t in done if t.metadata.get("edited_by") and t.id not in runs
+    ]
     answer = "\n\n".join([*remarks, *edited, *above, *refused, answer])
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
@@ -241,7 +250,7 @@ def compose(
     )
 
 
-def _edited(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
+def _edited(todo: SupervisorTodo, words: Mapping[str, str], path: Sequence[str]) -> str:
     """Return that a step ran with another input than was planned: what was edited, and the words it was asked now."""
     planned = todo.metadata.get("planned", {})
     changes = [
@@ -249,20 +258,26 @@ def _edited(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
             words.get(f"argument {name}", name), clip(str(todo.arguments.get(name))), clip(str(was))
         )
         for name, was in planned.items()
-        if name != "query"
+        if name not in path[:1]
     ]
-    asked = " ".join(str(todo.arguments.get("query", "")).split()) if "query" in planned or not changes else ""
+    asked = _asked(todo, path) if not changes or not planned.keys().isdisjoint(path[:1]) else ""
     said = ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, changes)])
     head = words["edited"].format(step_name(todo.id))
     return f"{head}: {said}" if said else f"{head}."
 
 
+def _asked(todo: SupervisorTodo, path: Sequence[str]) -> str:
+    """Return the question of a step in one line; empty for none."""
+    return " ".join(question_of(todo.arguments, path).split())
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A completed TODO and what its team wants said."""
+    """A completed TODO, what its team wants said, and what it was asked."""
 
     todo: SupervisorTodo
     brief: Brief
+    asked: str
 
 
 def _draws(result: ResultData | None, runs: Mapping[str, Run]) -> bool:
@@ -386,7 +401,7 @@ def _newest_first(answering: Sequence[_Told]) -> list[_Told]:
 
 def _heading(one: _Told, answering: Sequence[_Told]) -> str:
     """Return what a step's answer stands under: its name; what it was asked where that tells it from another."""
-    name, asked = one.todo.name, " ".join(str(one.todo.arguments.get("query", "")).split())
+    name, asked = one.todo.name, one.asked
     same = sum(other.todo.name == name for other in answering) > 1
     several = any(other.todo.metadata.get("manual") for other in answering)
     return literal(clip(asked, 200)) if asked and (same or several) else name

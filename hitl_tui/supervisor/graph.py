@@ -36,6 +36,7 @@ from hitl_tui.core.plan_difference import plan_difference
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.plan_review import UNSAID, EndedBy, ReviewOptions
 from hitl_tui.core.policy import Mode, Ruling
+from hitl_tui.core.question_field import question_path
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question, plan_ruling
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.tally import tally
@@ -413,7 +414,12 @@ class TeamSupervisor:
         done = await self._effects() if self._effects is not None else ()
         lasting = await lasting_effects(done, board, self._artifacts)
         branch = board.control.branch
-        response = compose(state["query"], intent.language, todos, results, errors, intent.notes, lasting, branch)
+        agents = self._planner.agents
+        asks = {
+            name: question_path(agents[name].input_schema())
+            for name in {todo.agent_name for todo in todos} & agents.keys()
+        }
+        response = compose(state["query"], intent.language, todos, results, errors, intent.notes, lasting, branch, asks)
         if self._write is not None:
             response = await self._write(state["query"], intent.language, response)
         digest = await self._artifacts.put(response.to_dict())

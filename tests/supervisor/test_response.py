@@ -73,6 +73,7 @@ def cleaned(language: str = "en") -> dict[str, dict[str, Any]]:
     }
 
 
+ASKS = {todo(1).agent_name: ("query",)}
 CLEANED = [todo(1), todo(2, 1), todo(3, 2), todo(4, 3)]
 RULE = passage(3, "Storage is limited to at most 100 GB per user.")
 OTHERS = [passage(10 * n, f"Storage rule number {n} says something of its own.") for n in range(1, 8)]
@@ -83,7 +84,7 @@ def test_the_last_question_is_answered_first_under_its_own_words() -> None:
     first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:01")
     asked = {"arguments": {"query": "What did Tom pay?"}, "metadata": {"manual": True, "added_by": "user"}}
     after = todo(2, created_at="2026-01-01T09:02", completed_at="2026-01-01T09:03", **asked)
-    text = compose("When can we leave?", "en", [first, after], texts).text
+    text = compose("When can we leave?", "en", [first, after], texts, asks=ASKS).text
     assert text.index("**What did Tom pay?**") < text.index("Tom paid 90.") < text.index("Notice is one month.")
 
     meanwhile = replace(after, created_at="2026-01-01T09:00:30")
@@ -96,7 +97,9 @@ def test_a_last_question_without_an_answer_says_so_before_the_answers_to_the_oth
     asked = {"arguments": {"query": "What do we owe?"}, "metadata": {"manual": True, "added_by": "user"}}
     after = todo(2, created_at="2026-01-01T09:02", completed_at="2026-01-01T09:03", **asked)
     nothing = searched("What do we owe?")
-    text = compose("When?", "en", [first, after], {"todo_001": {"text": "In May."}, "todo_002": nothing}).text
+    text = compose(
+        "When?", "en", [first, after], {"todo_001": {"text": "In May."}, "todo_002": nothing}, asks=ASKS
+    ).text
     absent = nothing["data"][BRIEF]["absent"][0]
     assert text.startswith(f"## Answer\n\n**What do we owe?**\n\n{absent}\n\n**Step 1**\n\nIn May.")
 
@@ -348,7 +351,7 @@ def test_what_a_person_took_over_from_before_the_restore_is_said_to_be_of_then()
 def test_an_edited_step_says_what_was_edited() -> None:
     asked = {"query": "What is the cap?", "limit": 5}
     edited = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"limit": 8}})
-    text = compose("What is the cap?", "en", [edited], {"todo_001": {"text": "It is 5 percent."}}).text
+    text = compose("What is the cap?", "en", [edited], {"todo_001": {"text": "It is 5 percent."}}, asks=ASKS).text
     assert "001 ran with an input that was edited: limit 5, not 8\n" in text
     moved = {"path": "reports/lease.md"}
     planned = {"path": f"reports/{'the-landlord-wants-' * 6}.md"}
@@ -356,8 +359,28 @@ def test_an_edited_step_says_what_was_edited() -> None:
     text = compose("Write a report", "en", [edited], {"todo_001": {"text": "It is written."}}).text
     assert "edited: path reports/lease.md, not reports/the-landlord-" in text
     other = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"query": "What is the floor?"}})
-    text = compose("What is the floor?", "en", [other], {"todo_001": {"text": "It is 5 percent."}}).text
+    text = compose("What is the floor?", "en", [other], {"todo_001": {"text": "It is 5 percent."}}, asks=ASKS).text
     assert "001 ran with an input that was edited: What is the cap?\n" in text
+
+
+@pytest.mark.parametrize(
+    ("path", "now", "was"),
+    [
+        (("topic",), {"topic": "the cap"}, {"topic": "the floor"}),
+        (
+            ("input", "question"),
+            {"input": {"question": "the cap", "n": 1}},
+            {"input": {"question": "the floor", "n": 1}},
+        ),
+    ],
+)
+def test_an_edited_question_is_told_whatever_its_team_calls_it(
+    path: tuple[str, ...], now: dict[str, Any], was: dict[str, Any]
+) -> None:
+    edited = todo(1, arguments=now, metadata={"edited_by": "ann", "planned": was})
+    found = {"todo_001": {"text": "It is 5 percent."}}
+    text = compose("the floor", "en", [edited], found, asks={edited.agent_name: path}).text
+    assert "001 ran with an input that was edited: the cap\n" in text
 
 
 WRAPPED = """Audit logs are evidence of who did what, they are
