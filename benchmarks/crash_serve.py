@@ -28,7 +28,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from crash_faults import Faults, _around, _around_call, install, use
-from crash_process import Forked, fork, import_ahead
+from crash_process import fork, import_ahead
 
 QUERY = "append the record"
 SETTINGS = """
@@ -45,6 +45,8 @@ os.fsync(handle)
 """
 LIMIT = 90.0
 """Seconds after which a runtime counts as stuck."""
+_SETTLED = 3.0
+"""Seconds after which a runtime that finds nothing to do would have told something else."""
 
 
 # The driver: one runtime, which dies ------------------------------------------------------------------------------
@@ -118,6 +120,12 @@ class Run:
         file = self.work / "records"
         return len(file.read_text().splitlines()) if file.exists() else 0
 
+    @property
+    def finished(self) -> bool:
+        """The job was told as done, and the next start has nothing to do."""
+        told = any(event["type"] == "done" for event in self.told)
+        return told and not list((self.data / "runtime" / "open").glob("*.json"))
+
     def go(self) -> list[str]:
         """Let it be carried out; return what isn't as it has to be."""
         if self.by_file:
@@ -125,9 +133,7 @@ class Run:
             (self.root / "jobs" / "one.json").write_text(json.dumps({"query": QUERY}))
         for self.starts in range(1, 7):
             code = self._start(self.kill_at if self.starts == 1 else "")
-            finished = not list((self.data / "runtime" / "open").glob("*.json"))
-            told = any(event["type"] == "done" for event in self.told)
-            if code in (0, 128 + signal.SIGTERM) and finished and told:
+            if code in (0, 128 + signal.SIGTERM) and self.finished:
                 return self._judge()
             if code not in (0, -signal.SIGKILL, 128 + signal.SIGTERM):
                 return [f"exit code {code}"]
@@ -155,9 +161,16 @@ class Run:
             lambda: drive(kill_at, record, arguments), self.work, {"PLAN_FEEDBACK_POLL_INTERVAL": "0.1"}
         )  # given again at each start: it is known by its id
         process.give(b"" if self.by_file else json.dumps({"id": "one", "query": QUERY}).encode() + b"\n")
-        return process.listen(lambda line: self._heard(json.loads(line), process), LIMIT)
+        ends_at = [time.monotonic() + _SETTLED] if self.by_file else []
 
-    def _heard(self, event: dict[str, Any], process: Forked) -> None:
+        def end() -> None:
+            if ends_at and self.finished and time.monotonic() > ends_at[0]:
+                ends_at.clear()
+                process.send(signal.SIGTERM)
+
+        return process.listen(lambda line: self._heard(json.loads(line)), LIMIT, end)
+
+    def _heard(self, event: dict[str, Any]) -> None:
         self.told.append(event)
         if event["type"] in ("plan_review_request", "todo_review_request"):
             said = {"approved": True, "feedback": "", "timestamp": "2026-01-01T00:00:00Z", "digest": event["digest"]}
@@ -171,9 +184,6 @@ class Run:
             subprocess.run(
                 [sys.executable, "-m", "hitl_tui", *command], cwd=self.work, capture_output=True, check=False
             )
-        elif event["type"] == "done" and self.by_file:
-            time.sleep(0.3)
-            process.send(signal.SIGTERM)
 
 
 def prepared(root: Path) -> Callable[[bool, str], Run]:
@@ -200,7 +210,12 @@ def main() -> int:
     """Print figures, and what isn't as it has to be; return 1 where something isn't."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--points", type=int, default=0, help="how many points, of each way to give a job; 0 for all")
-    options.add_argument("--at", nargs="*", default=[], help="these labels alone, such as journal.take.after")
+    options.add_argument(
+        "--at",
+        nargs="*",
+        default=[],
+        help="these alone: labels, or points such as file.fsync.after#42",
+    )
     options.add_argument(
         "--part", default="1/1", help="I/N: each Nth point, from the Ith on; N such runs may go on at once"
     )
@@ -222,7 +237,7 @@ def main() -> int:
         import_ahead(seen["modules"])
         met = seen["points"]
         figures["points"] += len(met)
-        chosen = [name for name in met if not given.at or name.partition("#")[0] in given.at]
+        chosen = [name for name in met if not given.at or {name, name.partition("#")[0]} & {*given.at}]
         if given.points and len(chosen) > given.points:
             chosen = random.Random(given.seed).sample(chosen, given.points)
         chosen = chosen[first - 1 :: every]
