@@ -86,20 +86,20 @@ class _Waiting:
 
 
 @asynccontextmanager
-async def _elsewhere(job: Job, registry: SessionRegistry) -> AsyncIterator[tuple[RemoteReviews | None, str]]:
-    """Read what the runtime asks that the settings name; yield it, None for none, and why it can't be read now."""
+async def _elsewhere(job: Job, registry: SessionRegistry) -> AsyncIterator[tuple[RemoteReviews | None, Sequence[str]]]:
+    """Read what the runtimes ask that the settings name; yield them, None for none, and why some can't be read now."""
     try:
-        place = registry.reviewed_runtime(await registry.trust.of(workspace_folder(job.arguments.workspace)))
-        runtime = reach(job, place) if place else None
+        places = registry.reviewed_runtimes(await registry.trust.of(workspace_folder(job.arguments.workspace)))
+        runtime = reach(job, places) if places else None
     except HitlError as error:
-        yield None, error.message
+        yield None, [error.message]
         return
     if runtime is None:
-        yield None, ""
+        yield None, []
         return
     try:
         await runtime.look()
-        yield runtime, runtime.problem or ""
+        yield runtime, runtime.problems
     finally:
         await runtime.close()
 
@@ -124,9 +124,9 @@ async def _waiting(job: Job, registry: SessionRegistry) -> list[_Waiting]:
 async def inbox(job: Job) -> int:
     """List what waits for people; return the exit code."""
     given, words = job.arguments, job.arguments.search.casefold().split()
-    async with looking(job) as registry, _elsewhere(job, registry) as (runtime, problem):
+    async with looking(job) as registry, _elsewhere(job, registry) as (runtime, problems):
         found = _with_reviews(await _waiting(job, registry), runtime)
-        warnings = [*await registry.inbox_warnings(), *([problem] if problem else [])]
+        warnings = [*await registry.inbox_warnings(), *problems]
         if words:
             found = [one for one in found if all(word in str(one.to_dict()).casefold() for word in words)]
         message = counted_message("{} question waits.", "{} questions wait.", len(found))
@@ -221,17 +221,17 @@ async def decide(job: Job) -> int:
 
 
 async def _decide_elsewhere(job: Job, registry: SessionRegistry) -> int:
-    """Answer a request of the runtime elsewhere.
+    """Answer a request of a runtime elsewhere.
 
     Raises:
-        UnknownName: it has none of this id.
+        UnknownName: none has one of this id.
     """
     given = job.arguments
-    async with _elsewhere(job, registry) as (runtime, problem):
+    async with _elsewhere(job, registry) as (runtime, problems):
         found = next((o for o in _with_reviews([], runtime) if o.request.id == given.request), None)
         if runtime is None or found is None or found.review is None:
             said = Message("No request {}.", one_line(clip(given.request), 80))
-            raise StorageError(Message("{} {}", said, problem)) if problem else UnknownName(said)
+            raise StorageError(Message("{} {}", said, problems[0])) if problems else UnknownName(said)
         if not given.json:
             job.out.lines([review_heading(found.review.request), *map(shown, layout(waiting_rows(found.review), "  "))])
         _check_seen(job, found)

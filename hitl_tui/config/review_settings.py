@@ -1,4 +1,4 @@
-"""`[review]`: the runtime elsewhere whose requests stand in the inbox here."""
+"""`[review]`: the runtimes elsewhere whose requests stand in the inbox here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from hitl_tui.core.messages import Message
 
 REVIEW_RUNTIME = "HITL_REVIEW_RUNTIME"
-"""The variable that says it."""
+"""The variable that says where they are, with commas between them."""
 _SCHEMES = ("http", "https", "s3")
 
 

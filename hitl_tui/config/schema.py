@@ -131,10 +131,12 @@ def _server_address(value: str) -> str:
     return value
 
 
-def _runtime(value: str) -> str:
-    if problem := runtime_problem(value):
-        raise wrong(Problem((), problem))
-    return value
+def _runtimes(value: object) -> tuple[str, ...]:
+    places = value if isinstance(value, list) else [value]
+    for place in places:
+        if problem := runtime_problem(place if isinstance(place, str) else ""):
+            raise wrong(Problem((), problem))
+    return tuple(places)
 
 
 def _not_negative(value: float) -> float:
@@ -632,7 +634,7 @@ class _Notify(_Section):
 
 
 class _Review(_Section):
-    runtime: Annotated[str, AfterValidator(_runtime)] = ""
+    runtime: Annotated[tuple[str, ...], PlainValidator(_runtimes)] = ()
 
 
 class _Prices(_Section):

@@ -65,7 +65,7 @@ class WorkspaceConfig:
         pins: patterns of files that no approval of high risk binds.
         notify: whom to tell of requests.
         model: the chat model that plans and works.
-        reviewed: where the runtime is whose requests stand in the inbox; empty for none, see `review_settings`.
+        reviewed: where the runtimes are whose requests stand in the inbox, see `review_settings`.
         plan: what a `.env` beside it sets of the review of plans, see `plan_settings`.
     """
 
@@ -83,7 +83,7 @@ class WorkspaceConfig:
     pins: tuple[str, ...] = ()
     notify: NotifySettings = field(default_factory=NotifySettings)
     model: ModelSettings = field(default_factory=ModelSettings)
-    reviewed: str = ""
+    reviewed: tuple[str, ...] = ()
     plan: Mapping[str, str] = field(default_factory=dict)
 
     @property

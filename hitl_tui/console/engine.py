@@ -148,7 +148,7 @@ class Engine:
         return (await self.registry()).admin
 
     def follow_runtime(self, workspace: Path, changed: Callable[[], object]) -> None:
-        """From now on read what the runtime asks that the settings name; `changed` is told when it asks something else.
+        """From now on read what the runtimes ask that the settings name; `changed` is told when that is something else.
 
         Args:
             workspace: whose settings count once it is trusted.
@@ -157,15 +157,15 @@ class Engine:
         if self._options.reach is not None and self._remote is None:
             from hitl_tui.console.remote_inbox import RemoteInbox
 
-            async def place() -> str:
+            async def places() -> Sequence[str]:
                 registry = await self.registry()
-                return registry.reviewed_runtime(await registry.trust.of(workspace))
+                return registry.reviewed_runtimes(await registry.trust.of(workspace))
 
-            self._remote = RemoteInbox(place, self._options.reach, changed)
+            self._remote = RemoteInbox(places, self._options.reach, changed)
 
     @property
     def remote(self) -> RemoteInbox | None:
-        """What that runtime asks; None where no interface reaches one."""
+        """What those runtimes ask; None where no interface reaches one."""
         return self._remote
 
     async def inbox_warnings(self) -> list[str]:

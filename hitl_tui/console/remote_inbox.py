@@ -1,10 +1,10 @@
-"""The requests of a runtime elsewhere, where a setting names one: they are read beside everything else."""
+"""The requests of runtimes elsewhere, where a setting names some: they are read beside everything else."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -20,30 +20,32 @@ log = logging.getLogger(__name__)
 
 
 class RemoteInbox:
-    """Follows the runtime that the settings name, until it is closed; nothing waits for it.
+    """Follows the runtimes that the settings name, until it is closed; nothing waits for it.
 
     Args:
-        place: returns where the runtime is; empty for nowhere.
-        reach: returns the runtime that is somewhere.
+        places: returns where the runtimes are.
+        reach: returns the runtimes that are somewhere.
         changed: is told when something else waits, or can't be read any more.
     """
 
     def __init__(
         self,
-        place: Callable[[], Awaitable[str]],
-        reach: Callable[[str], RemoteReviews],
+        places: Callable[[], Awaitable[Sequence[str]]],
+        reach: Callable[[Sequence[str]], RemoteReviews],
         changed: Callable[[], object],
     ) -> None:
-        self._place, self._reach, self._changed = place, reach, changed
+        self._places, self._reach, self._changed = places, reach, changed
         self._problem = ""
         self._again = asyncio.Event()
-        self._task = asyncio.create_task(self._run(), name="runtime elsewhere")
+        self._task = asyncio.create_task(self._run(), name="runtimes elsewhere")
         self.runtime: RemoteReviews | None = None
 
     @property
-    def problem(self) -> str:
-        """Why it can't be read now; empty while it can, or where there is none."""
-        return self._problem or (self.runtime.problem or "" if self.runtime is not None else "")
+    def problems(self) -> Sequence[str]:
+        """Why some can't be read now, a sentence each."""
+        if self._problem:
+            return [self._problem]
+        return self.runtime.problems if self.runtime is not None else []
 
     def waiting(self, request_id: str) -> WaitingReview | None:
         """Return a request that waits there; None where it doesn't."""
@@ -56,7 +58,7 @@ class RemoteInbox:
         return [one.view for one in there if one.request.request_id not in known]
 
     def settings_changed(self) -> None:
-        """See whether the settings name another one now."""
+        """See whether the settings name others now."""
         self._again.set()
 
     async def close(self) -> None:
@@ -77,10 +79,10 @@ class RemoteInbox:
     async def _follow(self) -> None:
         self._problem = ""
         try:
-            place = await self._place()
-            if not place:
+            places = await self._places()
+            if not places:
                 return
-            self.runtime = self._reach(place)
+            self.runtime = self._reach(places)
             try:
                 await self.runtime.follow(self._changed)
             finally:
@@ -90,6 +92,6 @@ class RemoteInbox:
         except HitlError as error:
             self._problem = error.message
         except Exception as error:
-            log.exception("the runtime elsewhere can't be followed")
+            log.exception("the runtimes elsewhere can't be followed")
             self._problem = Message("Unexpected error ({}).", one_line(repr(error), 200))
         self._changed()

@@ -220,9 +220,9 @@ def _rest(config: WorkspaceConfig) -> Iterator[Want]:
         # what it is given, and the key of its provider, go where the address leads
         risk = Risk.HIGH if model.base_url else Risk.MEDIUM
         yield Want(WantKind.MODEL, "model", _safe(text), risk, FILE_NAME)
-    if config.reviewed:  # a token goes to an address, and what is answered there counts
-        risk = Risk.MEDIUM if is_folder(config.reviewed) else Risk.HIGH
-        yield Want(WantKind.REVIEW, "runtime", _safe(config.reviewed), risk, FILE_NAME)
+    for place in config.reviewed:  # a token goes to an address, and what is answered there counts
+        risk = Risk.MEDIUM if is_folder(place) else Risk.HIGH
+        yield Want(WantKind.REVIEW, "runtime", _safe(place), risk, FILE_NAME)
     if config.document != DocumentSettings():
         yield Want(WantKind.FOLDER, "document_team", _safe(config.document.folder), Risk.LOW, FILE_NAME)
 

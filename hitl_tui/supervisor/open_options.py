@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,4 +45,4 @@ class OpenOptions:
     hide: Callable[[Mapping[str, str]], None] = _tell_nobody
     operator: Operator | None = None
     once: tuple[str, ...] = ()
-    reach: Callable[[str], RemoteReviews] | None = None
+    reach: Callable[[Sequence[str]], RemoteReviews] | None = None

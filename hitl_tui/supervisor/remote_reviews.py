@@ -1,4 +1,4 @@
-"""What a runtime elsewhere asks, beside what is asked here: the inbox lists both and answers both (P4, M6)."""
+"""What runtimes elsewhere ask, beside what is asked here: the inbox lists both and answers both (P4, M6)."""
 
 from __future__ import annotations
 
@@ -59,13 +59,12 @@ class WaitingReview:
 
 
 class RemoteReviews(Protocol):
-    """The requests of one runtime elsewhere.
+    """The requests of the runtimes elsewhere that the settings name."""
 
-    Attributes:
-        problem: why they can't be read now; None while they can.
-    """
-
-    problem: Message | None
+    @property
+    def problems(self) -> Sequence[str]:
+        """Why some of them can't be read now, a sentence each."""
+        ...
 
     @property
     def waiting(self) -> Sequence[WaitingReview]:
@@ -77,7 +76,7 @@ class RemoteReviews(Protocol):
         ...
 
     async def look(self) -> None:
-        """Read once what waits; where that can't be done now, `problem` says why."""
+        """Read once what waits; where that can't be done now, `problems` say why."""
         ...
 
     async def follow(self, changed: Callable[[], object]) -> None:
@@ -90,7 +89,7 @@ class RemoteReviews(Protocol):
         Raises:
             Refused: somebody else was first, or it can't count.
             BadInput: the text is too long.
-            StorageError: the runtime can't be reached now.
+            StorageError: its runtime can't be reached now.
         """
         ...
 

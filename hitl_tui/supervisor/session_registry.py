@@ -407,20 +407,21 @@ class SessionRegistry:
         """
         return plan_settings(self._environ, trust.config.plan)
 
-    def reviewed_runtime(self, trust: WorkspaceTrust) -> str:
-        """Return where the runtime is whose requests stand in the inbox: an address or a folder; empty for none.
+    def reviewed_runtimes(self, trust: WorkspaceTrust) -> Sequence[str]:
+        """Return where the runtimes are whose requests stand in the inbox: addresses and folders.
 
         Raises:
-            BadInput: what names it can't be used.
+            BadInput: what names one can't be used.
         """
-        given = self._environ.get(REVIEW_RUNTIME, "").strip()
-        if given and (problem := runtime_problem(given)):
-            raise BadInput(Message("{} {}, but it is {}.", REVIEW_RUNTIME, problem, repr(one_line(given, 60))))
-        places = ((given, Path()), (own_settings(self.data.root).reviewed, self.data.root))
-        for place, beside in (*places, (trust.config.reviewed, Path(trust.folder))):
-            if place:
-                return str(beside.absolute() / given_path(place)) if is_folder(place) else place
-        return ""
+        given = [place for one in self._environ.get(REVIEW_RUNTIME, "").split(",") if (place := one.strip())]
+        for one in given:
+            if problem := runtime_problem(one):
+                raise BadInput(Message("{} {}, but it is {}.", REVIEW_RUNTIME, problem, repr(one_line(one, 60))))
+        named = ((given, Path()), (own_settings(self.data.root).reviewed, self.data.root))
+        for places, beside in (*named, (trust.config.reviewed, Path(trust.folder))):
+            if places:
+                return [str(beside.absolute() / given_path(one)) if is_folder(one) else one for one in places]
+        return []
 
     def model_settings(self, trust: WorkspaceTrust) -> ModelSettings:
         """Return the model that a session in a workspace would begin with.

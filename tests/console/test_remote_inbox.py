@@ -21,7 +21,7 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.channels.plan_feedback.feedback import Feedback
 from hitl_tui.channels.plan_feedback.folder_store import FolderStore
-from hitl_tui.channels.plan_feedback.reviewed_runtime import ReviewedRuntime
+from hitl_tui.channels.plan_feedback.reviewed_runtime import ReviewedRuntimes
 from hitl_tui.channels.plan_feedback.store import PublishedRequest
 from hitl_tui.config.review_settings import REVIEW_RUNTIME
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
@@ -37,7 +37,7 @@ async def reviewing(
 ) -> AsyncIterator[Console]:
     """A console whose inbox has the requests of a runtime."""
     monkeypatch.setenv(REVIEW_RUNTIME, place)
-    reach = partial(ReviewedRuntime, environ=os.environ, by="ann")
+    reach = partial(ReviewedRuntimes, environ=os.environ, by="ann")
     async with console(folder / name, command_workspace(folder / f"{name}-work"), reach=reach) as c:
         yield c
 
@@ -171,7 +171,7 @@ async def test_a_workspace_names_its_runtime_once_it_is_trusted(tmp_path: Path) 
     settings.write_text(f'{settings.read_text()}\n[review]\nruntime = "../feedback"\n', encoding="utf-8")
     event = {"type": "plan_review_request", "request_id": "r1", "job_id": "j1", "plan": "1. Search", "query": "the cap"}
     await store.publish(PublishedRequest("r1", event))
-    reach = partial(ReviewedRuntime, environ={}, by="ann")
+    reach = partial(ReviewedRuntimes, environ={}, by="ann")
     async with console(tmp_path / "d1", work, reach=reach, trusted=False) as c:
         await c.pilot.pause(0.5)
         await open_inbox(c, 0)
@@ -183,6 +183,30 @@ async def test_a_workspace_names_its_runtime_once_it_is_trusted(tmp_path: Path) 
         await c.until(lambda: (tmp_path / "feedback" / "r1.json").exists(), "the answer")
         found = json.loads((tmp_path / "feedback" / "r1.json").read_text())
         assert found["approved"] is True and found["reviewer"] == "ann"
+
+
+async def test_several_runtimes_stand_in_one_inbox_and_one_out_of_reach_hides_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = [FolderStore(tmp_path / name) for name in ("north", "south")]
+    for number, store in enumerate(stores):
+        event = {"type": "plan_review_request", "request_id": f"r{number}", "job_id": "j1", "query": f"cap {number}"}
+        await store.publish(PublishedRequest(f"r{number}", event))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        gone = f"http://127.0.0.1:{free.getsockname()[1]}"
+    places = f"{tmp_path / 'north'}, {gone},{tmp_path / 'south'}"
+    async with reviewing(tmp_path, places, monkeypatch) as c:
+        await open_inbox(c, 2)
+        line = c.app.screen.query_one("#inbox-warnings", Static)
+        await c.until(lambda: line.display and gone in str(line.content), "which one is out of reach")
+        rows = [str(c.app.screen.query_one(DataTable).get_row_at(n)) for n in range(2)]
+        assert "north" in rows[0] and "south" in rows[1]
+        await c.press("down", "enter")
+        await c.until(lambda: isinstance(c.app.screen, RemoteDialog), "the request")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: (tmp_path / "south" / "r1.json").exists(), "the answer, where it was asked")
+    assert not (tmp_path / "north" / "r0.json").exists()
 
 
 async def test_what_a_hostile_runtime_asks_is_shown_as_what_it_is(tmp_path: Path) -> None:
@@ -198,7 +222,7 @@ async def test_what_a_hostile_runtime_asks_is_shown_as_what_it_is(tmp_path: Path
     work = command_workspace(tmp_path / "w")
     settings = f'[review]\nruntime = "{tmp_path / "feedback"}"\n'
     (work / "hitl.toml").write_text(settings, encoding="utf-8")
-    async with console(tmp_path / "d", work, reach=partial(ReviewedRuntime, environ={}, by="ann")) as c:
+    async with console(tmp_path / "d", work, reach=partial(ReviewedRuntimes, environ={}, by="ann")) as c:
         shown = await open_request(c, "Approve the plan?")
         assert "evil" in shown and not {"\x1b", "\x07", "\u202e", "\x00"} & set(shown)
 

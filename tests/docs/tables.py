@@ -131,7 +131,7 @@ SETTINGS = {
     "model.answers": "false: the answer isn't written up by the model",
     "review.runtime": (
         "a runtime elsewhere whose plans and steps stand in the inbox: `http://HOST:PORT`, `s3://BUCKET[/PREFIX]` or a "
-        "folder; `HITL_REVIEW_RUNTIME` stands above it"
+        "folder, or a list of them; `HITL_REVIEW_RUNTIME`, with commas between several, stands above it"
     ),
 }
 """What each key of hitl.toml takes and does."""

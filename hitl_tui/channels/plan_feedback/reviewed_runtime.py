@@ -1,4 +1,4 @@
-"""`ReviewedRuntime`: a runtime elsewhere whose requests stand in the inbox here."""
+"""`ReviewedRuntimes`: runtimes elsewhere whose requests stand in the inbox here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hitl_tui.channels.plan_feedback.review_place import (
     refusal,
     send_answer,
 )
-from hitl_tui.core.errors import Refused, StorageError
+from hitl_tui.core.errors import HitlError, Refused, StorageError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.review_request import ReviewRequest
@@ -33,8 +33,61 @@ _TAKEN_WITHIN = 10.0
 """Seconds to wait for what becomes of an answer."""
 
 
+class ReviewedRuntimes:
+    """See `RemoteReviews`; one that can't be read hides nothing of the others.
+
+    Args:
+        addresses: where the runtimes are; see `ReviewedRuntime`.
+        environ: has tokens.
+        by: who answers, as they claim to be called.
+
+    Raises:
+        HitlError: none of them can be read.
+    """
+
+    def __init__(self, addresses: Sequence[str], environ: Mapping[str, str], by: str) -> None:
+        self._each: list[ReviewedRuntime] = []
+        self._unusable: list[str] = []
+        for address in dict.fromkeys(addresses):
+            try:
+                self._each.append(ReviewedRuntime(address, environ, by))
+            except HitlError as error:
+                if len(addresses) == 1:
+                    raise
+                self._unusable.append(error.message)
+
+    @property
+    def problems(self) -> Sequence[str]:
+        return [*self._unusable, *(one.problem for one in self._each if one.problem is not None)]
+
+    @property
+    def waiting(self) -> Sequence[WaitingReview]:
+        found = {one.request.request_id: one for runtime in reversed(self._each) for one in reversed(runtime.waiting)}
+        return list(reversed(found.values()))
+
+    def gone(self, request_id: str) -> Message | None:
+        known = next((one for one in self._each if one.knows(request_id)), None)
+        return known.gone(request_id) if known is not None else outcome_words(request_id, "", ())
+
+    async def look(self) -> None:
+        await asyncio.gather(*(one.look() for one in self._each))
+
+    async def follow(self, changed: Callable[[], object]) -> None:
+        await asyncio.gather(*(one.follow(changed) for one in self._each))
+
+    async def answer(self, request: ReviewRequest, *, approved: bool, text: str) -> Message:
+        asking = next((one for one in self._each if one.waits(request.request_id)), None)
+        if asking is None:
+            raise Refused(str(self.gone(request.request_id)), reason="late")
+        return await asking.answer(request, approved=approved, text=text)
+
+    async def close(self) -> None:
+        for one in self._each:
+            await one.close()
+
+
 class ReviewedRuntime:
-    """See `RemoteReviews`.
+    """One of them; see `RemoteReviews`.
 
     Args:
         address: where the runtime is: `http://HOST:PORT`, `s3://BUCKET[/PREFIX]`, or a folder.
@@ -62,8 +115,16 @@ class ReviewedRuntime:
             for one in self._reviews.waiting.values()
         ]
 
+    def waits(self, request_id: str) -> bool:
+        """Return whether a request waits there."""
+        return request_id in self._reviews.waiting
+
+    def knows(self, request_id: str) -> bool:
+        """Return whether a request waits there, or was seen to."""
+        return self.waits(request_id) or request_id in self._reviews.outcomes
+
     def gone(self, request_id: str) -> Message | None:
-        if request_id in self._reviews.waiting:
+        if self.waits(request_id):
             return None
         return outcome_words(request_id, *self._reviews.outcomes.get(request_id, ("", ())))
 
@@ -112,4 +173,5 @@ def _short(address: str) -> str:
     """Return what tells a runtime from others in a list."""
     if "://" not in address:
         return address.rstrip("/").rpartition("/")[2] or address
-    return urlsplit(address).netloc
+    parts = urlsplit(address)
+    return f"{parts.netloc}{parts.path}".rstrip("/")

@@ -172,7 +172,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     def _show_warnings(self) -> None:
         remote = sessions_of(self.app).engine.remote
-        problems = [remote.problem] if remote is not None and remote.problem else []
+        problems = remote.problems if remote is not None else ()
         said = [safe_text(translate(one), multiline=False) for one in (*self._warned, *problems)]
         place = self.query_one("#inbox-warnings", Static)
         place.display = bool(said)
