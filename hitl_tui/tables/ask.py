@@ -183,7 +183,7 @@ def about(question: str, workspace: Path) -> About:
         return About.TABLE if best.named or best.assumes < ASSUMED else About.BOTH
     if answer.why == "unsure" and best.counts and best.score >= NEAR and best.share >= ALONE:
         return About.TABLE
-    return About.BOTH if answer.likely and best.counts else About.TEXT
+    return About.BOTH if answer.likely and (best.counts or best.looks_up) else About.TEXT
 
 
 def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:

@@ -41,12 +41,19 @@ EXPLAINED = 0.64
 """Share of what a question says that a query has to explain."""
 _PREDICATE = 0.4
 """How much a Korean predicate says at most."""
+_COUNTS_ONE = 1.2
+"""How little it is likely that rows are counted of which there is one."""
+_FEW_CALLED = 3
+"""Rows that a word of a name may mean."""
 _FAR = 200
 """Years from those of a table by which a number isn't one of them."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
 _IDS = {"id", "uuid", "code", "fips", "lat", "lon", "latitude", "longitude", "index", "zip", "zipcode", "no", "number",
         "rank", "lng", "unnamed"}  # fmt: skip
-_PLACES = {"place", "location", "city", "country", "region", "state", "county", "지역", "장소", "시도"}
+_PLACES = frozenset(
+    {"place", "location", "city", "country", "region", "state", "county", "address", "street", "room"}
+    | {"지역", "장소", "위치", "주소", "시도"}
+)
 _TOTALS = ("annual", "total", "all", "overall", "mean", "average", "value", "합계", "전체", "계")
 _RATES = {"share", "percent", "perc", "pct", "ratio", "rate", "percentage", "비율", "proportion"}
 TABLE_NOUN = re.compile(
@@ -85,6 +92,7 @@ class Mapped:
         assumes: how much of it nobody said.
         strange: how much the word of `unknown` says that says most.
         undone: the operations that are asked for and that it doesn't carry out.
+        looks_up: it asks what a row has that the question names, or of whom rows are.
     """
 
     query: TableQuery
@@ -102,6 +110,7 @@ class Mapped:
     assumes: float = 0.0
     strange: float = 0.0
     undone: frozenset[str] = frozenset()
+    looks_up: bool = False
 
     @property
     def sure(self) -> bool:
@@ -154,13 +163,26 @@ class Reader:
             if any(5 * (min(end, token.end) - max(start, token.start)) >= 2 * len(token.text) for start, end in places)
         )
         self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
+        self._keep_counts()
         self.base = TableQuery(table.file.path, table.sheet)
         self.persons = self._link_persons()
+
+    def _keep_counts(self) -> None:
+        """Count nothing where "number of" goes on from a word for a column: "the serial number of the drill"."""
+        named = [token.end for token, likely in zip(self.tokens, self.links.columns, strict=True) if likely]
+        spans = [
+            (a, b)
+            for a, b in self.operations.pop("count", [])
+            if not (self.text.startswith("number", a) and a - 1 in named)
+        ]
+        if spans:
+            self.operations["count"] = spans
 
     def _link_persons(self) -> frozenset[int]:
         """Link words that ask for a person to the column of persons, and return them."""
         texts = [column for column in self.table.columns if column.kind == "text" and column.distinct > 1]
         column = next((one for one in texts if set(words_of(one.name)) & lexicon().persons), None)
+        column = column or next((one for one in texts if key_of(one.name) == "name"), None)
         if column is None:
             return frozenset()
         asking = [n for n, token in enumerate(self.tokens) if _WHO.match(token.text)]
@@ -325,7 +347,7 @@ class Reader:
         exact = any(value in self.text for value in link.values)
         column = self.column(link.column)
         label = label_of(self.table)
-        is_label = link.whole and label is not None and label.name == link.column and not self.has("count")
+        is_label = label is not None and label.name == link.column and not self.has("count")
         rare = 0.3 * (link.whole and self.unique(link.column) and self.has("count", "share", "average"))
         rivals = sum(one.count for one in self.links.values if (one.first, one.last) == (link.first, link.last))
         size = 0.3 * link.count / max(1, rivals) - 0.1 * min(1.0, column.distinct / max(1, self.table.rows))
@@ -530,6 +552,11 @@ class Reader:
             yield self._reading(replace(base, aggregate="sum", measure=figure), used, "how_much", assumes=0.1 + default)
         elif filters and self.whether:
             yield self._reading(replace(base, aggregate="count"), used, assumes=-0.5)
+            keys = tuple(one for one in filters if self._keyed([one]))
+            if keys and len(keys) < len(filters):  # what the row has, rather than how many rows have it
+                shown = tuple(dict.fromkeys(one.column for one in (*keys, *filters)))
+                rows = replace(base, shape="rows", filters=keys, columns=shown, measure=shown[-1])
+                yield self._reading(rows, used, assumes=-0.6)
         elif filters and not self.superlative:
             yield replace(self._reading(replace(base, aggregate="count"), used, assumes=0.6), whole=True)
         yield from self._rows(base, used, measure)
@@ -603,6 +630,10 @@ class Reader:
             replace(base, shape="share", measure=of_sum, filters=rest, within=(within,)), used, "share", "count", "sum"
         )
 
+    def _place_columns(self) -> list[Column]:
+        """Return the column that says where rows are, if there is one."""
+        return [c for c in self.table.columns if c.kind == "text" and set(words_of(c.name)) & _PLACES][:1]
+
     @property
     def _superlative_at(self) -> int:
         """Where the word stands that asks for most or least."""
@@ -627,8 +658,7 @@ class Reader:
             if time and time.name != measure and (_WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
                 made.setdefault(time.name, 0.0)
             if _PLACE.match(token.text):
-                texts = [c for c in self.table.columns if c.kind == "text" and set(words_of(c.name)) & _PLACES]
-                for column in texts[:1]:
+                for column in self._place_columns():
                     made.setdefault(column.name, 0.0)
         return [*sorted(made.items(), key=lambda one: one[1])[:_CHOICES], ("", 0.15)]
 
@@ -786,7 +816,7 @@ class Reader:
             return
         rows = [one.tokens for name, one in self.said.items() if self.unique(name) and self.column(name).kind == "text"]
         if not self.has("distinct"):
-            alone = 0.25 if measure and measure not in taken else 0.0
+            alone = (0.25 if measure and measure not in taken else 0.0) + _COUNTS_ONE * self._keyed(filters)
             yield self._reading(replace(base, aggregate="count"), used.union(*rows), "count", "sum", assumes=alone)
             if measure and self.additive(measure) and measure not in taken:
                 yield self._reading(replace(base, aggregate="sum", measure=measure), used, "count", "sum")
@@ -803,29 +833,47 @@ class Reader:
                 yield self._reading(query, used, "count", "distinct", assumes=unclear)
 
     def _keyed(self, filters: Sequence[Filter]) -> bool:
-        """Whether filters name one row."""
-        return any(one.op == "is" and self.unique(one.column) for one in filters)
+        """Whether filters name one row: a value that no other row has, or a word of what few rows are called."""
+        label = label_of(self.table)
+        called = {
+            v
+            for one in self.links.values
+            if label and one.column == label.name and one.count <= _FEW_CALLED
+            for v in one.values
+        }
+        return any(
+            (one.op == "is" and self.unique(one.column)) or (one.op == "has" and called >= {*one.values})
+            for one in filters
+        )
 
     def _rows(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield what rows have in the columns that are named."""
         taken = {one.column for one in base.filters}
         when = any(_WHEN.match(token.text) for token in self.tokens) or re.search(r"몇\s?년", self.text) is not None
-        kinds = ("text", "date", "number")
-        named = self.columns(kinds, used, taken, _LOOSE)
-        asked = [name for name in named if self.is_time(name)] if when else []
-        targets = list(dict.fromkeys([*([measure] if measure and not asked else []), *(asked or named)[:1]]))
-        targets += [name for name in named if self.said[name].likely >= _NAMED and name not in targets]
-        default = "" if targets else self.default_measure()
-        targets = targets or ([default] if default and base.filters else [])
         keyed = self._keyed(base.filters)
+        named = self.columns(("text", "date", "number"), used, taken, _LOOSE)
+        asked = [name for name in named if self.said[name].tokens & self.persons][:1]
+        unsaid = 0.0
+        if when:
+            asked = [name for name in named if self.is_time(name)]
+            asked = [name for name in asked if self.said[name].likely == self.said[asked[0]].likely]
+            if keyed and not asked:
+                asked, unsaid = [one.name for one in self.table.columns if one.kind == "date"], 0.3
+        elif keyed and any(_PLACE.match(token.text) for token in self.tokens):
+            asked = asked or [column.name for column in self._place_columns()]
+        targets = list(dict.fromkeys([*([measure] if measure and not asked else []), *(asked or named[:1])]))
+        targets += [name for name in named if self.said[name].likely >= _NAMED and name not in targets]
+        default = "" if targets or keyed else self.default_measure()
+        targets = targets or ([default] if default and base.filters else [])
         missing = "" if base.filters and (targets or keyed) else "measure"
         shown = [*(one.column for one in base.filters[:2]), *targets] if targets else []
         label = label_of(self.table)
         if targets and label and label.name not in shown:
             shown.insert(0, label.name)
         query = replace(base, shape="rows", columns=tuple(dict.fromkeys(shown)), measure=targets[0] if targets else "")
-        reading = self._reading(query, used, missing=missing, assumes=0.3 * bool(default) + 0.2 * (not keyed))
-        yield replace(reading, whole=not targets)
+        of_one = ("count", "how_much") if keyed and targets and self.column(targets[0]).kind == "number" else ()
+        assumes = unsaid + 0.3 * bool(default) + 0.2 * (not keyed)
+        yield replace(self._reading(query, used, *of_one, missing=missing, assumes=assumes), whole=not targets)
 
     def continued(self, before: TableQuery) -> Iterator[Reading]:
         """Yield an earlier query with each part of it replaced that the question says anew."""
@@ -940,10 +988,12 @@ class Reader:
         score -= 0.3 * len(guessed) + (1.5 if missing else 0.0)
         if not (own or reading.query.filters or self.links.named):
             score -= 1.0
+        asks = self._keyed(reading.query.filters) or bool(reading.used & self.persons)
+        looks_up = reading.query.shape == "rows" and asks
         return Mapped(
             reading.query, self.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
             bool(self.operations), self.named, reading.assumes,
-            strange, undone,
+            strange, undone, looks_up,
         )  # fmt: skip
 
     @cached_property

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.messages import Message
 from hitl_tui.tables.engine import DATE_FORMATS, NULLS, SMALL, Engine, TableError, engine, quote, sheets, text
@@ -19,6 +19,8 @@ PROFILE_SECONDS = 10.0
 PROBED = 3000
 """Rows by which the kind of a column is judged."""
 _CACHED = 400
+_COUNTED = 1_000_000
+"""Bytes of a file of which different values are counted one by one: an estimate for few of them is far out."""
 _UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,20})[)\]]\s*$")
 _LINK = re.compile(r"https?://")
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
@@ -37,6 +39,7 @@ class Column:
         unit: as the header names it (`만원`, `%`), or empty.
         low, high: of numbers; of dates the years.
         last_month: of dates, the month of the last one.
+        decimals: of numbers, how many decimals all of them are written with; 0 where they differ.
         values: different texts, the most frequent first; empty where there are too many.
     """
 
@@ -49,6 +52,7 @@ class Column:
     high: float = 0.0
     values: tuple[str, ...] = ()
     last_month: int = 0
+    decimals: int = 0
 
     @property
     def bare_name(self) -> str:
@@ -146,7 +150,8 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     raw = [(str(row[0]), str(row[1])) for row in opened.ask(f"DESCRIBE {quote(view)}", MAX_COLUMNS).rows]
     probes = "".join(f", {probe}" for name, kind in raw for probe in _probes(name, kind))
     ((_, *counted),) = opened.ask(f"SELECT count(*){probes} FROM (SELECT * FROM {quote(view)} LIMIT {PROBED})").rows
-    kinds = [_kind(kind, counted[4 * n : 4 + 4 * n]) for n, (_, kind) in enumerate(raw)]
+    probed = [counted[5 * n : 5 * n + 5] for n in range(len(raw))]
+    kinds = [_kind(kind, figures) for (_, kind), figures in zip(raw, probed, strict=True)]
     names = _clean_names([name for name, _ in raw])
     cells = [
         f"{_cleaned(old, kind, made)} AS {quote(new)}"
@@ -158,10 +163,15 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     made = "TEMP TABLE" if small else "TEMP VIEW"
     cleaned = quote(f"{view}_cleaned")
     opened.ask(f"CREATE {made} {cleaned} AS {sql.format(source=quote(view))}")
+    decimals = {
+        name: int(probe[-1] or 0) for name, kind, probe in zip(names, kinds, probed, strict=True) if kind == "number"
+    }
     asked = [(name, kind) for name, kind in zip(names, kinds, strict=True) if kind != "other"]
-    facts = ", ".join(_facts(name, kind) for name, kind in asked)
+    distinct = "count(DISTINCT {})" if file.size < _COUNTED else "approx_count_distinct({})"
+    facts = ", ".join(_facts(name, kind, distinct) for name, kind in asked)
     ((rows, *figures),) = opened.ask(f"SELECT count(*){', ' if facts else ''}{facts} FROM {cleaned}").rows
     columns = [_column(opened, cleaned, name, kind, figures[4 * n : 4 * n + 4]) for n, (name, kind) in enumerate(asked)]
+    columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
     columns += [Column(name, kind, 0, 0) for name, kind in zip(names, kinds, strict=True) if kind == "other"]
     opened.ask(f"DROP {made.removeprefix('TEMP ')} {cleaned}")
     return Table(file, sheet, int(rows), tuple(columns), sql)
@@ -188,16 +198,19 @@ def _date(cell: str) -> str:
 
 
 def _probes(name: str, kind: str) -> tuple[str, ...]:
-    """Return four figures of a column: filled, numbers, dates, and codes that begin with a zero."""
+    """Return figures of a column: filled, numbers, dates, codes that begin with a zero, and decimals of all."""
     cell = _bare(name, kind)
     if kind != "VARCHAR":
-        return ("0", "0", "0", "0")
+        return ("0", "0", "0", "0", "0")
     codes = f"count(*) FILTER (regexp_matches({cell}, '^0\\d'))"
-    return (f"count({cell})", f"count({_number(cell)})", f"count({_date(cell)})", codes)
+    places = f"length(regexp_extract({cell}, '\\.(\\d+)', 1))"
+    needed = f"count(*) FILTER (regexp_matches({cell}, '\\.\\d*[1-9]'))"  # whole numbers may be written `12.0`
+    same = f"CASE WHEN min({places}) = max({places}) AND {needed} > 0 THEN min({places}) ELSE 0 END"
+    return (f"count({cell})", f"count({_number(cell)})", f"count({_date(cell)})", codes, same)
 
 
 def _kind(kind: str, counted: Sequence[int]) -> str:
-    filled, numbers, dates, codes = counted
+    filled, numbers, dates, codes, _ = counted
     if kind != "VARCHAR":
         base = kind.split("(")[0]
         if base == "DATE" or base.startswith("TIMESTAMP"):
@@ -218,10 +231,10 @@ def _cleaned(name: str, kind: str, made: str) -> str:
     return {"number": _number(cell), "date": _date(cell)}.get(made, cell)
 
 
-def _facts(name: str, kind: str) -> str:
+def _facts(name: str, kind: str, distinct: str) -> str:
     cell = quote(name)
     low = {"number": cell, "date": f"year({cell}) * 12 + month({cell}) - 1"}.get(kind, "NULL")
-    return f"count({cell}), approx_count_distinct({cell}), min({low}), max({low})"
+    return f"count({cell}), {distinct.format(cell)}, min({low}), max({low})"
 
 
 def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[float | None]) -> Column:

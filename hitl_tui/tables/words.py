@@ -36,6 +36,8 @@ SOUND = 80.0
 _KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "천": 1000, "백": 100, "만": 10000}
 
 
+_VERB_OF_NOUN = re.compile("([가-힣]{2,}?)(?:[하한할함합해했되된될됨됩돼됐받]|시[키킨켰])[가-힣]*")
+"""A verb that Korean makes of a noun: `입사했어`, `납품하는`."""
 _QUESTION_WORD = re.compile("뭐|뭔|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇")
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
@@ -284,7 +286,8 @@ def hangul_forms(word: str) -> tuple[str, ...]:
             known_word = len(rest) > 1 or rest in known.alike or rest in known.filler
             if form.endswith(particle) and rest and known_word and rest not in forms:
                 forms.append(rest)
-    return tuple(dict.fromkeys(forms))[:12]
+    noun = _VERB_OF_NOUN.fullmatch(word)
+    return tuple(dict.fromkeys([*forms[:11], *([noun[1]] if noun else [])]))
 
 
 def ends_as_predicate(word: str) -> bool:
@@ -334,8 +337,8 @@ def likeness(form: str, word: str) -> float:
         if _short_for(word, singular) or _stem_of(singular, word):
             return 0.8
     elif _HANGUL.match(form):
-        begins = word.startswith(form) or (len(word) > 1 and form.startswith(word))
-        if len(form) > 1 and _HANGUL.match(word) and begins:
+        part = word.startswith(form) or word.endswith(form) or (len(word) > 1 and form.startswith(word))
+        if len(form) > 1 and _HANGUL.match(word) and part:
             return 0.8
         if any(
             _short_for(word, lemma(term)) or _stem_of(lemma(term), word)

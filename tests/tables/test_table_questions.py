@@ -350,3 +350,56 @@ def test_what_a_word_for_costs_names_is_looked_up_and_what_is_not_there_is_not_s
     assert taxis.result is None and about("택시비는 3월에 얼마 썼어?", tmp_path) is About.TEXT
     everything = ask("3월에 얼마 썼어?", files)
     assert everything.result is not None and everything.result.rows == ((1702900.0, 3),)
+
+
+STAFF = """name,department,hire_date,extension,desk,fee paid
+Lena Hartmann,Finance,2017-04-01,214,"12, left",yes
+Tom Kim,Engineering,2019-09-16,233,3,no
+Ana Costa,Engineering,2014-02-03,230,4,yes
+"""
+ROSTER = "이름,부서,입사일,내선번호\n김민수,개발팀,2018-03-02,3412\n이서연,인사팀,2020-07-15,3105\n"
+ROSTER += "최유진,개발팀,2023-05-22,3415\n"
+KEYS = "key no,room,holder,location\nK-01,12,Ana Costa,desk\nK-02,14,Tom Kim,safe\n"
+SUPPLIERS = (
+    "supplier,product,phone,serial number\nKleber AG,wood glue,111,A1\nFerro SA,steel brackets,222,A2\n"
+    "Vidrio SL,glass panes,333,A3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("김민수 언제 입사했어?", "2018-03-02"),
+        ("이서연 직통 번호 알려줘", "3,105"),
+        ("개발팀에는 누가 있어?", "최유진"),
+        ("when did Lena join?", "2017-04-01"),
+        ("what is Kim's extension?", "233"),
+        ("what is the extension number of Ana Costa?", "230"),
+        ("who has the keys for room 12?", "Ana Costa"),
+        ("where is the key of room 14?", "safe"),
+        ("which supplier delivers wood glue?", "Kleber AG"),
+        ("has Tom Kim paid his fee?", "no"),
+        ("what is the serial number of glass panes?", "A3"),
+    ],
+)
+def test_a_row_is_looked_up_by_what_names_it(tmp_path: Path, question: str, said: str) -> None:
+    for name, rows in (("staff.csv", STAFF), ("명부.csv", ROSTER), ("keys.csv", KEYS), ("suppliers.csv", SUPPLIERS)):
+        (tmp_path / name).write_text(rows, encoding="utf-8")
+    assert about(question, tmp_path) in (About.TABLE, About.BOTH)
+    assert said in brief(asked(tmp_path, question), "en").answer
+
+
+@pytest.mark.parametrize("question", ["Lena's shoe size", "when is Lena's birthday?", "김민수 혈액형이 뭐야?"])
+def test_what_no_column_has_is_not_looked_up(tmp_path: Path, question: str) -> None:
+    (tmp_path / "staff.csv").write_text(STAFF, encoding="utf-8")
+    (tmp_path / "명부.csv").write_text(ROSTER, encoding="utf-8")
+    assert about(question, tmp_path) is About.TEXT
+
+
+def test_a_sum_has_the_decimals_of_its_column(tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text(
+        'what,amount,size,weight\ntravel,"1,234.50",1.5,3.0\nbooks,89.90,2,4.0\n', encoding="utf-8"
+    )
+    assert "**1,324.40**" in brief(asked(tmp_path, "total amount in costs.csv"), "en").answer
+    assert "**3.5**" in brief(asked(tmp_path, "total size in costs.csv"), "en").answer
+    assert "**7**" in brief(asked(tmp_path, "total weight in costs.csv"), "en").answer

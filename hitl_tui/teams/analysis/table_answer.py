@@ -14,7 +14,7 @@ from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.teams.analysis.analysis_model import say
 from hitl_tui.teams.contract import Block, Brief, Citation
-from hitl_tui.teams.number_format import korean_places, money, number, percent
+from hitl_tui.teams.number_format import is_exact, korean_places, money, number, percent
 
 SHOWN_ROWS = 15
 _NAMES = 30
@@ -211,22 +211,29 @@ def shown(value: Any, column: Column | None, language: str) -> str:
         if unit in ("만원", "천원", "원", "억원"):
             factor = {"만원": 10**4, "천원": 10**3, "원": 1, "억원": 10**8}[unit]
             return money(Fraction(str(value)) * factor, "KRW", language)
-        text = plain(value) if column and column.years else figure(value)
+        places = column.decimals if column else 0
+        written = bool(places) and is_exact(Fraction(f"{value:.12g}"), places)
+        text = f"{value:,.{places}f}" if written else plain(value) if column and column.years else figure(value, places)
         if language == "ko" and float(value).is_integer() and abs(value) >= 10**8:
             text += f" ({korean_places(Fraction(int(value)))})"
         return f"{text}{unit}" if unit == "%" else text
     return plain(value)
 
 
-def figure(value: float) -> str:
-    """Return a figure as it is; one of many digits rounded, with more of them in brackets: 2.77 (2.771)."""
+def figure(value: float, least: int = 0) -> str:
+    """Return a figure as it is; one of many digits rounded, with more of them in brackets: 2.77 (2.771).
+
+    Args:
+        value: the figure.
+        least: decimals that are kept in any case.
+    """
     exact = Fraction(value) if isinstance(value, int) else Fraction(f"{value:.12g}")  # a sum of 84.50 has more digits
     if abs(exact) < 1 and exact.denominator != 1:
         return f"{float(exact):.4g}"
     if (exact * 100).denominator == 1:
         return number(exact)
     places = 0 if abs(exact) >= 1000 else 1 if abs(exact) >= 10 else 2
-    return f"{number(exact, places)} ({number(exact, 3)})"
+    return f"{number(exact, max(places, least))} ({number(exact, max(3, least))})"
 
 
 def plain(value: Any) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TypedDict
 
 from hitl_tui.core.names import clip
@@ -17,6 +19,11 @@ _NAMED, _SHORT = 5, 160
 _ANSWER = 600
 _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
+_WRAPPED = 50
+"""Characters of the longest line of a text whose paragraphs are broken into lines."""
+_OWN_LINE = re.compile(r"\s{4}|\s*(?:[-*+•·|>#~`$]|\d{1,3}[.)]|제\s?\d+|\w[\w ]{0,30}: |@)")
+_COLUMNS = re.compile(r"\S {3,}\S|\||\s{2}$|\\$|^\s{4}")
+"""What begins a line of its own; and what a line has that stands as it was typed."""
 _QUOTE, _FAR = 400, 240
 _ENGLISH = {
     "nearest": "No passage in the {searched} searched clearly answers this.",
@@ -253,8 +260,22 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
     for passage, citation in first:
         heading = passage.heading.rpartition(" > ")[2]
-        said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(passage.text, _ANSWER)}")
+        said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text), _ANSWER)}")
     return "\n\n".join(said)
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text with the lines of a paragraph joined: a line was broken where no other word had room in it."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    made = lines[:1]
+    for line, after in pairwise(lines):
+        full = len(line) + len(after.split(maxsplit=1)[0] if after.strip() else "") >= width
+        if width >= _WRAPPED and full and after.strip() and not _OWN_LINE.match(after) and not _COLUMNS.search(line):
+            made[-1] += " " + after.strip()
+        else:
+            made.append(after)
+    return "\n".join(made)
 
 
 def _missing(found: _Found) -> str:
@@ -282,7 +303,8 @@ def _quoted(hits: SearchHits) -> int:
 
 def _block(passage: Passage, citation: Citation) -> Block:
     return Block(
-        f"`{citation.label}` {passage.heading}".rstrip() + f"\n\n{quoted(passage.text, _QUOTE)}", citation.label
+        f"`{citation.label}` {passage.heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text), _QUOTE)}",
+        citation.label,
     )
 
 
