@@ -56,7 +56,7 @@ def show_document(snapshot: Snapshot, model: JsonObject, *, owned: bool, next_co
     """
     return {
         "status": "ok",
-        "message": standing(snapshot, left=not owned),
+        "message": standing(snapshot, left=not (owned or snapshot.carrier)),
         **({"next": next_command} if next_command else {}),
         "query": snapshot.query,
         "workspace": snapshot.workspace,

@@ -75,7 +75,8 @@ async def run(job: Job) -> int:
         _load_engine()
         async with open_session(registry.store, setup, query) as session:
             with told(job, session):
-                snapshot = await session.settled()
+                # Where workers carry it, one of them plans.
+                snapshot = await (session.settled() if session.owned else session.at_rest())
         if given.json:
             job.out.document(run_document(snapshot))
         else:
@@ -222,12 +223,14 @@ def _print_session(
     *,
     owned: bool,
 ) -> None:
-    interrupted = not owned and snapshot.status in (PLANNING, RUNNING)
+    interrupted = not (owned or snapshot.carrier) and snapshot.status in (PLANNING, RUNNING)
     if job.arguments.json:
         again = job.give("/todo list") if interrupted else ""
         job.out.document(show_document(snapshot, use, owned=owned, next_command=again))
         return
-    open_now = [_("Another process has it open.")] if owned else []
+    open_now = [_("Another process has it open.")] if owned and not snapshot.carrier else []
+    if snapshot.carrier:
+        open_now = [_("Workers: {where}").format(where=shown(translate(snapshot.carrier)))]
     asked = _("Input: {query}") if is_structured(snapshot.query) else _("Question: {query}")
     question = asked.format(query=shown(snapshot.query))
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))

@@ -46,7 +46,7 @@ from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_thread import SessionThread
 from hitl_tui.wording.history_rows import CheckpointChoice, checkpoint_choices
 from hitl_tui.wording.rows import joined
-from hitl_tui.wording.status_words import status_of_session
+from hitl_tui.wording.status_words import follower_words, status_of_session
 from hitl_tui.wording.text_lines import (
     Whole,
     error_lines,
@@ -142,7 +142,7 @@ class LineSession:
         if self._session is None:
             return _("no session · /new QUESTION starts one · /quit quits")
         seen = self._session.snapshot
-        followed = "" if self._session.owned else _(" · followed: another process has it open")
+        followed = "" if self._session.owned else f" · {follower_words(seen)}"
         if self._session.setup.read_only:
             followed = _(" · read-only")
         keys = _("y approve · n reject") if self._fits is not None and len(seen.questions) == 1 else ""

@@ -26,7 +26,14 @@ from hitl_tui.ledger.postgres_connection import connect, lock_number
 from hitl_tui.ledger.sql_transaction import Row
 from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints
 from hitl_tui.supervisor.session_tables import SessionTables
-from hitl_tui.supervisor.storage import ArtifactStore, DataFolder, SessionFolder, SessionInfo, check_session_id
+from hitl_tui.supervisor.storage import (
+    ArtifactStore,
+    DataFolder,
+    SessionFolder,
+    SessionInfo,
+    Whereabouts,
+    check_session_id,
+)
 from hitl_tui.supervisor.wake_queue import WakeQueue
 from hitl_tui.threads.session_history import thread_of
 
@@ -146,7 +153,7 @@ class DatabaseSession(SessionFolder):
             " (SELECT n FROM streams WHERE stream = ?)",
             (thread_of(name), name),
         ) or [(None, None)]
-        return ((0, hash(head)), (0, n or 0), (0, hash(self._row()[0])))
+        return ((0, hash(head)), (0, n or 0), (0, hash(self._row()[0])), (0, hash(self.whereabouts())))
 
     def artifacts(self, secrets: Mapping[str, str] | None = None) -> DatabaseArtifacts:
         return DatabaseArtifacts(self._tables, self.path.name, self._folder.large, secrets)
@@ -160,6 +167,11 @@ class DatabaseSession(SessionFolder):
     @property
     def carried(self) -> bool:
         return self._folder.carried
+
+    def whereabouts(self) -> Whereabouts | None:
+        if not self.carried:
+            return None
+        return self._folder.queue.whereabouts([self.path.name]).get(self.path.name, Whereabouts())
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:

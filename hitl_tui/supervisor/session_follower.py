@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -118,7 +119,8 @@ class SessionFollower(SessionView):
         self._policy_version = str((values.get("control") or {}).get("policy_version", ""))
         reference = values.get("response")
         artifacts = self.setup.folder.artifacts()
-        self._snapshot = make_snapshot(
+        where = await asyncio.to_thread(self.setup.folder.whereabouts)
+        snapshot = make_snapshot(
             self.setup,
             values,
             Board.from_state(values),
@@ -127,7 +129,10 @@ class SessionFollower(SessionView):
             response=cast("ResponseData", await artifacts.get(str(reference["digest"]))) if reference else None,
             owned=False,
         )
-        return self._snapshot
+        if where is not None:
+            snapshot = replace(snapshot, carrier=where.carrier, problem=snapshot.problem or where.problem)
+        self._snapshot = snapshot
+        return snapshot
 
     @asynccontextmanager
     async def _file(self) -> AsyncIterator[StoredCheckpoints]:

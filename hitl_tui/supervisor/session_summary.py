@@ -18,13 +18,15 @@ class SessionSummary:
 
     Args:
         id, title, workspace, created: of the session.
-        status: `waiting`, `running`, `finished`, `failed`, `interrupted` (nobody has it open) or `unreadable`.
+        status: `waiting`, `running`, `finished`, `failed`, `interrupted` (nobody has it open) or `unreadable`; of one
+            that workers carry `queued` (one of them takes it) or `stranded` (none has its workspace) besides.
         questions: how many wait for a person.
         owned: some process has it open.
         updated: time of its last checkpoint.
         message: why it is unreadable.
         query: what was asked.
         tally: how its steps ended, counted (`core.tally`), once it ended; empty before.
+        worker: the worker that has it open now; empty for none.
     """
 
     id: str
@@ -38,6 +40,7 @@ class SessionSummary:
     message: str = ""
     query: str = ""
     tally: Mapping[str, int] = field(default_factory=dict)
+    worker: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         return {
@@ -52,6 +55,7 @@ class SessionSummary:
             "message": self.message,
             "query": self.query,
             "tally": dict(self.tally),
+            "worker": self.worker,
         }
 
 
@@ -75,10 +79,13 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
             if page:
                 status, updated = page[0].outcome or "interrupted", page[0].timestamp
                 counts = page[0].tally
+        where = folder.whereabouts()
         if questions:
             status = "waiting"
         elif status == "interrupted" and owned:
             status = "running"
+        elif status == "interrupted" and where is not None:
+            status = "stranded" if where.missing else "queued"
     except HitlError as error:
         return SessionSummary(session_id, "", "", "", "unreadable", 0, False, "", error.message)
     return SessionSummary(
@@ -91,7 +98,9 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
         owned,
         updated,
         query=info.query,
+        message=where.problem if where is not None and status not in ("finished", "failed") else "",
         tally=counts if status in ("finished", "failed") else {},
+        worker=where.worker if where is not None else "",
     )
 
 

@@ -345,6 +345,7 @@ class Snapshot:
         reviewed: who or what ended that; empty while it goes on, and where the mode asks for none.
         lineage: part of the ids of its requests.
         problem: why nothing may begin now, one sentence; empty when it may.
+        carrier: who carries it, in a few words, where that is none of this machine's business; empty elsewhere.
         follower: of the plan; snapshots that follow each other share it.
     """
 
@@ -372,6 +373,7 @@ class Snapshot:
     reviewed: PlanReviewed = field(default_factory=lambda: PlanReviewed())
     lineage: str = ""
     problem: str = ""
+    carrier: str = ""
     follower: PlanFollower = field(default_factory=PlanFollower, compare=False, repr=False)
 
     @property

@@ -207,6 +207,35 @@ _FORK = re.compile(r" \(fork of [A-Za-z0-9._-]+\)$")
 _INFO_KEYS = tuple(field.name for field in fields(SessionInfo) if field.name != "review")
 
 
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Who carries a session of a database.
+
+    Args:
+        worker: the worker that has it open now; empty for none.
+        queued: a job waits for a worker.
+        missing: the workspace that no worker has; empty where one has it.
+    """
+
+    worker: str = ""
+    queued: bool = False
+    missing: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Why nothing goes on, one sentence; empty where it does once there is something to do."""
+        return Message("No worker has the workspace {}.", self.missing) if self.missing else ""
+
+    @property
+    def carrier(self) -> str:
+        """Who carries it, in a few words."""
+        if self.worker:
+            return Message("{} runs it", self.worker)
+        if self.missing:
+            return Message("no worker has the workspace {}", self.missing)
+        return Message("waits for a worker") if self.queued else Message("carried by workers")
+
+
 class SessionFolder:
     """One session's folder.
 
@@ -257,6 +286,10 @@ class SessionFolder:
     def place(self) -> str:
         """Where its checkpoints are, as people are told."""
         return str(self.checkpoints)
+
+    def whereabouts(self) -> Whereabouts | None:
+        """Return who carries it; None where that is whoever opens it."""
+        return None
 
     def has_checkpoints(self) -> bool:
         """Return whether there are any."""

@@ -17,6 +17,7 @@ from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_label
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
+from hitl_tui.supervisor.storage import Whereabouts
 
 if TYPE_CHECKING:
     import psycopg
@@ -81,21 +82,6 @@ class LiveWorker:
     teams: Mapping[str, Sequence[str]]
     concurrency: int
     since: str
-
-
-@dataclass(frozen=True, slots=True)
-class Whereabouts:
-    """Who carries a session of a database.
-
-    Args:
-        worker: the worker that has it open now; empty for none.
-        queued: a job waits for a worker.
-        missing: the workspace that no worker has; empty where one has it.
-    """
-
-    worker: str = ""
-    queued: bool = False
-    missing: str = ""
 
 
 class WakeQueue:
@@ -183,9 +169,7 @@ class WakeQueue:
         return [_worker(*row) for row in self._tables.rows(_LIVE, (STALLED,))]
 
     def whereabouts(self, sessions: Iterable[str]) -> dict[str, Whereabouts]:
-        """Return who carries each of some sessions; empty where workers carry none of this database."""
-        if not self.carried:
-            return {}
+        """Return who carries each of some sessions of a database that workers carry."""
         found: dict[str, Whereabouts] = {}
         for session, name, digest, _queue, runs, worker, host, queued, live in self._tables.rows(
             _WHERE, (STALLED, list(sessions))

@@ -19,6 +19,8 @@ _STATUS = {
     "finished": mark("✓ finished"),
     "failed": mark("✗ failed"),
     "interrupted": mark("○ interrupted"),
+    "queued": mark("○ waits for a worker"),
+    "stranded": mark("✗ no worker"),
     "unreadable": mark("✗ unreadable"),
 }
 
@@ -47,9 +49,11 @@ def session_cells(session: JsonObject) -> tuple[str, ...]:
         session: as `SessionSummary.to_dict` gives it.
     """
     status = session_status(str(session["session_status"]), read_tally(session.get("tally"), 0))
+    opened = _("{status}, open").format(status=status) if session["owned"] else status
+    worker = str(session.get("worker", ""))
     return (
         in_line(str(session["session_id"])),
-        _("{status}, open").format(status=status) if session["owned"] else status,
+        f"{status}, {in_line(worker)}" if worker else opened,
         _("{n} for you").format(n=session["questions"]) if session["questions"] else "",
         day_words(str(session["updated"])),
         session_title(str(session["title"]), str(session["message"])),

@@ -343,6 +343,11 @@ def ended_words(counts: Mapping[str, int]) -> str:
     return f"{signs(worst)} {translate(tally_message(counts))}"
 
 
+def follower_words(snapshot: Snapshot) -> str:
+    """Return who goes on with a session that this process only follows."""
+    return translate(snapshot.carrier) if snapshot.carrier else _("followed: another process has it open")
+
+
 def status_of_session(snapshot: Snapshot, by: str = "") -> str:
     """Return where a session stands, in words with a glyph.
 

@@ -323,6 +323,8 @@ def standing(snapshot: Snapshot, *, left: bool = False) -> str:
         )
     if snapshot.status == FAILED:
         return Message("{} failed: {}", name, one_line(_why(snapshot), 300))
+    if snapshot.carrier and snapshot.problem:
+        return Message("{} waits: {}", name, snapshot.problem)
     if snapshot.status == RUNNING:
         return Message("{} was interrupted; nothing runs now.", name) if left else Message("{} is running.", name)
     if left:

@@ -224,6 +224,12 @@ async def test_a_session_whose_workspace_nobody_has_waits_and_says_so(
         setup = await registry.create(QUERY, here.work)
         name = setup.info.id
         assert queue_of(registry).whereabouts([name])[name].missing == workspace_copy(here.work).shown
+        listed = await registry.admin.summary(name)
+        assert (listed.status, listed.worker) == ("stranded", "")
+        assert listed.message == f"No worker has the workspace {workspace_copy(here.work).shown}."
+        async with SessionFollower.open(setup) as follower:
+            assert follower.snapshot.at_rest
+            assert "no worker has" in follower.snapshot.carrier
         await asyncio.sleep(1.5)
         assert not await asyncio.to_thread(registry.data.session(name).has_checkpoints)
         (other.work / "hitl.toml").write_text(SETTINGS)
@@ -251,6 +257,8 @@ async def test_another_worker_takes_over_what_a_killed_one_had(
             await until(lambda: there.records == 1)
             where = queue_of(registry).whereabouts([name])[name]
             assert where.worker.startswith(f"worker-{doomed.pid}@")
+            listed = await registry.admin.summary(name)
+            assert (listed.status, listed.worker) == ("running", where.worker)
             doomed.send_signal(signal.SIGKILL)
             doomed.wait()
         (there.work / "slowly").unlink()

@@ -18,7 +18,7 @@ from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_diff import Difference, compare
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
 from hitl_tui.wording.history_rows import decision_words, fork_words, moment_rows, place_words, plan_at, todos_at
-from hitl_tui.wording.status_words import PlanLines, status_of_session
+from hitl_tui.wording.status_words import PlanLines, follower_words, status_of_session
 from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ReplayView(HistoryView):
         header.session = safe_text(snapshot.session_id, multiline=False)
         header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
         header.mode = _("REPLAY")
-        header.followed = not self._handle.session.owned
+        header.followed = "" if self._handle.session.owned else follower_words(self._handle.session.snapshot)
         header.read_only = self._handle.setup.read_only
 
     def live(self, header: HeaderBar) -> None:

@@ -39,7 +39,14 @@ from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
-from hitl_tui.wording.status_words import PlanLines, ending_words, fork_first, running_rows, status_of_session
+from hitl_tui.wording.status_words import (
+    PlanLines,
+    ending_words,
+    follower_words,
+    fork_first,
+    running_rows,
+    status_of_session,
+)
 from hitl_tui.wording.times import mode_words
 
 if TYPE_CHECKING:
@@ -183,7 +190,7 @@ class SessionScreen(PromptScreen):
     def _show_opening(self, what: str = "") -> None:
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
-        header.followed = False
+        header.followed = ""
         self.query_one(MessageLine).stand(_("Opening the session…"), error=False)
 
     def gone(self) -> None:
@@ -282,7 +289,7 @@ class SessionScreen(PromptScreen):
         header.title_text = safe_text(fork_first(unsafe_text(title)), multiline=False, limit=400)
         header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
-        header.followed = not handle.session.owned
+        header.followed = "" if handle.session.owned else follower_words(snapshot)
         header.read_only = handle.setup.read_only
         self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
         self.query_one(Panes).share_room()

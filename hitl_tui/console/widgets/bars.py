@@ -37,7 +37,7 @@ class HeaderBar(Widget):
     mode: reactive[str] = reactive("")
     status: reactive[str] = reactive("")
     doing: reactive[str] = reactive("")
-    followed: reactive[bool] = reactive(False)
+    followed: reactive[str] = reactive("")
     read_only: reactive[bool] = reactive(False)
 
     def render(self) -> RenderResult:
@@ -52,7 +52,7 @@ class HeaderBar(Widget):
         session = f" {self.session} " if self.session else ""
         followed = ""
         if self.followed:
-            said = _("followed: another process has it open") if width >= 110 else _("followed")
+            said = self.followed if width >= 110 else _("followed")
             followed = f" {_('read-only') if self.read_only else said} "
         left_for_mode = width - sum(cell_width(t) for t in (session, followed, *(t for t, __ in right))) - 2
         mode = one_line(self.mode, max(1, left_for_mode))
