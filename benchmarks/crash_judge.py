@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -52,14 +52,29 @@ def judge(root: Path) -> Verdicts:
 
 
 async def _judge(root: Path) -> Verdicts:
+    cut_off = {key for line in _interruptions(root) for key in line["flying"]}
     async with SessionRegistry.open(root / "data", {}) as bench:
-        entries = await bench.ledger.entries(SESSION, limit=100_000)
         verification = await verify(bench.ledger)
-        async with SessionFollower.open(await bench.setup(SESSION)) as follower:
-            end = follower.snapshot
-    damaged = [str(problem) for problem in verification.problems]
-    damaged += [f"{todo} went on while an earlier process of it was alive" for todo in World(root).overlaps()]
-    verdicts = _effects(root, entries)
+        verdicts = await judge_session(bench, SESSION, World(root), lambda key, _: key in cut_off)
+    return replace(verdicts, damaged=(*map(str, verification.problems), *verdicts.damaged))
+
+
+async def judge_session(
+    bench: SessionRegistry, session: str, world: World, cut_off: Callable[[str, list[Entry]], bool]
+) -> Verdicts:
+    """Return what a finished session came to.
+
+    Args:
+        bench: where it is.
+        session: its id.
+        world: what it acted on.
+        cut_off: tells whether an interruption fell into an effect, by its key and the session's entries.
+    """
+    entries = await bench.ledger.entries(session, limit=100_000)
+    async with SessionFollower.open(await bench.setup(session)) as follower:
+        end = follower.snapshot
+    damaged = [f"{todo} went on while an earlier process of it was alive" for todo in world.overlaps()]
+    verdicts = _effects(world, entries, cut_off)
     lost = [*verdicts.lost, *_twice_asked(entries), *_unheard(entries, end)]
     if end.query != QUERY:
         lost.append(f"the question is now {end.query[:80]!r}")
@@ -77,15 +92,14 @@ def _decisions(entries: list[Entry]) -> list[tuple[dict[str, Any], str]]:
     return [(requests[d["request_id"]], str(d["verdict"])) for d in given]
 
 
-def _effects(root: Path, entries: list[Entry]) -> Verdicts:
-    done = World(root).done()
-    repeated = unasked(World(root).lines(), entries)
+def _effects(world: World, entries: list[Entry], cut_off: Callable[[str, list[Entry]], bool]) -> Verdicts:
+    done = world.done()
+    repeated = unasked(world.lines(), entries)
     lost = tuple(
         f"{todo} never did {name}" for todo, names in EXPECTED.items() for name in names if not done[todo, name]
     )
-    cut_off = {key for line in _interruptions(root) for key in line["flying"]}
     doubts = list(_doubts(entries))
-    outside = tuple(f"{d['name']} {d['key']}" for d in doubts if d["key"] not in cut_off)
+    outside = tuple(f"{d['name']} {d['key']}" for d in doubts if not cut_off(d["key"], entries))
     return Verdicts(lost, repeated, len(doubts), outside)
 
 

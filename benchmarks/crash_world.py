@@ -98,8 +98,13 @@ class World:
 
 
 @contextmanager
-def served(world: World) -> Iterator[None]:
-    """Let a process of its own serve the world while the block lasts."""
+def served(world: World, *, lingering: bool = True) -> Iterator[None]:
+    """Let a process of its own serve the world while the block lasts.
+
+    Args:
+        world: which.
+        lingering: commands wait after their effect until they are released.
+    """
     listener = socket.socket(socket.AF_UNIX)
     world.socket.unlink(missing_ok=True)
     listener.bind(str(world.socket))
@@ -108,7 +113,7 @@ def served(world: World) -> Iterator[None]:
     child = os.fork()
     if child == 0:
         try:
-            _Server(world, listener, parent).serve()
+            _Server(world, listener, parent, lingering).serve()
         finally:
             os._exit(1)
     listener.close()
@@ -135,11 +140,13 @@ class _Server:
         world: what it serves.
         listener: where its peers connect.
         parent: process whose end is its own end.
+        lingering: see `served`.
     """
 
     world: World
     listener: socket.socket
     parent: int
+    lingering: bool = True
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     begun: Counter[tuple[str, str]] = field(default_factory=Counter)
     peers: dict[int, _Peer] = field(default_factory=dict)
@@ -207,7 +214,7 @@ class _Server:
     def _free(self) -> None:
         """Answer the commands that may end: they wait for a second line."""
         for peer in self.peers.values():
-            if peer.command in self.released:
+            if peer.command and (peer.command in self.released or not self.lingering):
                 _answer(peer.connection, {"end": True})
 
     @staticmethod
