@@ -722,6 +722,17 @@ _ROWS = (
         "exit codes:\n  1 failed   2 bad input   130 interrupted   143 stopped by SIGTERM",
     ),
     Subcommand(
+        "doctor",
+        "doctor_command:doctor",
+        "",
+        "look how a database of sessions stands: versions, queue, workers, clocks",
+        "[--database ADDRESS] [--json]",
+        "Look how the PostgreSQL database that keeps sessions stands: the server, versions of tables, locks, the\n"
+        "queue, workers and their clocks, workspaces that no worker has. Nothing is changed; ✗ needs somebody.",
+        (_JSON,),
+        _FINDINGS,
+    ),
+    Subcommand(
         "audit",
         "audit_command:audit",
         "WHAT [SESSION]",

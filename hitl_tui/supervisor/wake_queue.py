@@ -155,7 +155,12 @@ class WakeQueue:
 
     def enrol(self, worker: LiveWorker) -> None:
         """Put a worker on the list, or say that it is still there."""
-        about = {"workspaces": dict(worker.workspaces), "teams": dict(worker.teams), "concurrency": worker.concurrency}
+        about = {
+            "workspaces": dict(worker.workspaces),
+            "teams": dict(worker.teams),
+            "concurrency": worker.concurrency,
+            "clock": time.time(),
+        }
         self._tables.rows(
             "INSERT INTO workers (id, name, host, pid, queues, about, since, seen) VALUES (?, ?, ?, ?, ?, ?, ?, now())"
             " ON CONFLICT (id) DO UPDATE SET queues = excluded.queues, about = excluded.about, seen = now()",

@@ -21,6 +21,7 @@ from hitl_tui.channels.worker import SessionWorker
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.workspace_copy import workspace_copy
 from hitl_tui.supervisor import wake_queue
+from hitl_tui.supervisor.database_doctor import examine
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 from hitl_tui.supervisor.session_follower import SessionFollower
@@ -227,6 +228,10 @@ async def test_a_session_whose_workspace_nobody_has_waits_and_says_so(
         listed = await registry.admin.summary(name)
         assert (listed.status, listed.worker) == ("stranded", "")
         assert listed.message == f"No worker has the workspace {workspace_copy(here.work).shown}."
+        said = [one.text for one in await asyncio.to_thread(examine, database) if not one.good]
+        assert said == [
+            f"No worker has the workspace {workspace_copy(here.work).shown}; sessions that wait for one: 1."
+        ]
         async with SessionFollower.open(setup) as follower:
             assert follower.snapshot.at_rest
             assert "no worker has" in follower.snapshot.carrier
@@ -309,6 +314,9 @@ async def test_the_queue_is_made_by_several_at_once_from_before_and_not_by_older
         await asyncio.gather(*(asyncio.to_thread(queue_of(one).make) for one in (registry, other)))
         with connected(database) as db:
             db.execute("UPDATE hitl_tui.queue_version SET step = '99.00.00_01_later.sql'")
+            db.execute("UPDATE hitl_tui.ledger_version SET version = 99")
+        said = [one.text for one in await asyncio.to_thread(examine, database) if not one.good]
+        assert len(said) == 2
         with pytest.raises(Exception, match="newer procrastinate"):
             await asyncio.to_thread(queue_of(registry).make)
 
@@ -318,7 +326,7 @@ def test_a_worker_without_a_database_or_folder_says_so(tmp_path: Path) -> None:
 
     def run(*options: str, address: str = "") -> tuple[int, str]:
         done = subprocess.run(
-            [sys.executable, "-m", "hitl_tui", "worker", *options],
+            [sys.executable, "-m", "hitl_tui", *(options or ["worker"])],
             env={**environ, "HITL_DATABASE": address, "HITL_DATA_DIR": str(tmp_path / "data")},
             cwd=tmp_path,
             capture_output=True,
@@ -330,9 +338,11 @@ def test_a_worker_without_a_database_or_folder_says_so(tmp_path: Path) -> None:
 
     assert run() == (2, "hitl-tui: A worker needs a database: --database ADDRESS, or HITL_DATABASE.\n")
     nowhere = "postgresql://nobody@127.0.0.1:1/none"
-    assert run("--concurrency", "0", address=nowhere)[0] == 2
-    assert "doesn't exist" in run("missing", address=nowhere)[1]
-    assert "there is" in run("--queues", "other", address=nowhere)[1]
+    assert run("worker", "--concurrency", "0", address=nowhere)[0] == 2
+    assert "doesn't exist" in run("worker", "missing", address=nowhere)[1]
+    assert "there is" in run("worker", "--queues", "other", address=nowhere)[1]
     code, said = run(address=nowhere)
     assert code == 1
     assert "can't be reached" in said
+    assert run("doctor")[0] == 2
+    assert run("doctor", address=nowhere)[0] == 1
