@@ -6,8 +6,8 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -72,7 +72,9 @@ class TemplateStep(_Part):
     optional: bool = False
 
 
-class _File(_Part):
+class TemplateFile(_Part):
+    """A template as its file has it; the name is empty where that of the file does."""
+
     name: str = ""
     description: str = ""
     parameters: dict[Annotated[str, StringConstraints(pattern=f"^{_PARAMETER}$")], TemplateParameter] = {}
@@ -85,21 +87,20 @@ class PlanTemplate:
 
     Args:
         key: the name of its file, without the ending.
-        name: what people call it.
-        description: one line.
-        parameters: by name.
-        steps: as the file has them.
         text: the file.
+        file: what it has.
         own: it is the person's own, and not one that ships.
     """
 
     key: str
-    name: str
-    description: str = ""
-    parameters: Mapping[str, TemplateParameter] = field(default_factory=dict)
-    steps: tuple[TemplateStep, ...] = ()
-    text: str = ""
+    text: str
+    file: TemplateFile
     own: bool = False
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.file.name or self.key
 
     def filled(self, given: Mapping[str, str]) -> tuple[ExecutionStep, ...]:
         """Return its steps with values at the places of its parameters.
@@ -107,37 +108,27 @@ class PlanTemplate:
         Raises:
             BadInput: a value is missing, or is for no parameter.
         """
-        if unknown := sorted(set(given) - set(self.parameters)):
-            known = ", ".join(self.parameters) or Message("none")
+        parameters = self.file.parameters
+        if unknown := sorted(given.keys() - parameters.keys()):
+            known = ", ".join(parameters) or Message("none")
             raise BadInput(Message('The template {} has no parameter "{}"; it has {}.', self.key, unknown[0], known))
-        values = {name: given.get(name, parameter.default) for name, parameter in self.parameters.items()}
+        values = {name: given.get(name, parameter.default) for name, parameter in parameters.items()}
         if lacking := [name for name, value in values.items() if value is None]:
             raise BadInput(
                 Message('The template {} needs "{}".', self.key, lacking[0]),
                 help=Message("For example: /template run {} {}", self.key, f'{lacking[0]}="…"'),
             )
-        texts = {name: str(value) for name, value in values.items()}
-        return tuple(_step(step, texts) for step in self.steps)
+        return tuple(_step(step, {name: str(value) for name, value in values.items()}) for step in self.file.steps)
 
     def to_dict(self) -> dict[str, Json]:
         """Return what is shown of it."""
-        return {
-            "key": self.key,
-            "name": self.name,
-            "description": self.description,
-            "parameters": {n: {"default": p.default, "description": p.description} for n, p in self.parameters.items()},
-            "steps": len(self.steps),
-            "own": self.own,
-        }
+        shown = {"key": self.key, "name": self.name, "steps": len(self.file.steps), "own": self.own}
+        return {**self.file.model_dump(include={"description", "parameters"}), **shown}
 
 
 def _step(step: TemplateStep, values: Mapping[str, str]) -> ExecutionStep:
-    def fill(value: Any) -> Any:
-        if isinstance(value, str):
-            return _HOLE.sub(lambda found: values.get(found[1], found[0]), value)
-        if isinstance(value, Mapping):
-            return {key: fill(item) for key, item in value.items()}
-        return [fill(item) for item in value] if isinstance(value, list) else value
+    def fill(text: str) -> str:
+        return _HOLE.sub(lambda found: values.get(found[1], found[0]), text)
 
     return ExecutionStep(
         agent=step.agent,
@@ -147,8 +138,17 @@ def _step(step: TemplateStep, values: Mapping[str, str]) -> ExecutionStep:
         dependencies=tuple(step.after),
         priority=step.priority,
         optional=step.optional,
-        input_mapping=fill(step.input),
+        input_mapping=_mapped(step.input, fill),
     )
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with each of its texts changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: _mapped(part, change) for key, part in value.items()}
+    return [_mapped(part, change) for part in value] if isinstance(value, list | tuple) else value
 
 
 # Files -----------------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
         BadInput: it is none; one sentence says why.
     """
     try:
-        file = _File.model_validate(tomllib.loads(text))
+        file = TemplateFile.model_validate(tomllib.loads(text))
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         place = one_line(".".join(map(str, wrong["loc"])), 60)
@@ -172,7 +172,7 @@ def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
         for hole in _HOLE.findall(json.dumps([step.task, step.title, step.input], ensure_ascii=False)):
             if hole not in file.parameters:
                 raise BadInput(Message('Step {} of the template {} has no parameter "{}".', number, key, hole))
-    return PlanTemplate(key, file.name or key, file.description, file.parameters, tuple(file.steps), text, own)
+    return PlanTemplate(key, text, file, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,16 +312,12 @@ def _written(todo: SupervisorTodo, known: set[str], parameters: Mapping[str, str
 
 
 def _holed(value: Any, parameters: Mapping[str, str]) -> str:
-    def hole(item: Any) -> Any:
-        if isinstance(item, str):
-            for parameter, text in parameters.items():
-                item = item.replace(text, f"{{{parameter}}}") if text else item
-            return item
-        if isinstance(item, Mapping):
-            return {key: hole(part) for key, part in item.items()}
-        return [hole(part) for part in item] if isinstance(item, list | tuple) else item
+    def hole(text: str) -> str:
+        for parameter, given in parameters.items():
+            text = text.replace(given, f"{{{parameter}}}") if given else text
+        return text
 
-    return _toml(hole(value))
+    return _toml(_mapped(value, hole))
 
 
 def _toml(value: Any) -> str:

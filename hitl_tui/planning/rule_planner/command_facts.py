@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
+from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.core.json_types import Json, JsonSchema
 from hitl_tui.core.plan import AgentFacts
 
@@ -71,30 +72,17 @@ class CommandFacts:
         return self.agent != COMMANDS
 
 
-class Declared(Protocol):
-    """A declaration of a command; its `parameters` have `type`, `default`, `choices` and `description`."""
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def titles(self) -> Mapping[str, str]: ...
-
-    @property
-    def parameters(self) -> Mapping[str, object]: ...
-
-    @property
-    def run(self) -> Sequence[str]: ...
-
-
-def command_facts(declarations: Mapping[str, Declared]) -> dict[str, CommandFacts]:
+def command_facts(declarations: Mapping[str, CommandDeclaration]) -> dict[str, CommandFacts]:
     """Return the facts of declared commands, by name."""
     return {
         name: CommandFacts(
             name=name,
             description=declared.description,
             titles=declared.titles,
-            parameters={key: _parameter_facts(parameter) for key, parameter in declared.parameters.items()},
+            parameters={
+                key: ParameterFacts(one.type, one.default, one.choices, one.description)
+                for key, one in declared.parameters.items()
+            },
             runs=_programs(declared.run),
         )
         for name, declared in declarations.items()
@@ -133,37 +121,22 @@ def _programs(run: Sequence[str]) -> tuple[str, ...]:
     return tuple(islice((word for word in words if word not in _RUNNERS), 1))
 
 
-def _parameter_facts(parameter: Any) -> ParameterFacts:
-    choices = tuple(str(c) for c in getattr(parameter, "choices", None) or ())
-    described = str(getattr(parameter, "description", ""))
-    return ParameterFacts(str(parameter.type), parameter.default, choices, described)
-
-
 def _from_schema(schema: JsonSchema) -> dict[str, ParameterFacts]:
     required = frozenset(schema.get("required", ()))
     return {str(name): _schema_parameter(part, name in required) for name, part in schema.get("properties", {}).items()}
 
 
 def _schema_parameter(part: JsonSchema, required: bool) -> ParameterFacts:
-    members = [part, *_members(part)]
-    kinds = [str(kind) for member in members for kind in _listed(member.get("type"))]
-    choices = tuple(str(c) for member in members for c in _listed(member.get("enum")) if c is not None)
-    choices += tuple(str(member["const"]) for member in members if "const" in member)
+    members = [part, *(m for key in ("anyOf", "oneOf", "allOf") for m in part.get(key, ()) if isinstance(m, Mapping))]
+    kinds = [kind for member in members for kind in _listed(member.get("type"))]
+    formats = " ".join(str(member.get("format", "")) for member in members)
+    choices = [c for member in members for c in (*_listed(member.get("enum")), *_listed(member.get("const")))]
     kind = next((k for k in kinds if k in ("number", "integer", "boolean", "array", "string")), "any")
-    if choices:
-        kind = "choice"
-    elif any(str(member.get("format", "")).startswith("date") for member in members):
-        kind = "date"
-    elif any(member.get("format") in ("path", "file-path", "directory-path") for member in members):
-        kind = "path"
-    items: JsonSchema = next((m["items"] for m in members if isinstance(m.get("items"), Mapping)), {})
+    kind = "choice" if choices else next((k for k in ("date", "path") if k in formats), kind)
+    items = next((m["items"] for m in members if isinstance(m.get("items"), Mapping)), None)
     inner = _schema_parameter(items, False) if items else ParameterFacts("")
-    described = str(part.get("description", ""))
-    return ParameterFacts(kind, part.get("default"), choices or inner.choices, described, required, inner.type)
-
-
-def _members(part: JsonSchema) -> Iterable[JsonSchema]:
-    return [m for key in ("anyOf", "oneOf", "allOf") for m in part.get(key, ()) if isinstance(m, Mapping)]
+    said = tuple(str(c) for c in choices if c is not None) or inner.choices
+    return ParameterFacts(kind, part.get("default"), said, str(part.get("description", "")), required, inner.type)
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -462,7 +462,8 @@ class _Revision:
             named = next((found for one in beside if said.places(one) and (found := said.anchors(one))), [])
             moved = [one for one in named or placed if one in order.after] if anchors else []
             if not placed and edit.operation is not Operation.INSTEAD:
-                placed, level = anchors, "first" if edit.operation is Operation.BEFORE else "last"
+                level = "first" if edit.operation is Operation.BEFORE else "last"
+                placed = [one for one in anchors if one in order.after]  # what has ended goes nowhere
                 continue
             related = related or (bool(moved) and edit.operation is not Operation.INSTEAD)
             if moved == fresh:

@@ -23,7 +23,7 @@ class Need(StrEnum):
     RUN = "run"
 
 
-_Table = Mapping[str, Any]
+_Table = dict[str, Any]
 """A table of rules.toml, which is packaged with the program."""
 _Built = TypeVar("_Built")
 
@@ -113,9 +113,9 @@ class Action:
     """
 
     kind: str
-    level: str
-    before: Expression | None
-    after: Expression | None
+    level: str = ""
+    before: Expression | None = None
+    after: Expression | None = None
 
     def found_in(self, text: str) -> bool:
         """Whether a text has the word."""
@@ -204,36 +204,27 @@ def load_rules() -> Rules:
 
 
 def _rules(data: _Table) -> Rules:
-    commands, lexicon = data["commands"], _lexicon(data)
-    verbs = [word for words in data["lexicon"]["verbs"].values() for word in words.split()]
-    english = "|".join([*(v for v in verbs if v.isascii()), *commands.pop("asked").split()]).replace("_", " ?")
+    """Return the tables as rules; those of words become a lexicon, those of units what reads them."""
+    commands, words = data["commands"], data["words"]
+    verbs = [word for group in data["lexicon"]["verbs"].values() for word in group.split() if word.isascii()]
+    english = "|".join([*verbs, *commands.pop("asked").split()]).replace("_", " ?")
     commands["clause"] = commands["clause"].replace("{verbs}", english)
-    commands["unknown"] = [commands["unknown"], commands.pop("unknown_ko")]
-    commands["paths"] = list(commands["paths"].values())
-    needs = {
-        need: [{"expression": cue, "weight": cue["weight"]} for cue in cues] for need, cues in data["needs"].items()
-    }
-    units = _units(data["units"], data["numerals"])
-    revise = {**data["revise"], "actions": [_action(action) for action in data["revise"]["actions"]]}
-    kept = {name: value for name, value in data.items() if name != "numerals"}
-    return _built(Rules, {**kept, "needs": needs, "lexicon": lexicon, "units": units, "revise": revise})
+    lexicon = Lexicon(data["lexicon"], words.pop("stop"), words.pop("particles"), words.pop("whole"))
+    units = Units(data["units"], data.pop("kinds"), data.pop("numerals"))
+    return _built(Rules, {**data, "lexicon": lexicon, "units": units})
 
 
 def _built(kind: type[_Built], data: _Table) -> _Built:
     """Return a table as a dataclass, each of its values as the field's type says."""
     types = get_type_hints(kind)
-    if strange := data.keys() - types.keys():
-        raise TypeError(f"{kind.__name__} has no {min(strange)}")
-    return kind(**{name: _value(hint, data[name]) for name, hint in types.items()})
+    return kind(**{name: _value(types[name], raw) for name, raw in data.items()})
 
 
 def _value(hint: Any, raw: Any) -> Any:
     """Return a value as a type says; a table of `ko` and `en` is one expression for both."""
     of, inner = get_origin(hint), get_args(hint)
-    if hint == Expression:
-        return _both(raw) if isinstance(raw, Mapping) else re.compile(raw, re.IGNORECASE)
-    if hint == Expression | None:
-        return _both(raw) if raw else None
+    if hint in (Expression, Expression | None):
+        return _both(raw) if isinstance(raw, dict) else re.compile(raw, re.IGNORECASE)
     if of is Mapping:
         return {inner[0](key): _value(inner[1], value) for key, value in raw.items()}
     if of is frozenset:
@@ -242,7 +233,7 @@ def _value(hint: Any, raw: Any) -> Any:
         return tuple(_value(inner[0], value) for value in raw)
     if hint is float:
         return float(raw)
-    return _built(hint, raw) if isinstance(raw, Mapping) and isinstance(hint, type) else raw
+    return _built(hint, raw) if isinstance(raw, dict) and isinstance(hint, type) else raw
 
 
 def _both(data: _Table) -> Expression:
@@ -250,37 +241,3 @@ def _both(data: _Table) -> Expression:
     english = [rf"(?<![a-z0-9_])(?:{data['en']})(?![a-z0-9_])"] if "en" in data else []
     korean = [data["ko"]] if "ko" in data else []
     return re.compile("|".join(f"(?:{p})" for p in [*korean, *english]), re.IGNORECASE)
-
-
-def _lexicon(data: _Table) -> Lexicon:
-    lexicon, words = data["lexicon"], data["words"]
-    return Lexicon(
-        verbs={k: v.split() for k, v in lexicon["verbs"].items()},
-        nouns={k: v.split() for k, v in lexicon["nouns"].items()},
-        looking=frozenset(lexicon["looking"].split()),
-        empty=frozenset(words.pop("stop")),
-        particles=words.pop("particles"),
-        whole=frozenset(words.pop("whole")),
-    )
-
-
-def _units(data: _Table, numerals: _Table) -> Units:
-    return Units(
-        {
-            measure: {unit: (float(row[0]), tuple(row[1:])) for unit, row in units.items()}
-            for measure, units in data.items()
-            if measure != "kinds"
-        },
-        {kind: frozenset(words.split()) for kind, words in data["kinds"].items()},
-        {word: n for said in numerals.values() for n, word in enumerate(said.split(), start=1)},
-    )
-
-
-def _action(data: _Table) -> _Table:
-    after = {"ko": data.get("ko"), "en": data.get("after")}
-    return {
-        "kind": data["kind"],
-        "level": data.get("level", ""),
-        "before": {"en": data["before"]} if "before" in data else None,
-        "after": {language: said for language, said in after.items() if said},
-    }

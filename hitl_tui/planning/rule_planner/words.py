@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hitl_tui.planning.rule_planner.command_facts import CommandFacts
@@ -81,27 +81,18 @@ class Units:
     """Units by their words, what they measure, and which names of parameters go with what.
 
     Args:
-        measures: measure → unit → its words, and how much of the measure's first unit it is.
+        measures: measure → unit → how much of the measure's first unit it is, and its words.
         kinds: kind of value, or role → words in the names of parameters that take it.
-        numerals: numbers that are written as words.
+        numerals: language → numbers that are written as words, from one on.
     """
 
-    def __init__(
-        self,
-        measures: Mapping[str, Mapping[str, tuple[float, Sequence[str]]]],
-        kinds: Mapping[str, frozenset[str]],
-        numerals: Mapping[str, int],
-    ) -> None:
-        self.kinds = kinds
-        self.numerals = numerals
-        self.counted = re.compile(rf"(?<![\w-])(?:{'|'.join(numerals)})(?=[\s-])", re.IGNORECASE)
-        self._factors = {unit: factor for units in measures.values() for unit, (factor, _) in units.items()}
-        self._named = {
-            word.lower(): Unit(unit, measure)
-            for measure, units in measures.items()
-            for unit, (_, words) in units.items()
-            for word in words
-        }
+    def __init__(self, measures: Mapping[str, Any], kinds: Mapping[str, str], numerals: Mapping[str, str]) -> None:
+        self.kinds = {kind: frozenset(words.split()) for kind, words in kinds.items()}
+        self.numerals = {word: n for said in numerals.values() for n, word in enumerate(said.split(), start=1)}
+        self.counted = re.compile(rf"(?<![\w-])(?:{'|'.join(self.numerals)})(?=[\s-])", re.IGNORECASE)
+        rows = [(unit, measure, row) for measure, units in measures.items() for unit, row in units.items()]
+        self._factors = {unit: float(row[0]) for unit, _, row in rows}
+        self._named = {word.lower(): Unit(unit, measure) for unit, measure, row in rows for word in row[1:]}
         said = sorted(map(re.escape, self._named), key=len, reverse=True)
         self._after = re.compile(rf"\s?-?(?P<unit>{'|'.join(said)})(?![A-Za-z0-9])", re.IGNORECASE)
 
@@ -158,30 +149,23 @@ class Lexicon:
     """Groups of words that mean the same.
 
     Args:
-        verbs, nouns: group → its words; English ones are compared by stem, Korean ones by how a word begins.
-        looking: verbs that change nothing, or not much.
+        groups: of `verbs` and `nouns`: group → its words; English ones are compared by stem, Korean ones by how a word
+            begins. `looking`: verbs that change nothing, or not much.
         empty: words that say nothing about what is meant.
         particles: that Korean words end with.
         whole: words that end like that by themselves.
     """
 
     def __init__(
-        self,
-        verbs: Mapping[str, Sequence[str]],
-        nouns: Mapping[str, Sequence[str]],
-        *,
-        looking: frozenset[str],
-        empty: frozenset[str],
-        particles: Iterable[str],
-        whole: frozenset[str],
+        self, groups: Mapping[str, Any], empty: Iterable[str], particles: Iterable[str], whole: Iterable[str]
     ) -> None:
-        self.verbs, self.nouns = frozenset(verbs), frozenset(nouns)
-        self.looking, self.empty, self.whole = looking, empty, whole
+        self.verbs, self.nouns = frozenset(groups["verbs"]), frozenset(groups["nouns"])
+        self.looking, self.empty, self.whole = frozenset(groups["looking"].split()), frozenset(empty), frozenset(whole)
         self._particles = sorted(particles, key=len, reverse=True)
-        groups = [(word, name) for table in (verbs, nouns) for name, words in table.items() for word in words]
-        self._korean = [(word, name) for word, name in groups if not word.isascii()]
+        named = [(w, n) for kind in ("verbs", "nouns") for n, words in groups[kind].items() for w in words.split()]
+        self._korean = [(word, name) for word, name in named if not word.isascii()]
         self._english: dict[str, set[str]] = {}
-        for word, name in groups:
+        for word, name in named:
             self._english.setdefault(stem(word), set()).add(name)
         self._known: dict[str, frozenset[str]] = {}
 
