@@ -199,7 +199,7 @@ class Arguments(NamedTuple):
     since: str = ""
     until: str = ""
     risk: str = ""
-    query: str = ""
+    query: str | None = None
     job_id: str = ""
     jobs: str | None = None
     concurrency: int = 0

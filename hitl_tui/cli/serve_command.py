@@ -173,9 +173,9 @@ def _writer(job: Job) -> Any:
 
 def _sources(job: Job, journal: JobJournal, root: Path, interval: float) -> list[Source]:
     given = job.arguments
-    if given.job_id and not given.query:
+    if given.job_id and given.query is None:
         raise BadInput(Message("--id names the job of --once."))
-    if given.query:
+    if given.query is not None:
         from hitl_tui.channels.runtime.job_lines import OneJob
         from hitl_tui.channels.runtime.jobs import job_of
 

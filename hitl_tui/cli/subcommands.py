@@ -685,7 +685,7 @@ _ROWS = (
         ),
         "exit codes:\n  0 every job ended with an answer   1 a job failed   2 bad input   143 stopped by SIGTERM",
         (
-            option("--once", metavar="QUERY", default="", dest="query", help="carry out this one job"),
+            option("--once", metavar="QUERY", dest="query", help="carry out this one job"),
             option(
                 "--jobs",
                 metavar="DIR|s3://BUCKET/PREFIX",

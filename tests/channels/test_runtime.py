@@ -253,3 +253,8 @@ def test_what_lies_in_a_folder_and_is_no_job_holds_up_none(place: Place, tmp_pat
         assert len(told) == 7 and sum("isn't a regular file" in event["error"] for event in told) == 4
         assert all(event["job_id"].isprintable() for event in told)
     assert sorted(path.name for path in folder.iterdir()) == [".claimed", "refused", "taken"]
+
+
+def test_a_single_job_without_a_question_is_refused(place: Place) -> None:
+    ended = place.run("serve", "--once", " ")
+    assert (ended.returncode, ended.stderr) == (2, 'hitl-tui: A job needs a "query".\n')
