@@ -53,7 +53,7 @@ class Decisions:
         return [report for report in self.reports if report.what == what]
 
 
-async def run_until(poller: Poller, holds: Callable[[], object], seconds: float = 20) -> None:
+async def run_until(poller: Poller, holds: Callable[[], object], seconds: float = 60) -> None:
     """Run a poller until something holds."""
     running = asyncio.create_task(poller.run())
     try:

@@ -100,6 +100,7 @@ class S3Store:
         self._open = AsyncExitStack()
         self._made: S3Client | None = None
         self._making = asyncio.Lock()
+        self._loader: Any = None
         self._denied_until = 0.0
         self._reading = asyncio.Semaphore(_AT_ONCE)
         self._read_before: dict[str, tuple[str, PublishedRequest]] = {}
@@ -461,6 +462,10 @@ class S3Store:
                 )
                 try:
                     session = get_session()
+                    if self._loader is None:
+                        self._loader = session.get_component("data_loader")
+                    else:  # it has read what S3 can do, which takes most of making a client
+                        session.register_component("data_loader", self._loader)
                     # Times only order the requests; parsing them takes most of a look at a long listing.
                     session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=str)
                     made = session.create_client("s3", config=config)
