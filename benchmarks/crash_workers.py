@@ -315,6 +315,7 @@ def main() -> int:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             asyncio.run(work(options.work, options.number, options.concurrency))
         return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended with it
     root = Path(tempfile.mkdtemp(prefix="crash-workers-"))
     (root / "workspace").mkdir()
     began = time.monotonic()

@@ -165,10 +165,10 @@ async def _attach(job: Job, found: Attachment) -> int:
         job.log.hide(setup.secrets)
         async with open_session(registry.store, setup, found.query) as session:
             with told(job, session):
-                await session.settled()
+                await session.carried_on()
                 if found.approved and session.snapshot.questions:
                     await approve_given(session, setup.planner, operator.name, operator)
-                snapshot = await session.settled()
+                snapshot = await session.carried_on()
         checked = await checking
         if given.json:
             findings = checked["findings"] if checked is not None else []

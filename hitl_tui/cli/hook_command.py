@@ -32,7 +32,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.language import translate, using
 from hitl_tui.ledger.entry_files import at_once
-from hitl_tui.ledger.records import LEDGER_FILE
+from hitl_tui.ledger.existing_record import has_record
 from hitl_tui.notifications.wake import wake
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled
 from hitl_tui.task_checkpoints.folders import held_under, masc_folder, register, store_of, trust_of
@@ -268,7 +268,7 @@ class _Rules:
 
     def __init__(self, masc: Path, data: Path) -> None:
         self._masc, self._folder, self._data = masc, masc.parent, data
-        self._trust = trust_of(masc, data) if (data / LEDGER_FILE).exists() else None
+        self._trust = trust_of(masc, data) if has_record(data, os.environ) else None
         self.held = held_under(masc, self._trust)
         self._declared = Policy()
         if self.held.rules:

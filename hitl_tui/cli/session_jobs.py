@@ -75,8 +75,7 @@ async def run(job: Job) -> int:
         _load_engine()
         async with open_session(registry.store, setup, query) as session:
             with told(job, session):
-                # Where workers carry it, one of them plans.
-                snapshot = await (session.settled() if session.owned else session.at_rest())
+                snapshot = await session.carried_on()
         if given.json:
             job.out.document(run_document(snapshot))
         else:
@@ -230,7 +229,7 @@ def _print_session(
         return
     open_now = [_("Another process has it open.")] if owned and not snapshot.carrier else []
     if snapshot.carrier:
-        open_now = [_("Workers: {where}").format(where=shown(translate(snapshot.carrier)))]
+        open_now = [shown(translate(snapshot.carrier))]
     asked = _("Input: {query}") if is_structured(snapshot.query) else _("Question: {query}")
     question = asked.format(query=shown(snapshot.query))
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))

@@ -20,6 +20,15 @@ def named_database(environ: Mapping[str, str]) -> str:
     return database_address(environ.get(ENVIRONMENT, "").strip(), ENVIRONMENT)
 
 
+def has_record(data: Path, environ: Mapping[str, str]) -> bool:
+    """Return whether there may be a record: nothing is opened.
+
+    Raises:
+        BadInput: what names the database can't be used.
+    """
+    return bool(named_database(environ)) or (data / LEDGER_FILE).exists()
+
+
 @asynccontextmanager
 async def existing_record(data: Path, environ: Mapping[str, str]) -> AsyncIterator[TableLedger | None]:
     """Open the record of a data folder, or of the database that stands in its place; None where there is none.

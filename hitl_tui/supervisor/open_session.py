@@ -177,6 +177,11 @@ class OpenSession(SessionView):
     async def settled(self) -> Snapshot:
         return await self._view.settled()
 
+    async def carried_on(self) -> Snapshot:
+        """Wait until a person is needed or it is finished, also where workers carry it."""
+        found = await self.settled()
+        return await self.at_rest() if found.carrier else found
+
     async def at_rest(self, seen: Callable[[Snapshot], Awaitable[None]] | None = None, linger: float = 0.0) -> Snapshot:
         """Wait until nothing goes on by itself; return how it stands then.
 

@@ -13,7 +13,13 @@ from typing import Any
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple, get_checkpoint_id
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_id,
+)
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import DictRow, tuple_row
 
@@ -44,6 +50,14 @@ _WHOLE = """SELECT c.checkpoint_id, c.checkpoint, b.channel, b.type, b.blob FROM
 
 _MIGRATING = 0x6869746E
 """Number of the lock that whoever makes or changes the tables of checkpoints holds."""
+
+
+def _in_json(text: str) -> bool:
+    """Return whether a text can be part of JSON in PostgreSQL."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 class DatabaseSaver(AsyncPostgresSaver):
@@ -89,6 +103,25 @@ class DatabaseSaver(AsyncPostgresSaver):
             await asyncio.sleep(0)
             await self._unused.wait()
         await self.conn.close()
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        # LangGraph's saver keeps texts in JSON, where PostgreSQL takes not every one; among the blobs it takes all.
+        values = checkpoint["channel_values"]
+        if beyond := {name: value for name, value in values.items() if isinstance(value, str) and not _in_json(value)}:
+            thread, ns = config["configurable"]["thread_id"], config["configurable"].get("checkpoint_ns", "")
+            versions = {name: new_versions[name] for name in beyond if name in new_versions}
+            rows = await asyncio.to_thread(self._dump_blobs, thread, ns, beyond, versions)
+            async with self._cursor(pipeline=True) as cursor:
+                await cursor.executemany(self.UPSERT_CHECKPOINT_BLOBS_SQL, rows)
+            within = {name: value for name, value in values.items() if name not in beyond}
+            checkpoint = {**checkpoint, "channel_values": within}
+        return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         found = await super().aget_tuple(config)

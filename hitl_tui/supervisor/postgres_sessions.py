@@ -201,6 +201,19 @@ class DatabaseSession(SessionFolder):
     def _graphs_file(self) -> dict[str, Any]:
         return dict(json.loads(self._row()[1] or '{"graphs": []}'))
 
+    def graphs(self) -> tuple[GraphDeclaration, ...]:
+        """See `SessionFolder.graphs`. What lies in the workspace is that of this machine's copy."""
+        before = self._written_info().workspace
+        here = self._folder.root_here(self.path.name, before)
+
+        def moved(path: str) -> str:
+            return here + path[len(before) :] if path == before or path.startswith(f"{before}/") else path
+
+        return tuple(
+            replace(graph, target=moved(graph.target), folder=moved(graph.folder), origin=moved(graph.origin))
+            for graph in super().graphs()
+        )
+
     def write_graphs(self, graphs: Sequence[GraphDeclaration], settings: GraphSettings | None = None) -> None:
         text = graphs_text(graphs, settings)
         self._tables.rows("UPDATE session_records SET graphs = ? WHERE id = ?", (text, self.path.name))

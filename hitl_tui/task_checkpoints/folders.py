@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.entry_files import EntryFiles
-from hitl_tui.ledger.records import LEDGER_FILE
+from hitl_tui.ledger.existing_record import has_record
 from hitl_tui.ledger.stream_ledger import StreamLedger
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def held_policy(masc: Path, data: Path) -> Policy:
         ConfigError: its settings can't be used; StorageError: the record of trust can't.
     """
     # A command that asks nobody needs no trust, and whoever asks waits anyway.
-    return held_under(masc, trust_of(masc, data) if (data / LEDGER_FILE).exists() else None)
+    return held_under(masc, trust_of(masc, data) if has_record(data, os.environ) else None)
 
 
 def held_under(masc: Path, trust: WorkspaceTrust | None) -> Policy:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.postgres import PostgresSaver
 from people import verified
 from postgres_server import PostgresServer
@@ -21,10 +22,12 @@ from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.data_place import open_record
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.own_session import own_session
+from hitl_tui.supervisor.postgres_checkpoints import saver_of
 from hitl_tui.supervisor.postgres_sessions import DatabaseArtifacts, DatabaseFolder
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_tables import SessionTables
+from hitl_tui.task_checkpoints.folders import held_policy
 
 pytestmark = pytest.mark.long
 
@@ -200,3 +203,41 @@ async def test_who_stays_goes_on_when_the_server_is_back(
             watching.cancel()
             assert session.owned
             assert [todo.status.value for todo in seen.todos] == ["completed"]
+
+
+async def test_texts_that_json_cant_hold_are_kept_as_they_are(place: Place, database: str) -> None:
+    """A team's graph may have them in its state: PostgreSQL's JSON takes neither NUL nor half of a surrogate pair."""
+    async with place.ledger(), saver_of(database) as saver:
+        await saver.prepare()
+        thread = {"configurable": {"thread_id": "s1/todo_001/0.1", "checkpoint_ns": ""}}
+        checkpoint = empty_checkpoint()
+        checkpoint["channel_values"] = {"said": "a\0b", "plain": "c", "more": {"x": "d\0"}}
+        checkpoint["channel_versions"] = {"said": "1", "plain": "1", "more": "1"}
+        first = await saver.aput(thread, checkpoint, {"source": "input", "step": 0}, checkpoint["channel_versions"])
+        following = {
+            **checkpoint,
+            "id": checkpoint["id"][:-1] + "f",
+            "channel_versions": {**checkpoint["channel_versions"]},
+        }
+        following["channel_values"] = {**checkpoint["channel_values"], "plain": "e"}
+        await saver.aput(first, following, {"source": "loop", "step": 1}, {"plain": "2"})
+        found = await saver.aget_tuple(thread)
+        assert found is not None
+        assert found.checkpoint["channel_values"] == {"said": "a\0b", "plain": "e", "more": {"x": "d\0"}}
+
+
+async def test_rules_of_tasks_are_as_strict_as_what_was_trusted_in_the_database(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who edits a trusted folder loosens no rule, wherever the trust is on record."""
+    monkeypatch.setenv("HITL_DATABASE", database)
+    data, work = tmp_path / "data", tmp_path / "work"
+    work.mkdir()
+    strict = '[[policy]]\nname = "no force"\naction = "git push"\ndecision = "deny"\n'
+    (work / "hitl.toml").write_text(strict)
+    async with SessionRegistry.open(data, {"HITL_DATABASE": database}) as registry:
+        shown = await registry.trust.of(work)
+        await registry.trust.grant(work, shown.digest, by="tester", how="digest")
+    (work / "hitl.toml").write_text("")
+    held = await asyncio.to_thread(held_policy, work / ".masc", data)
+    assert held.judge_step("agent", "git push", {}).ruling.value == "deny"
