@@ -309,15 +309,15 @@ def _plan_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
         "properties": {
             "kind": {"type": "string", "enum": ["search", "analysis", "document", "command", "comprehensive"]},
             "steps": {"type": "array", "maxItems": MOST_STEPS, "items": _step_form(offered)},
-            "strategy": {
-                "type": "string",
-                "enum": [strategy.value for strategy in Strategy],
-                "description": "sequential only where the person wants one step at a time; otherwise pipeline",
-            },
+            "strategy": _strategy_form("sequential only where the person wants one step at a time; otherwise pipeline"),
             "missing": {"type": "string", "description": "what of the request no agent can do; empty for nothing"},
         },
         "required": ["steps"],
     }
+
+
+def _strategy_form(described: str) -> dict[str, Json]:
+    return {"type": "string", "enum": [strategy.value for strategy in Strategy], "description": described}
 
 
 def _step_form(offered: Mapping[str, AgentFacts]) -> dict[str, Json]:
@@ -360,11 +360,7 @@ def _change_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
         "properties": {
             "reason": {"type": "string", "description": "why, in one sentence, in the language of the request"},
             "changes": {"type": "array", "maxItems": 2 * MOST_STEPS, "items": change},
-            "strategy": {
-                "type": "string",
-                "enum": [strategy.value for strategy in Strategy],
-                "description": "only where the person says how steps run: sequential is one at a time",
-            },
+            "strategy": _strategy_form("only where the person says how steps run: sequential is one at a time"),
             "missing": {"type": "string", "description": "what of it can't be done; empty for nothing"},
         },
         "required": ["changes"],
@@ -443,16 +439,9 @@ def _writable(schema: JsonSchema) -> JsonSchema:
 def _parameters(parameters: Mapping[str, ParameterFacts]) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for name, facts in parameters.items():
-        said: dict[str, Json] = {"type": facts.type}
-        if facts.description:
-            said["description"] = facts.description
-        if facts.choices:
-            said["choices"] = list(facts.choices)
-        if facts.needed:
-            said["required"] = True
-        elif facts.default is not None:
-            said["default"] = facts.default
-        found[name] = said
+        said: dict[str, Json] = {"type": facts.type, "description": facts.description, "choices": [*facts.choices]}
+        said |= {"required": True} if facts.needed else {"default": facts.default}
+        found[name] = {key: value for key, value in said.items() if value is not None and value not in ("", [])}
     return found
 
 

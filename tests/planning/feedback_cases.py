@@ -114,6 +114,16 @@ CASES: list[tuple[str, str | tuple[str, ...], str]] = [
     (ONE, ("add a search for Seocho prices", "remove step 1", "add an analysis"), "search:Seocho > analysis"),
     (FULL, ("보고서는 빼줘", "보고서를 다시 넣어줘"), "search > analysis > report"),
     (TWO, ("list the files first", "clean-logs first"), "clean-logs > list-files"),
+    (
+        OPS,
+        ("run all of them in parallel", "clean-logs after backup-database and list-files"),
+        "backup-database, list-files > clean-logs",
+    ),
+    (
+        OPS,
+        ("run all of them in parallel", "put clean-logs before the backup and the listing"),
+        "clean-logs > backup-database, list-files",
+    ),
     # another set, written after the rules
     (FULL, "분석 단계는 굳이 없어도 될 것 같아요", "search > report"),
     (FULL, "보고서 말고 분석까지만", "search > analysis"),

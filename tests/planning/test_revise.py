@@ -340,6 +340,12 @@ def ended(todos: Sequence[SupervisorTodo], **status: Status) -> list[SupervisorT
     return [replace(t, status=status.get(t.id, t.status), attempt=int(t.id in status)) for t in todos]
 
 
+async def test_a_place_beside_a_step_that_has_ended_is_none() -> None:
+    todos = ended(await plan_of(SEARCH_QUERY), todo_001=Status.COMPLETED)
+    found = await agent().revise("put the report before the search", SEARCH_QUERY, todos)
+    assert {change["kind"] for change in found.changes} == {"add"}
+
+
 async def test_what_started_is_not_removed() -> None:
     todos = ended(await plan_of(FULL_QUERY), todo_001=Status.COMPLETED, todo_002=Status.IN_PROGRESS)
     with pytest.raises(BadInput, match="002 is in_progress"):

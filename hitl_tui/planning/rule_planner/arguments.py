@@ -18,6 +18,7 @@ from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.query_reader import WORD, unread
 from hitl_tui.planning.rule_planner.rule_file import Rules
 from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import Lexicon, alike, name_words, stem
@@ -43,11 +44,13 @@ class Bound:
         parameters: those given, in the order they are declared; defaults are left to the team.
         used: the places that gave them.
         unplaced: amounts that were given and that no parameter takes.
+        unread: the parts of the clause that nothing was made of.
     """
 
     parameters: JsonObject
     used: tuple[Span, ...] = ()
     unplaced: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def lacks(self, facts: CommandFacts) -> list[str]:
         """Return the parameters that have to be given and weren't."""
@@ -120,6 +123,7 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
         PlanError: a parameter is given by name that it doesn't have.
     """
     pairs = list(PAIR.finditer(clause))
+    named = [*named, *_asking_verb(clause, facts, rules)]
     filling = _Filling(facts, rules, blanked(clause, [*named, *(match.span() for match in pairs)]))
     for match in pairs:
         filling.take(match["name"], _typed(match, facts), match.span())
@@ -134,10 +138,12 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     filling.assign_only(texts, _TEXTS)
     several = _several(filling, filling.left(texts))
     _take_words(filling, clause)
-    unplaced = (g for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters)
-    said = tuple(dict.fromkeys(clause[slice(*g.place)].strip() for g in unplaced))
+    amounts = (g.place for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters)
+    unplaced = {place: clause[slice(*place)].strip() for place in amounts}
+    left = unread(clause, [*named, *filling.used, *unplaced, *_known_in(clause, facts, rules)], rules)
+    said = tuple(dict.fromkeys(unplaced.values()))
     calls = [{**filling.values, **one} for one in several or [{}]]
-    return [Bound(in_declared_order(values, facts), tuple(filling.used), said) for values in calls]
+    return [Bound(in_declared_order(values, facts), tuple(filling.used), said, left) for values in calls]
 
 
 def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
@@ -163,6 +169,24 @@ def _typed(pair: re.Match[str], facts: CommandFacts) -> Json:
     return read if type(read) in types.get(facts.parameters[name].type, ()) else value
 
 
+def _asking_verb(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
+    """Return where the verb stands that asks for a call: it is part of no value."""
+    verbs = rules.lexicon.deeds(facts)
+    words = [m for m in WORD.finditer(clause) if rules.lexicon.concepts(m.group()) & verbs]
+    return [words[0 if words[-1].group().isascii() else -1].span()] if words else []
+
+
+def _known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
+    """Return where a clause says what is called does anyway."""
+    own = rules.lexicon.vocabulary(facts)
+    said = [m.span() for m in rules.commands.modifiers.finditer(clause)]
+    for match in WORD.finditer(clause):
+        word = rules.lexicon.plain(match.group())
+        if rules.lexicon.found(word, own) or (facts.own and rules.lexicon.is_verb(match.group())):
+            said.append(match.span())
+    return said
+
+
 # What says what it is for ---------------------------------------------------------------------------------------------
 
 
@@ -171,7 +195,7 @@ def _offers(filling: _Filling) -> Iterator[_Offer]:
     quoted = [g.place for g in filling.given if g.kind in ("text", "path", "url", "email", "date")]
     for name, parameter in filling.free().items():
         yield from _roles(name, parameter, filling)
-        yield from _choices(name, parameter, blanked(filling.text, quoted), filling.rules)
+        yield from _choices(name, parameter, blanked(filling.text, quoted), filling.rules.lexicon)
         for one in filling.given:
             value = _fitted(one, name, parameter, filling.rules)
             beside = blanked(filling.text, [g.place for g in filling.given if g is not one])
@@ -183,19 +207,18 @@ def _offers(filling: _Filling) -> Iterator[_Offer]:
             yield from _flags(name, parameter, filling)
 
 
-def _choices(name: str, parameter: ParameterFacts, text: str, rules: Rules) -> Iterator[_Offer]:
+def _choices(name: str, parameter: ParameterFacts, text: str, lexicon: Lexicon) -> Iterator[_Offer]:
     """Yield the choice that a text names, as it is or as a word that means the same; of a list all of them."""
     found: dict[str, Span] = {}
     for choice in sorted(parameter.choices, key=len, reverse=True):
-        place = _spoken_choice(choice, parameter, text, rules.lexicon)
+        place = _spoken_choice(choice, parameter, text, lexicon)
         if place is not None and not overlaps(place, list(found.values())):
             found[choice] = place
-    labelled = [c for c, place in found.items() if _labels(name, parameter, text, place, rules)]
-    chosen = labelled if len(labelled) == 1 else list(found)
     if parameter.type == "array" and found:
         yield _Offer(_CERTAIN, name, [*sorted(found, key=found.__getitem__)], tuple(found.values()))
-    elif len(chosen) == 1:
-        yield _Offer(_CERTAIN, name, chosen[0], (found[chosen[0]],))
+    elif len(found) == 1:
+        [(choice, place)] = found.items()
+        yield _Offer(_CERTAIN, name, choice, (place,))
 
 
 def _spoken_choice(choice: str, parameter: ParameterFacts, text: str, lexicon: Lexicon) -> Span | None:
@@ -369,7 +392,6 @@ def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:
 
 
 _REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
-_NAME_OF = re.compile(r"\s+(?=[A-Z])")
 
 
 def _take_words(filling: _Filling, clause: str) -> None:
@@ -392,10 +414,9 @@ def _runs(filling: _Filling, clause: str) -> list[Span]:
     for match in _WORD.finditer(text):
         word = re.sub(r"['’]s$", "", match.group())
         plain, before = known.plain(word), clause[: match.start()]
-        opens = not before.strip() and word.isascii() and _NAME_OF.match(text, match.end())
         asks = commands.request.search(word) or any(map(commands.told.fullmatch, (word, plain)))
         means = not plain or known.found(plain, said) or known.is_verb(plain)
-        if overlaps(match.span(), filling.used) or means or opens or asks or before[-1:].isalnum():
+        if overlaps(match.span(), filling.used) or means or asks or before[-1:].isalnum():
             continue
         end = match.start() + len(plain)
         gap = text[runs[-1][1] : match.start()] if runs else "."

@@ -14,7 +14,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.arguments import Bound, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split, unread
+from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
 from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import name_words
@@ -77,11 +77,10 @@ class Asked:
 
 
 class _Verdict(Enum):
-    """What a clause says of what it names."""
+    """What a clause says of what it names; nothing where it only asks about it."""
 
     CALLED = auto()
     NEGATED = auto()
-    ASKED_ABOUT = auto()
     UNCLEAR = auto()
     NOTHING = auto()
 
@@ -130,7 +129,8 @@ def asked_in(
             deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
             if deed and named_only(clause.text):
                 numbered = rules.revise.number.search(clause.text)
-                deed = deed if not numbered and _complete(clause.text, known[deed], rules) else ""
+                [bound, *_] = fill(clause.text, known[deed], rules)
+                deed = deed if not numbered and _complete(clause.text, bound, known[deed], rules) else ""
             if deed and verdict is not _Verdict.UNCLEAR:
                 calls += _calls_of(clause, [_Mention(deed, (0, 0))], known, rules)
                 continue
@@ -153,16 +153,9 @@ def _calls_of(
         name = (mention.place[0] - start, mention.place[1] - start)
         team = _TEAM.match(said, name[1]) if name[1] else None
         places = [(name[0], team.end() if team else name[1])] if name[1] else []
-        for bound in fill(said, facts, rules, [*places, *_verb_places(said, facts, rules)]):
-            left = _left(said, bound, facts, rules, places)
-            at = clause.start + start
-            yield Call(facts, bound.parameters, at, at + len(said), left, bound.unplaced, said.strip())
-
-
-def _left(clause: str, bound: Bound, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> tuple[str, ...]:
-    """Return the parts of a clause that nothing was made of."""
-    unplaced = [(at, at + len(said)) for said in bound.unplaced if (at := clause.find(said)) >= 0]
-    return unread(clause, [*named, *bound.used, *unplaced, *_known_in(clause, facts, rules)], rules)
+        at = clause.start + start
+        for bound in fill(said, facts, rules, places):
+            yield Call(facts, bound.parameters, at, at + len(said), bound.unread, bound.unplaced, said.strip())
 
 
 def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
@@ -182,20 +175,13 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
     if _requested(said, rules) and not all_used:
         return []
     repeated = all(b.parameters.keys() & last.parameters.keys() and not b.unplaced for b in instead)
-    if repeated and not _left(said, instead[0], facts, rules):
+    if repeated and not instead[0].unread:
         again = [Call(facts, last.given(b.parameters), clause.start, clause.end, words=said.strip()) for b in instead]
         return [last, *again]
-    if more.parameters and len(_left(said, more, facts, rules)) <= len(more.parameters):
+    if more.parameters and len(more.unread) <= len(more.parameters):
         words = f"{last.words}. {said.strip()}"
         return [replace(last, parameters=last.given(more.parameters), end=clause.end, words=words)]
     return []
-
-
-def _verb_places(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
-    """Return where the verb stands that asks for it: it is part of no value."""
-    verbs = rules.lexicon.deeds(facts)
-    words = [m for m in WORD.finditer(clause) if rules.lexicon.concepts(m.group()) & verbs]
-    return [words[0 if words[-1].group().isascii() else -1].span()] if words else []
 
 
 _ITEM = re.compile(r"(?m)(?:^|(?<=[\s:]))(\d{1,2})([.)])(?=\s)")
@@ -251,9 +237,8 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool, rules
     taken = [m.span("value") for m in PAIR.finditer(text)]
     found: list[_Mention] = []
     programs = Counter(program for facts in known.values() for program in facts.runs)
-    ran = [(run, name) for name, facts in known.items() for run in facts.runs if programs[run] == 1]
-    said = [(name, name) for name in known]
-    for spoken, name in [*sorted(said, key=_longest), *sorted(ran, key=_longest)]:
+    ran = {run: name for name, facts in known.items() for run in facts.runs if programs[run] == 1}
+    for spoken, name in [*sorted(zip(known, known, strict=True), key=_longest), *sorted(ran.items(), key=_longest)]:
         for match in spoken_name(spoken).finditer(text):
             before, after = text[: match.start()], text[match.end() : match.end() + 30]
             asked = rules.commands.run_before.search(before) or rules.commands.run_after.match(after)
@@ -271,7 +256,7 @@ def _longest(said: tuple[str, str]) -> int:
 def _named_in(
     clause: Clause, mentions: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules
 ) -> tuple[_Verdict, list[_Mention]]:
-    """Return what a clause says of names in it that stand in one list, and those: of the list that it calls, if any."""
+    """Return what a clause says of names in it, and those: of the first list of names that it says something of."""
     lists: list[list[_Mention]] = []
     for mention in mentions:
         place = (mention.place[0] - clause.start, mention.place[1] - clause.start)
@@ -281,9 +266,8 @@ def _named_in(
             lists[-1].append(_Mention(mention.name, place))
         else:
             lists.append([_Mention(mention.name, place)])
-    said = [(_verdict(clause.text, names, known, rules), names) for names in lists]
-    said = [one for one in said if one[0] is not _Verdict.NOTHING]
-    return min(said, key=lambda one: one[0].value, default=(_Verdict.NOTHING, []))
+    said = ((_verdict(clause.text, names, known, rules), names) for names in lists)
+    return next((one for one in said if one[0] is not _Verdict.NOTHING), (_Verdict.NOTHING, []))
 
 
 _TEAM = re.compile(
@@ -303,19 +287,19 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     if asked.negated_before.search(before) or asked.negated_after.search(rest):
         return _Verdict.NEGATED
     if howto.search(before):
-        return _Verdict.ASKED_ABOUT
+        return _Verdict.NOTHING
     if asked.run_before.search(before) or (asked.with_team.search(before) and (team or facts.own)):
         return _Verdict.CALLED
     rest = PAIR.sub("", rest)
-    if howto.search(rest) or asked.statement.match(rest.rstrip("? ")):
-        return _Verdict.ASKED_ABOUT
+    if asked.statement.match(rest.rstrip("? ")):
+        return _Verdict.NOTHING
     alone = not _opening(clause[: place[0]], rules)
     if asked.run_after.search(rest.lstrip()) or team:
         return _Verdict.CALLED
     start = named[-1].place[0] if named[1:] else 0
     said, names = clause[start:], [(named[-1].place[0] - start, named[-1].place[1] - start)]
     [bound, *_] = fill(said, facts, rules, names)
-    given, all_read = bool(bound.used), not _left(said, bound, facts, rules, names)
+    given, all_read = bool(bound.used), not bound.unread
     if (given and all_read) or (alone and (given or all_read)):
         return _Verdict.CALLED
     # One word may mean anything.
@@ -325,11 +309,6 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
 def _opening(text: str, rules: Rules) -> str:
     """Return what stands before a name, without the words that only lead over to it."""
     return rules.commands.lead.sub("", f"{text.strip(_SIGNS)} ").strip()
-
-
-def without_call(clause: str, name: str) -> str:
-    """Return a clause with a command's name and parameters blanked, at the same length."""
-    return blanked(clause, [m.span() for e in (spoken_name(name), PAIR) for m in e.finditer(clause)])
 
 
 def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> None:
@@ -374,7 +353,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
     if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
-    bound, *_ = fill(clause, facts, rules, _verb_places(clause, facts, rules))
+    bound, *_ = fill(clause, facts, rules)
     given = [g.place for g in given_in(clause, rules.units)]
     matched = total = 0.0
     for place, word in _words(clause, rules):
@@ -394,12 +373,11 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         return 4.0 * len(deeds) + matched + len(deeds & rules.lexicon.meant(facts.name)) + 0.5 * fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
     told = not asking and (matched == total or bound.used) and _tells(clause, rules)
-    return matched if told or _complete(clause, facts, rules) else 0.0
+    return matched if told or _complete(clause, bound, facts, rules) else 0.0
 
 
-def _complete(clause: str, facts: CommandFacts, rules: Rules) -> bool:
+def _complete(clause: str, bound: Bound, facts: CommandFacts, rules: Rules) -> bool:
     """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
-    bound, *_ = fill(clause, facts, rules)
     given = given_in(clause, rules.units)
     files = [g.value for g in given if g.kind == "path"]
     taken = {name: facts.parameters[name] for name in bound.parameters}
@@ -455,17 +433,6 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
         if requests and not rules.commands.negated_deed.search(match.group()[2:] + tail):
             asked |= rules.lexicon.concepts(match.group()) & verbs
     return frozenset(asked)
-
-
-def _known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
-    """Return where a clause says what is called does anyway."""
-    own = rules.lexicon.vocabulary(facts)
-    said = [m.span() for m in rules.commands.modifiers.finditer(clause)]
-    for match in WORD.finditer(clause):
-        word = rules.lexicon.plain(match.group())
-        if rules.lexicon.found(word, own) or (facts.own and rules.lexicon.is_verb(match.group())):
-            said.append(match.span())
-    return said
 
 
 def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:

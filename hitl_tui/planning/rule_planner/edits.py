@@ -86,26 +86,25 @@ class _Mark:
     after: bool = False
 
 
-def edits_in(text: str, commands: Mapping[str, frozenset[str]], rules: Rules) -> list[Edit]:
-    """Return what a text wants of the steps it names, in order.
+def edits_in(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) -> list[Edit]:
+    """Return what a sentence wants of the steps it names, in order.
 
     Args:
-        text: a person's words.
+        sentence: a person's words.
         commands: the names of what can be called, with what the words mean that name a step of the plan, too.
         rules: the words for steps and operations.
     """
     found: list[Edit] = []
-    for sentence in rules.revise.sentence.split(text):
-        marks = _marks(sentence, commands, rules)
-        parts = [part for whole in _parts(marks) for part in _apart_from_anchors(sentence, whole, rules)]
-        for index, part in enumerate(parts):
-            start = parts[index - 1][-1].place[1] if index and _follows(parts[index - 1]) else part[0].place[0]
-            end = parts[index + 1][0].place[0] if index + 1 < len(parts) else len(sentence)
-            place = (start if index else 0, end)
-            said = _subject(sentence, place, [mark.place for mark in marks], rules)
-            found += _edit(sentence, part, said, commands, rules)
-        if len(parts) > 1 and rules.revise.both.search(sentence):
-            found[-len(parts) :] = [replace(edit, operation=found[-1].operation) for edit in found[-len(parts) :]]
+    marks = _marks(sentence, commands, rules)
+    parts = [part for whole in _parts(marks) for part in _apart_from_anchors(sentence, whole, rules)]
+    for index, part in enumerate(parts):
+        start = parts[index - 1][-1].place[1] if index and _follows(parts[index - 1]) else part[0].place[0]
+        end = parts[index + 1][0].place[0] if index + 1 < len(parts) else len(sentence)
+        said = _subject(sentence, (start if index else 0, end), [mark.place for mark in marks], rules)
+        if any(mark.named for mark in part):
+            found.append(_edit(sentence, part, said, commands, rules))
+    if len(parts) > 1 and rules.revise.both.search(sentence):
+        found = [replace(edit, operation=found[-1].operation) for edit in found]
     return found
 
 
@@ -161,8 +160,8 @@ def _follows(part: Sequence[_Mark]) -> bool:
 
 def _edit(
     sentence: str, part: Sequence[_Mark], subject: str, commands: Mapping[str, frozenset[str]], rules: Rules
-) -> Iterator[Edit]:
-    """Yield the edit of a part of a sentence; none where it names no step."""
+) -> Edit:
+    """Return the edit of a part of a sentence that names steps."""
     steps = tuple(dict.fromkeys(mark.named for mark in part if mark.named))
     asking = "?" in sentence and not rules.revise.polite.search(sentence)
     kinds = {mark.kind for mark in part if mark.kind} - ({"ask"} if asking else set())
@@ -177,9 +176,8 @@ def _edit(
         commands.get(step.command, frozenset()) & _deed(sentence, part, rules) for step in steps
     ):
         operation = Operation.REMOVE  # what isn't to be done is what the step does
-    if steps:
-        place = (part[0].place[0], part[-1].place[1])
-        yield Edit(operation, steps, level, subject, bool(rules.revise.again.search(sentence)), place)
+    place = (part[0].place[0], part[-1].place[1])
+    return Edit(operation, steps, level, subject, bool(rules.revise.again.search(sentence)), place)
 
 
 def _deed(sentence: str, part: Sequence[_Mark], rules: Rules) -> frozenset[str]:

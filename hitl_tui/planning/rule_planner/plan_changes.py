@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from graphlib import TopologicalSorter
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
-from hitl_tui.core.plan import ExecutionStep, Strategy
+from hitl_tui.core.plan import ExecutionStep, Strategy, in_order
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.planning.proposals import (
     AddStep,
@@ -23,7 +22,7 @@ from hitl_tui.planning.proposals import (
     SetPriority,
     SkipTodo,
 )
-from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in, without_call
+from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in, names_step
 from hitl_tui.planning.rule_planner.plan_steps import (
@@ -80,24 +79,11 @@ def changed(scene: Scene) -> Proposed:
     # What the plan calls already isn't called again where only its place is said.
     ordered = planned.intersection(name for one in sentences for name in one.only_placed())
     asked = replace(asked, calls=tuple(call for call in asked.calls if call.command not in ordered))
-    rest = _without(rest, asked.calls, scene)
     for one in sentences:
-        end = at + len(one.rest)
-        one.read_rest(rest[at:end], words, [call for call in asked.calls if at <= call.start < end])
-        at = end + 1
+        one.take_calls(asked.calls, at)
+        at += len(one.rest) + 1
     revision.carry_out(sentences)
     return revision.proposed(sentences, asked)
-
-
-def _without(text: str, calls: Sequence[Call], scene: Scene) -> str:
-    """Blank the clauses that call something; what they say of other steps stays ("… after the search")."""
-    for call in calls:
-        clause = text[call.start : call.end]
-        after = any(a.kind == Operation.AFTER and a.found_in(clause) for a in scene.rules.revise.actions)
-        kept = names_step(clause, scene.rules) and (after or not call.facts.own)
-        blank = without_call(clause, call.command) if kept else "".join("\n" if c == "\n" else " " for c in clause)
-        text = text[: call.start] + blank + text[call.end :]
-    return text
 
 
 class _Sentence:
@@ -116,7 +102,7 @@ class _Sentence:
         self.level = next((a.level for a in revise.actions if a.level in _ENDS and a.found_in(text)), "")
         self.close = revise.close.search(text) is not None
         self.reverses = revise.reverse.search(text) is not None
-        self.row = self._row() if revise.sequence.search(text) and not self.reverses else []
+        self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
         self.moved = [e for e in edits if (self.related or self.level) and self.places(e) and self.anchors(e)]
         self.after = [i for e in edits if e.operation is Operation.AFTER for i in self.anchors(e)]
@@ -129,7 +115,7 @@ class _Sentence:
     def _rest(self) -> str:
         """Return the sentence with blanks for what it says of places."""
         rules, text = self._scene.rules, self.text
-        if self.row:
+        if self.row and not self.reverses:
             return " " * len(text)
         spans = [m.span() for e in [rules.strategy[self.strategy]] for m in e.finditer(text)] if self.strategy else []
         if self.reverses:
@@ -144,9 +130,17 @@ class _Sentence:
             spans += [match.span() for match in rules.revise.around.finditer(text)]
         return blanked(text, spans)
 
-    def read_rest(self, text: str, words: dict[str, frozenset[str]], calls: Sequence[Call]) -> None:
-        """Take what of the rest calls something, and read what it wants besides."""
-        self.calls, self.left = [*calls], edits_in(text, words, self._scene.rules)
+    def take_calls(self, calls: Sequence[Call], at: int) -> None:
+        """Take the calls of a text that begin in this sentence, and see what it wants of steps besides.
+
+        Args:
+            calls: what the whole text calls.
+            at: where in it this sentence begins.
+        """
+        self.calls = [call for call in calls if at <= call.start < at + len(self.rest)]
+        rest = blanked(self.rest, [(call.start - at, call.end - at) for call in self.calls])
+        left = (edit for edit in self.edits if rest[slice(*edit.place)].strip())
+        self.left = [replace(e, operation=Operation.ASK) if e.level in _ENDS else e for e in left]
 
     def only_placed(self) -> Iterator[str]:
         """Yield the names of what can be called that it says a place of, or keeps alone."""
@@ -165,12 +159,20 @@ class _Sentence:
         return [todo.id for todo in named if todo.status is not Status.SKIPPED]
 
     def _row(self) -> list[str]:
-        """Return the steps that are to come in the order they are named; none where something else is said."""
+        """Return steps that are to come one after the other: as they are named, or the other way round.
+
+        None where something else is said.
+        """
+        if self.reverses:
+            named = [i for e in self.edits if e.operation not in _LEAVES for i in self.anchors(e)]
+            return [t.id for t in reversed(self._scene.todos) if t.id in named or len(named) < 2]
+        if not self._scene.rules.revise.sequence.search(self.text):
+            return []
         if any(e.operation not in (*_PLACED, Operation.AFTER) or e.again for e in self.edits):
             return []
-        named = [steps_named([step], self._scene) for edit in self.edits for step in edit.steps]
-        row = list(dict.fromkeys(todo.id for todos in named for todo in todos if todo.status in IDLE))
-        return row if all(named) and len(row) > 1 else []
+        steps = [steps_named([step], self._scene) for edit in self.edits for step in edit.steps]
+        row = list(dict.fromkeys(todo.id for todos in steps for todo in todos if todo.status in IDLE))
+        return row if all(steps) and len(row) > 1 else []
 
 
 @dataclass(slots=True)
@@ -442,14 +444,10 @@ class _Revision:
     def _placed(self, said: _Sentence) -> Sequence[str]:
         """Put steps where a sentence says, and return those that it says a place of."""
         order, fresh = self.order, said.added
-        if said.reverses:
-            named = [i for e in said.edits if e.operation not in _LEAVES for i in said.anchors(e) if i in order.after]
-            row = [key for key in order.after if key in named or len(named) < 2]
-            order.row(row[::-1])
-            return row
         if said.row:
-            order.row(said.row)
-            return said.row
+            row = [key for key in said.row if key in order.after]
+            order.row(row)
+            return row
         stay = [one for edit in said.moved for one in said.anchors(edit) if one in order.after]
         placed, level, related = fresh or list(dict.fromkeys(stay)), said.level, False
         for index, edit in enumerate(said.edits):
@@ -482,15 +480,15 @@ class _Revision:
 
     def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str], close: bool) -> None:
         """Put steps before, after or in the place of others."""
-        for anchor in anchors:
-            for todo_id in moved if edit.operation is Operation.BEFORE else reversed(moved):
-                if edit.operation is not Operation.BEFORE:
-                    self.order.follow(todo_id, anchor, close=close)
-                elif anchor in self.order.after:
-                    self.order.before(todo_id, anchor)
-            if edit.operation is Operation.INSTEAD and moved and anchor in self.order.after:
-                self.order.remove(anchor)
-                self.removed.append(anchor)
+        ahead = [anchor for anchor in anchors if anchor in self.order.after]
+        for todo_id in moved if edit.operation is Operation.BEFORE else reversed(moved):
+            if edit.operation is Operation.BEFORE:
+                self.order.before(todo_id, *ahead)
+            else:
+                self.order.follow(todo_id, *anchors, close=close)
+        for anchor in ahead if edit.operation is Operation.INSTEAD and moved else ():
+            self.order.remove(anchor)
+            self.removed.append(anchor)
 
     # The outcome ------------------------------------------------------------------------------------------------------
 
@@ -508,7 +506,7 @@ class _Revision:
             unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text, self.scene.rules)]
             notes = [refusal.message for refusal in self.refusals]
             notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
-            reason = " ".join([self._reason(changes), *_remarks(asked, self.scene)])
+            reason = " ".join([self._reason(changes), *left_out(asked, self.scene.language, self.scene.rules)])
             for refusal in self.refusals:
                 reason = Message("{} {}", reason, refusal.message)
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
@@ -532,10 +530,6 @@ class _Revision:
                 moved.append(SetAfter(todo.id, now, *places.get(todo.id, ())))
         removed, waits = {*self.removed}, {t.id: after.get(t.id, t.dependencies) for t in self.scene.todos}
         kept = ancestors((t.id for t in self.scene.todos if t.id not in removed), waits) & removed
-        users: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(self.removed, ()))
-        for todo_id in removed:
-            for dependency in removed.intersection(waits[todo_id]):
-                users.add(dependency, todo_id)
         why, left = cut(self.scene.text, 200), {*self.skipped, *kept}
         changes: list[PlanChange] = [SkipTodo(t.id, reason=why) for t in self.scene.todos if t.id in left]
         changes += [SetPriority(t, p) for t, p in self.priorities.items() if t not in removed | left]
@@ -543,7 +537,8 @@ class _Revision:
         for _, step in self.added:
             changes.append(AddStep(replace(step, dependencies=after[step.id]), feeds=tuple(feeds.get(step.id, ()))))
         # What waited for a step that goes waits for others first.
-        return [*changes, *moved, *(RemoveTodo(todo_id) for todo_id in users.static_order() if todo_id not in kept)]
+        last_first = reversed(in_order(self.scene.todos))
+        return [*changes, *moved, *(RemoveTodo(t.id) for t in last_first if t.id in removed - kept)]
 
     def _reason(self, changes: Sequence[PlanChange]) -> str:
         """Return what the changes do, in one sentence."""
@@ -561,17 +556,6 @@ class _Revision:
 
 
 _SAID = {SkipTodo: "skip", RemoveTodo: "remove", SetArguments: "change", SetAfter: "move", SetPriority: "priority"}
-
-
-def _remarks(asked: Asked, scene: Scene) -> list[str]:
-    """Return what was left out of the words about commands, besides those about steps of the plan."""
-
-    def of_plan(part: str) -> bool:
-        return names_step(part, scene.rules) or any(a.found_in(part) for a in scene.rules.revise.actions)
-
-    calls = tuple(replace(call, unread=tuple(p for p in call.unread if not of_plan(p))) for call in asked.calls)
-    unclear = tuple(one for one in asked.unclear if not of_plan(one[0]))
-    return list(left_out(Asked(calls, unclear=unclear), scene.language, scene.rules))
 
 
 def steps_named(steps: Sequence[Named], scene: Scene) -> list[SupervisorTodo]:

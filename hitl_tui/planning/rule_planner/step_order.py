@@ -41,43 +41,48 @@ class StepOrder:
         self._take_out(gone, frozenset())
         del self.after[gone]
 
-    def before(self, moved: str, anchor: str) -> None:
-        """Let a step come right before another.
+    def before(self, moved: str, *anchors: str) -> None:
+        """Let a step come right before others.
 
         Raises:
-            BadInput: it works from what that finds, or others between them do.
+            BadInput: it works from what one of them finds, or others between them do.
         """
-        if moved in self._before(anchor):
+        anchors = tuple(anchor for anchor in anchors if moved not in self._before(anchor))
+        if not anchors:
             return
         self._take_out(moved, self._readers)
-        if moved in self._readers:
+        for anchor in anchors if moved in self._readers else ():
             self.after[moved] = self._sources(moved, anchor)
-        elif moved not in self._searches:
-            self.after[moved] = _but(self.after[anchor], (moved,))
-        waits = () if {moved, anchor}.isdisjoint(self._readers) else self.after[anchor]
-        self.after[anchor] = (*_but(waits, (moved,)), moved)
-        self._place(moved, "before", anchor)
+        if moved not in self._readers and moved not in self._searches:
+            self.after[moved] = _but((one for anchor in anchors for one in self.after[anchor]), (moved,))
+        for anchor in anchors:
+            waits = () if {moved, anchor}.isdisjoint(self._readers) else self.after[anchor]
+            self.after[anchor] = (*_but(waits, (moved,)), moved)
+        self._place(moved, "before", anchors[0])
 
-    def follow(self, moved: str, anchor: str, *, close: bool = False) -> None:
-        """Let a step come right after another; what only waited for that other waits for it.
+    def follow(self, moved: str, *anchors: str, close: bool = False) -> None:
+        """Let a step come right after others; what only waited for those waits for it.
 
         Args:
-            moved, anchor: ids of the steps.
-            close: nothing comes between them, even where it comes after that other already.
+            moved, anchors: ids of the steps.
+            close: nothing comes between them, even where it comes after those others already.
 
         Raises:
-            BadInput: that works from what it finds, or others between them do.
+            BadInput: one of them works from what it finds, or others between them do.
         """
-        if anchor in (self.after[moved] if close else self._before(moved)):
+        if {*anchors} <= ({*self.after[moved]} if close else self._before(moved)):
             return
         self._take_out(moved, self._readers)
-        if moved in self.after.get(anchor, ()):
-            self.after[anchor] = self._sources(anchor, moved)
-        for key, after in self.after.items() if anchor in self.after else ():
-            if anchor in after and key not in self._readers and key != moved:
-                self.after[key] = tuple(dict.fromkeys(moved if d == anchor else d for d in after))
-        self.after[moved] = (*(self.after[moved] if moved in self._readers else ()), anchor)
-        self._place(moved, "after", anchor)
+        for anchor in anchors:
+            if moved in self.after.get(anchor, ()):
+                self.after[anchor] = self._sources(anchor, moved)
+        ahead = self.after.keys() & {*anchors}
+        for key, after in self.after.items():
+            if key not in self._readers and key != moved:
+                self.after[key] = tuple(dict.fromkeys(moved if d in ahead else d for d in after))
+        kept = self.after[moved] if moved in self._readers else ()
+        self.after[moved] = tuple(dict.fromkeys((*kept, *anchors)))
+        self._place(moved, "after", anchors[-1])
 
     def first(self, moved: str) -> None:
         """Let all others come after a step, but those that it works from.
@@ -85,17 +90,10 @@ class StepOrder:
         Raises:
             BadInput: it works from all that could come after it.
         """
-        self._take_out(moved, self._readers)
-        if moved not in self._readers:
-            self.after[moved] = ()
-        needed = {*self._before(moved), moved, *self._running}
-        roots = [key for key, after in self.after.items() if self.after.keys().isdisjoint(after) and key not in needed]
-        if moved in self._readers and not roots and (needs := self.after[moved]):
-            raise _impossible(moved, needs[0])
-        for key in roots:
-            self.after[key] = (*self.after[key], moved)
-        if others := [key for key in self.after if key != moved]:
-            self._place(moved, "before", others[0])
+        needed = self._before(moved) if moved in self._readers else ()
+        others = _but(self.after, (moved, *self._running))
+        roots = [key for key in others if {*others, moved}.isdisjoint(self.after[key]) or self.after[key] == (moved,)]
+        self.before(moved, *(_but(roots, needed) or roots))
 
     def last(self, moved: str) -> None:
         """Let a step come after all others.
@@ -107,11 +105,8 @@ class StepOrder:
         if using := next((key for key, after in self.after.items() if moved in after), ""):
             raise _impossible(using, moved)
         needed = {one for key, after in self.after.items() if key != moved for one in after}
-        kept = self.after[moved] if moved in self._readers else ()
-        leaves = (key for key in self.after if key not in needed and key != moved)
-        self.after[moved] = tuple(dict.fromkeys((*kept, *leaves)))
-        if others := [key for key in self.after if key != moved]:
-            self._place(moved, "after", others[-1])
+        if leaves := _but(self.after, (*needed, moved)):
+            self.follow(moved, *leaves)
 
     def row(self, ids: Sequence[str]) -> None:
         """Let steps come one after the other.
