@@ -97,6 +97,7 @@ def test_feedback_is_worked_in_or_refused(query: str, feedback: str) -> None:
 @pytest.mark.long
 @given(TEXTS)
 @example("분석 after 검색 전부 빼줘")
+@example("remove ? 먼저 remove")
 @settings(max_examples=300)
 def test_text_is_a_proposal_or_refused(text: str) -> None:
     query = "강남구와 서초구 시세를 비교해서 보고서 작성해줘"

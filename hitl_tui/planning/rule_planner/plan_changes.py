@@ -534,7 +534,9 @@ class _Revision:
         changes: list[PlanChange] = [SkipTodo(t.id, reason=why) for t in self.scene.todos if t.id in left]
         changes += [SetPriority(t, p) for t, p in self.priorities.items() if t not in removed | left]
         changes += self.inputs
-        for _, step in self.added:
+        for _, step in sorted(
+            self.added, key=lambda one: len(ancestors((one[1].id,), after))
+        ):  # what waits comes later
             changes.append(AddStep(replace(step, dependencies=after[step.id]), feeds=tuple(feeds.get(step.id, ()))))
         # What waited for a step that goes waits for others first.
         last_first = reversed(in_order(self.scene.todos))
