@@ -85,9 +85,9 @@ class PlanningAgent:
         planner: Planner | None = None,
         now: Callable[[], str] = utc_now,
     ) -> None:
-        known, planning = dict(agents), planner if planner is not None else _rule_planner()
+        known = dict(agents)
         self._agents: Callable[[], Mapping[str, AgentFacts]] = lambda: known
-        self._planner: Callable[[], Planner] = lambda: planning
+        self._planner: Callable[[], Planner] = cache(lambda: planner if planner is not None else _rule_planner())
         self._now = now
         self._watched: Watch = _unwatched
 
@@ -101,9 +101,8 @@ class PlanningAgent:
             agents, planner: make them; see the class.
             now: returns the time, ISO 8601 in UTC.
         """
-        agent = cls.__new__(cls)
-        agent._agents, agent._planner, agent._now = cache(agents), cache(planner), now
-        agent._watched = _unwatched
+        agent = cls({}, now=now)
+        agent._agents, agent._planner = cache(agents), cache(planner)
         return agent
 
     def make(self) -> None:

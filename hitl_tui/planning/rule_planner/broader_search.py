@@ -11,7 +11,7 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.plan_steps import look_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown, terms_of
-from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import Scene, fed_by
 from hitl_tui.planning.rule_planner.values import blanked, given_in
 
@@ -40,7 +40,8 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         return None
     asked = str(todo.arguments.get("query") or scene.query)
     said = _MEASURE.sub(" ", shown(asked, rules.limits))
-    words = _content(said, rules)
+    figures = [g.place for g in given_in(said, rules.units) if g.kind in ("number", "percent", "date", "period")]
+    words = [term for term in terms_of(blanked(said, figures), rules) if not any(map(str.isdigit, term))]
     broader = " ".join(words[: rules.limits.broader_words])
     # The same words would find the same again.
     narrower = len(words) > rules.limits.broader_words or len(words) < len(terms_of(said, rules))
@@ -56,9 +57,3 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     )
     reason = rules.sentences[language]["one" if hits else "none"].format(id=step_name(todo.id))
     return Proposed(f"{reason}.", (step,))
-
-
-def _content(text: str, rules: Rules) -> list[str]:
-    """Return the words of a text that a document may have, each once, without its figures."""
-    figures = [g.place for g in given_in(text, rules.units) if g.kind in ("number", "percent", "date", "period")]
-    return [term for term in terms_of(blanked(text, figures), rules) if not any(c.isdigit() for c in term)]
