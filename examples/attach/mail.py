@@ -12,7 +12,7 @@ ENGLISH = {
     "mail": "Hello,\n\n{news}\n\nKind regards",
     "subject": "Your order",
     "ask": "Send this mail?",
-    "sent": "The mail to {to} is in outbox/{file}. This example sends nothing.",
+    "sent": "The mail to {to} (“{subject}”) is in outbox/{file}. This example sends nothing.",
     "to": "Not an address: {to}. Whom is this mail for?",
     "none": "No mail was written. {why}",
 }
@@ -20,13 +20,17 @@ KOREAN = {
     "mail": "안녕하세요.\n\n{news}\n\n감사합니다.",
     "subject": "주문 안내",
     "ask": "이 메일을 보낼까요?",
-    "sent": "{to} 앞으로 쓴 메일을 outbox/{file} 파일로 저장했습니다. 이 예제는 실제로 보내지 않습니다.",
+    "sent": "{to} 앞으로 쓴 메일(“{subject}”)을 outbox/{file} 파일로 저장했습니다. 이 예제는 실제로 보내지 않습니다.",
     "to": "메일 주소가 아닙니다: {to}. 누구에게 보낼까요?",
     "none": "메일을 쓰지 않았습니다. {why}",
 }
 
 
 ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
+
+
+class Outcome(TypedDict):
+    outcome: str
 
 
 class Mail(TypedDict, total=False):
@@ -67,7 +71,9 @@ def send(state: Mail) -> Mail:
     outbox.mkdir(exist_ok=True)
     place = outbox / f"{len(list(outbox.iterdir())) + 1:03d}.eml"
     place.write_bytes(mail.as_bytes())
-    return {"to": to, "text": text, "outcome": words["sent"].format(to=to, file=place.name)}
+    sent = words["sent"].format(to=to, subject=subject, file=place.name)
+    return {"to": to, "text": text, "outcome": sent}
 
 
-graph = StateGraph(Mail).add_sequence([write, send]).add_edge(START, "write").add_edge("send", END).compile()
+builder = StateGraph(Mail, output_schema=Outcome)
+graph = builder.add_sequence([write, send]).add_edge(START, "write").add_edge("send", END).compile()

@@ -132,12 +132,20 @@ def answers(question: Question, mode: str = "") -> tuple[Answer, ...]:
             reason = _WHY_NOT.get((question.kind, number), "")
             why_not = _(reason) if reason else _("{answer} doesn't fit this question.").format(answer=_(name))
             found.append(Answer(number, _(name), why_not=why_not))
+        elif ask == "edit" and _takes_no_values(question):
+            found.append(Answer(number, _(label), why_not=_("This command takes no values, so nothing can be edited.")))
         else:
             found.append(Answer(number, _(label), verdict, ask))
     why_not = translate(objection(question.view.request))
     if mode == Mode.STEP and not why_not:
         why_not = _("This mode asks about everything, even what is always allowed; {console.mode} changes the mode.")
     return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
+
+
+def _takes_no_values(question: Question) -> bool:
+    """Return whether a step is a declared command that always runs as it is."""
+    arguments = question.subject.get("arguments") or {}
+    return "command" in arguments and arguments.get("parameters") == {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "attach": {
             "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",
-            "mail.py": "e43c531e7c3264b776babc21d20b53298237834ebfc9eff079bd2500f6692d8d",
+            "mail.py": "502ecbe9eeaa282d45343bc0fe7d8b56f29647c39e496715729d396c064e8638",
         },
         "cleanup": {
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",

@@ -32,8 +32,8 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "nothing": "printed nothing",
             "line": "1 line of output",
             "lines": "{count:,} lines of output",
-            "more": "and {count:,} more lines",
-            "one_more": "and 1 more line",
+            "span": "{count:,} lines of output: {first} … {last}",
+            "total": "{count:,} lines of output: {last}",
             "compared": "compared with {before}",
             "less": "{label}: {before} before, {after} now: {apart} less",
             "greater": "{label}: {before} before, {after} now: {apart} more",
@@ -55,8 +55,8 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "nothing": "출력 없음",
             "line": "출력 1줄",
             "lines": "출력 {count:,}줄",
-            "more": "그 밖에 {count:,}줄",
-            "one_more": "그 밖에 1줄",
+            "span": "출력 {count:,}줄: {first} … {last}",
+            "total": "출력 {count:,}줄: {last}",
             "compared": "{before} 때와 비교",
             "less": "{label}: 전 {before}, 후 {after}, {apart} 감소",
             "greater": "{label}: 전 {before}, 후 {after}, {apart} 증가",
@@ -147,9 +147,9 @@ def _of_run(
         return words["lines"].format(count=len(lines)), [code(line) for line in lines]
     if any(d.earlier == run.todo_id for d in differences(runs)):
         return words["lines"].format(count=len(lines)), []
-    rest = len(lines) - 1
     total = next((line for line in reversed(lines) if line.split()[-1:] == ["total"]), "")  # as du and wc print it
-    return code(total or lines[0]), [words["one_more" if rest == 1 else "more"].format(count=rest)]
+    ends = {"first": code(lines[0]), "last": code(total or lines[-1])}
+    return words["total" if total else "span"].format(count=len(lines), **ends), []
 
 
 def _differences(apart: Sequence[Difference], words: Mapping[str, str]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Re
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.question_queue import QuestionQueue
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.snapshot import Question
@@ -281,6 +282,12 @@ def test_nothing_counts_that_was_not_rested_for_and_nothing_that_binds_unread(as
                 assert answer.binds and (why is not None or read)
             if press.ready and read:
                 assert why is None, "who rested and read can give every answer that there is"
+
+
+@pytest.mark.parametrize(("parameters", "offered"), [({}, False), ({"days": 14}, True)])
+def test_a_command_that_takes_no_values_offers_no_edit(parameters: JsonObject, offered: bool) -> None:
+    asked = question("a", subject={"arguments": {"command": "clean", "parameters": parameters}})
+    assert ("Edit" in [a.label for a in possible(asked)]) is offered
 
 
 def test_a_look_needs_no_pause_unless_words_are_typed_and_a_dialog_only_one_before_its_key() -> None:

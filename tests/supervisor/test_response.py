@@ -250,7 +250,7 @@ def test_commands_that_measure_nothing_alike_are_told_in_their_own_lines() -> No
     text = compose("q", "en", [todo(1), todo(2, 1), todo(3, 2), todo(4, 3)], results).text.split("## Evidence")[0]
     assert text == (
         "## Answer\n\n**What was done**\n\n"
-        "- `count`: `10 doubled of 22; 12 would stay.`\n  - and 4 more lines\n"
+        "- `count`: 5 lines of output: `10 doubled of 22; 12 would stay.` … `for example d`\n"
         "- `delete`: `` 10 records deleted, 12 left. `shop` ``\n"
         "- `quiet`: printed nothing\n"
         "- `verify`: 2 lines of output\n  - `All is well.`\n  - `Left: 12.`\n\n"

@@ -20,6 +20,7 @@ from hitl_tui.terminal.textual_widgets import bound_action
 
 PAGES = {"reading.page_down": 1, "reading.page_up": -1}
 """Keys that read on or back, and by how many pages."""
+_NUMBERS = ("integer", "number")
 
 
 async def act_in_order(field: Widget, event: Key) -> None:
@@ -97,9 +98,10 @@ class FieldInput(Input):
         return unsafe_text(self.value)
 
     def on_focus(self, event: Focus) -> None:
-        """Select what stands there, with its beginning on the screen: what is typed takes its place."""
+        """Stand at the end of a text, which what is typed adds to; select a number, whose place it takes."""
         if not event.from_app_focus:
-            self.selection = Selection(len(self.value), 0)
+            end = len(self.value)
+            self.selection = Selection(end, 0) if self.field.type in _NUMBERS else Selection.cursor(end)
 
     @property
     def text_now(self) -> str:

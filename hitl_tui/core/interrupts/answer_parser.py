@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import (
@@ -239,9 +241,12 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
     if not words and not present and action.wants.schema is None:
         raise BadInput(Message('"{}" needs name=value or a JSON object.', action.name))
     changed = {}
-    for word in words:
+    for place, word in enumerate(words):
         name, mark, value = word.partition("=")
         if not mark or not name:
+            if changed:
+                whole = " ".join([words[place - 1], *takewhile(lambda other: "=" not in other, words[place:])])
+                raise BadInput(Message("A value of several words needs quotation marks: {}.", _quoted(whole)))
             raise BadInput(Message('"{}" must be name=value, or all of it one JSON object.', one_line(word, 40)))
         known, added = _names(action), name.startswith("+")
         name = name.removeprefix("+")
@@ -252,6 +257,12 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
     if not changed and action.name == EDIT and present:
         raise BadInput(Message('"{}" needs the change: name=value or a JSON object.', action.name))
     return {**present, **changed}
+
+
+def _quoted(pair: str) -> str:
+    """Return `name=value` as it is written where the value has spaces."""
+    name, __, value = pair.partition("=")
+    return one_line(f"{name}={json.dumps(value, ensure_ascii=False)}", 80)
 
 
 def _names(action: Action) -> list[str]:
