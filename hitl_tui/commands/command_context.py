@@ -227,9 +227,7 @@ class CommandContext:
             changes = question.view.request.subject["proposal"]["changes"]
             data |= value
         if question.kind is Kind.PROPOSAL and lets_run(value):
-            said = Message(
-                "{} Its steps of low risk run without another question, once the results that they need are there.", said
-            )
+            said = Message("{} Its steps of low risk run once the results that they need are there, unasked.", said)
         elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))
             said = Message("Accepted changes {} of {}; the others are left out.", numbers, len(changes))

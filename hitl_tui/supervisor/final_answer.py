@@ -204,13 +204,16 @@ def compose(
         deeds, left = "\n\n".join(filter(None, (deeds, f"**{words['lasting']}**\n\n{left}"))), ""
     by_id = {t.id: t for t in todos}
     drawing = [t for t in done if t.id not in runs and _draws(results.get(t.id), runs)]
-    used = {d for t in drawing for d in t.dependencies if d in by_id and not _asks_on(t, by_id[d])}
+    briefs = {t.id: _brief(results.get(t.id), words, deed=t.id in runs) for t in done}
+    used = {
+        d
+        for t in drawing
+        for d in t.dependencies
+        if d in by_id and not _asks_on(t, by_id[d]) and not (d in briefs and _says_more(briefs[d], briefs[t.id]))
+    }
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
-    said = [
-        _Told(t, _brief(results.get(t.id), words, deed=t.id in runs), _asked(t, asks.get(t.agent_name, ())))
-        for t in [*leaves, *behind]
-    ]
+    said = [_Told(t, briefs[t.id], _asked(t, asks.get(t.agent_name, ()))) for t in [*leaves, *behind]]
     answering = _newest_first(_surest(_answering(said, len(leaves)), results))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
@@ -283,6 +286,12 @@ class _Told:
 def _draws(result: ResultData | None, runs: Mapping[str, Run]) -> bool:
     """Whether a step's answer stands for what it depends on: beside commands only where it cites or keeps it."""
     return not runs or result is None or bool(result.get("citations") or result.get("files"))
+
+
+def _says_more(earlier: Brief, later: Brief) -> bool:
+    """Whether what a step worked from stands beside its own answer, which is of a part: it rests on other places."""
+    rests = bool(earlier.quoted) and all(f"`{label}`" in later.answer for label in earlier.quoted)
+    return later.partial and bool(earlier.answer) and not rests
 
 
 def _from_before(done: Sequence[SupervisorTodo], lasting: Sequence[LastingEffect], branch: int) -> frozenset[str]:

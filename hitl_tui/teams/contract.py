@@ -536,12 +536,14 @@ class Brief:
         evidence: what the answer rests on, most important first.
         absent: sentences on what was looked for and isn't there.
         quoted: the places that `answer` quotes in full.
+        partial: it answers a part of the question; the rest is in what the step worked from.
     """
 
     answer: str = ""
     evidence: tuple[Block, ...] = ()
     absent: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
+    partial: bool = False
 
     def to_dict(self) -> dict[str, Json]:
         return {
@@ -549,6 +551,7 @@ class Brief:
             "evidence": [{"text": block.text, "label": block.label} for block in self.evidence],
             "absent": list(self.absent),
             "quoted": list(self.quoted),
+            **({"partial": True} if self.partial else {}),
         }
 
 
@@ -564,6 +567,7 @@ def brief_of(result: JsonObject) -> Brief | None:
         evidence=tuple(Block(str(b.get("text") or ""), str(b.get("label") or "")) for b in blocks),
         absent=tuple(str(said) for said in _list(item.get("absent"))),
         quoted=tuple(str(label) for label in _list(item.get("quoted"))),
+        partial=item.get("partial") is True,
     )
 
 

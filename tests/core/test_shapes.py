@@ -229,6 +229,7 @@ REFUSED = [
     (ShapeKind.TOOL_APPROVAL, "approve it", "takes nothing"),
     (ShapeKind.TOOL_APPROVAL, "edit too=x", 'No field "too"'),
     (ShapeKind.TOOL_APPROVAL, "edit", "needs the change"),
+    (ShapeKind.ACTION, "edit subject=New one urgent=true", 'needs quotation marks: subject="New one"'),
     (ShapeKind.TOOL_APPROVAL, "to=x", "doesn't answer this"),
     (ShapeKind.TOOL_APPROVAL, '{"type": "ok"}', "one of the types approve, edit, reject, respond"),
     (ShapeKind.TOOL_APPROVAL, '{"type": "edit"}', "edited_action"),

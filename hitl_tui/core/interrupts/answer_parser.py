@@ -240,7 +240,7 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
         raise BadInput(Message('A quotation mark after "{}" isn\'t closed.', action.name)) from error
     if not words and not present and action.wants.schema is None:
         raise BadInput(Message('"{}" needs name=value or a JSON object.', action.name))
-    changed = {}
+    changed: dict[str, Json] = {}
     for place, word in enumerate(words):
         name, mark, value = word.partition("=")
         if not mark or not name:

@@ -107,6 +107,7 @@ class Analysis:
         change_percent: the question's change in percent, an exact fraction; empty without one.
         not_computed: why nothing was computed; empty when something was.
         summary: it all in one line.
+        partial: the question asks for something besides figures.
     """
 
     language: str
@@ -117,6 +118,7 @@ class Analysis:
     change_percent: str = ""
     not_computed: str = ""
     summary: str = ""
+    partial: bool = False
 
     @property
     def found(self) -> bool:

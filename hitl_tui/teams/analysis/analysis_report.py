@@ -29,12 +29,10 @@ def brief(analysis: Analysis) -> Brief:
         "찾은 구절과 계산이며 의견이나 자문이 아닙니다.",
         "Passages found and arithmetic done; this is not an opinion or advice.",
     )
-    parts = (
-        (say(language, "계산", "Computation"), numbered),
-        (say(language, "참고할 점", "Worth noticing"), [_finding(f, language) for f in analysis.insights]),
-    )
-    blocks = tuple(Block(f"**{title}**\n\n" + "\n".join(lines)) for title, lines in parts if lines)
-    return Brief(answer="\n".join([*told, "", f"*{statement}*"]), evidence=blocks)
+    told += [_finding(insight, language) for insight in analysis.insights]  # such as a condition of the limit
+    title = say(language, "계산", "Computation")
+    blocks = (Block(f"**{title}**\n\n" + "\n".join(numbered)),) if numbered else ()
+    return Brief(answer="\n".join([*told, "", f"*{statement}*"]), evidence=blocks, partial=analysis.partial)
 
 
 def citations(analysis: Analysis) -> tuple[Citation, ...]:

@@ -98,7 +98,15 @@ def compute(
     analysis = asked.computed(limits)
     steps = (*analysis.steps, *measured)
     none = "" if steps else analysis.not_computed or say(language, *_NOTHING)
-    return replace(analysis, steps=steps, not_computed=none, summary=analysis.summary or _summary(steps) or none)
+    summary = analysis.summary or _summary(steps) or none
+    return replace(analysis, steps=steps, not_computed=none, summary=summary, partial=_asks_more(query))
+
+
+def _asks_more(query: str) -> bool:
+    """Whether a question ends with a sentence without figures, which no arithmetic answers."""
+    text = query[:MAX_QUERY]
+    last = [text[start:end] for start, end in sentences(Passage("", 1, 1, text))][-1:]
+    return any(not any(character.isdigit() for character in sentence) for sentence in last)
 
 
 def _summary(steps: Sequence[Step]) -> str:

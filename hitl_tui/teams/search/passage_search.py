@@ -19,6 +19,7 @@ from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.words import ends_as_predicate, lexicon
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
+from hitl_tui.teams.search.outline import Outline, outline_of
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, units
 
@@ -98,6 +99,7 @@ class SearchHits:
         counted: what was counted or listed.
         nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
         far: what comes nearest where nothing speaks of it.
+        outline: the section that answers as a whole.
     """
 
     passages: tuple[Passage, ...]
@@ -108,13 +110,15 @@ class SearchHits:
     nearly: tuple[tuple[str, str], ...] = ()
     counted: Listed | None = None
     far: tuple[Passage, ...] = ()
+    outline: Outline | None = None
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
         """Return what `asdict` made JSON of."""
         some = {key: tuple(Passage(**passage) for passage in kept[key]) for key in ("passages", "far")}
         counted = Listed(**kept["counted"]) if kept["counted"] else None
-        return cls(**{**kept, **some, "counted": counted})
+        outline = Outline.from_dict(kept["outline"]) if kept.get("outline") else None
+        return cls(**{**kept, **some, "counted": counted, "outline": outline})
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +233,9 @@ def ask(
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     subjects = [term for term in absent if term.korean and not ends_as_predicate(term.surface)]
     lacking = same and (bool(subjects) or not any(window.said for window in ranked))
-    return replace(hits, passages=tuple(passages), weak=likely < _SURE or bool(names) or lacking)
+    weak = likely < _SURE or bool(names) or lacking
+    outline = None if weak else outline_of(db, question, [(passage.path, passage.heading) for passage in passages])
+    return replace(hits, passages=tuple(passages), weak=weak, outline=outline)
 
 
 def _is_predicate(term: Term, question: str) -> bool:

@@ -13,6 +13,7 @@ from hitl_tui.core.safe_markdown import literal
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
 from hitl_tui.teams.search.listing import Listed
+from hitl_tui.teams.search.outline import Outline
 from hitl_tui.teams.search.passage_search import Passage, SearchHits
 
 _NAMED, _SHORT = 5, 160
@@ -54,6 +55,7 @@ _ENGLISH = {
     "near": "What comes nearest:",
     "best": "Found, the best passage first:",
     "only": "Found in one passage:",
+    "outline": "Found, in the parts of one document:",
     "summary": "{passages} in {files}, best: {label}",
     "none": "nothing found in {searched}",
     "unread": ", {count} skipped",
@@ -91,6 +93,7 @@ _KOREAN = {
     "near": "가장 가까운 내용:",
     "best": "찾았습니다. 가장 잘 맞는 구절부터:",
     "only": "한 구절에서 찾았습니다:",
+    "outline": "찾았습니다. 한 문서의 다음 부분들입니다:",
     "summary": "{files}에서 {passages}, 첫째: {label}",
     "none": "{searched}에서 찾지 못함",
     "unread": ", {count}개는 읽지 못함",
@@ -257,7 +260,12 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
         said.append(
             " ".join([words["nearest"].format(searched=found.files), *([_missing(found)] if hits.missing else [])])
         )
-    said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
+    if hits.outline is not None:
+        path = hits.outline.path
+        said += [words["outline"], _outlined(hits.outline)]
+        first = sorted(first, key=lambda pair: (pair[0].path != path, pair[0].path == path and pair[0].line))
+    else:
+        said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
     for passage, citation in first:
         heading = passage.heading.rpartition(" > ")[2]
         said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text), _ANSWER)}")
@@ -276,6 +284,11 @@ def _unwrapped(text: str) -> str:
         else:
             made.append(after)
     return "\n".join(made)
+
+
+def _outlined(outline: Outline) -> str:
+    head = f"`{Citation(outline.path, outline.line, outline.line, '').label}` {literal(outline.heading)}"
+    return "\n".join([head, "", *(f"- {literal(part)} [`{outline.path}:{line}`]" for line, part in outline.parts)])
 
 
 def _missing(found: _Found) -> str:
