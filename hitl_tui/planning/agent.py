@@ -11,7 +11,7 @@ from typing import Protocol
 
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.events import utc_now
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
@@ -216,7 +216,9 @@ class PlanningAgent:
             PlanError, BadInput: steps that can't be planned.
         """
         # The same words said again are another proposal: the first one may have been rejected.
-        return await self._built(proposed, todos, OPERATOR_ORIGIN, text[:_KEPT_TEXT], taken, [self._now()])
+        occasion, kept = [self._now()], text[:_KEPT_TEXT]
+        build = partial(build_proposal, origin=OPERATOR_ORIGIN, text=kept, taken=taken, occasion=occasion)
+        return await asyncio.to_thread(build, proposed, todos, self._converter())
 
     async def follow_up(
         self,
@@ -241,18 +243,7 @@ class PlanningAgent:
             proposed = await self._planner().follow_up(todo, result, CurrentPlan(query, todos, self.agents))
         if proposed is None:
             return None
-        return await self._built(proposed, todos, todo.id, "", taken, [todo.attempt])
-
-    async def _built(
-        self,
-        proposed: Proposed,
-        todos: Sequence[SupervisorTodo],
-        origin: str,
-        text: str,
-        taken: Iterable[str],
-        occasion: Sequence[Json],
-    ) -> Proposal:
-        build = partial(build_proposal, origin=origin, text=text, taken=taken, occasion=occasion)
+        build = partial(build_proposal, origin=todo.id, text="", taken=taken, occasion=[todo.attempt])
         return await asyncio.to_thread(build, proposed, todos, self._converter())
 
     def _converter(self) -> ExecutionPlanConverter:

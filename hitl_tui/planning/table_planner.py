@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
@@ -22,8 +21,6 @@ _TASK = {
     "ko": ("표 조회", "작업 폴더의 표에 묻습니다: {}", "표의 행에서 답을 구하고 질의를 함께 보입니다."),
 }
 _SHOWN = 300
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,9 @@ class TablePlanner(PlannerAround):
         if not asked or not _usable(agents):
             return planned
         step = _table_step(query, planned.intent.language)
-        about = await _asked(self._about, query)
+        from hitl_tui.tables.engine import in_thread  # it imports DuckDB
+
+        about = await in_thread(self._about, query)
         if about == "text":
             return planned
         return replace(planned, plan=_with_table(planned.plan, asked, step, searches=about == "both"))
@@ -58,7 +57,9 @@ class TablePlanner(PlannerAround):
         steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]
         asks = len(steps) == len(proposed.changes) and {step.agent for step in steps} <= {SEARCH, ANALYSIS}
         if asks and not plan.remarks and _usable(plan.agents):
-            about, further = await _asked(self._further, text, plan.todos)
+            from hitl_tui.tables.engine import in_thread
+
+            about, further = await in_thread(self._further, text, plan.todos)
             if about == "table" or (about == "both" and not refused):
                 beside = [step for step in steps if step.agent == SEARCH and about == "both"]
                 return replace(proposed, changes=tuple(map(AddStep, [*beside, further])))
@@ -88,13 +89,6 @@ class TablePlanner(PlannerAround):
         if said and (OF_THEM.search(text) or continues(text, said, self.workspace)):
             return "table", replace(step, dependencies=(asked[-1].id,))
         return about(text, self.workspace), step
-
-
-async def _asked(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Call what asks tables in a thread; DuckDB's module is imported no earlier."""
-    from hitl_tui.tables.engine import in_thread
-
-    return await in_thread(function, *args, **kwargs)
 
 
 def _usable(agents: Mapping[str, AgentFacts]) -> bool:
