@@ -266,6 +266,20 @@ class Run:
             return Verdict.RETRY, None
         return Verdict.APPROVE, None
 
+    def size(self) -> dict[str, Any]:
+        """Return rows and bytes of each table for one session."""
+        with psycopg.connect(os.environ["HITL_DATABASE"], options="-c search_path=hitl_tui") as db:
+            sizes = db.execute(
+                "SELECT relname, pg_total_relation_size(oid) FROM pg_class"
+                " WHERE relnamespace = CAST('hitl_tui' AS regnamespace) AND relkind = 'r'"
+            ).fetchall()
+            named = ("entries", "inbox", "requests", "effects", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
+            rows = {}
+            for name in (*named, "results"):
+                (count,) = db.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
+                rows[name] = round(count / len(self.begun), 1)
+        return {"rows": rows, "kilobytes": round(sum(size for _, size in sizes) / 1000 / len(self.begun))}
+
     async def judged(self) -> dict[str, Verdicts]:
         """Return what each session came to, and under the empty name what the record as a whole did."""
         lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -329,12 +343,14 @@ def main() -> int:
         with run.worked():
             asyncio.run(run.play())
         seconds = time.monotonic() - began
+        size = run.size()
         found = asyncio.run(run.judged())
     wrong = {name: verdicts for name, verdicts in found.items() if not verdicts.ok}
     report = {
         "sessions": len(run.begun),
         "workers": options.workers,
         "seconds": round(seconds, 1),
+        "of_a_session": size,
         "deaths": dict(Counter(what for what, _ in run.deaths)),
         "decisions": dict(run.decided),
         "lost": sum(len(v.lost) for v in found.values()),

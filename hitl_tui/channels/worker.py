@@ -14,9 +14,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from procrastinate import App, PsycopgConnector, RetryStrategy
+from procrastinate import App, BaseRetryStrategy, PsycopgConnector, RetryDecision
 from procrastinate.exceptions import ConnectorException
-from procrastinate.jobs import Status
+from procrastinate.jobs import Job, Status
 from procrastinate.worker import Worker
 
 from hitl_tui.config.postgres_address import shown_address
@@ -44,7 +44,15 @@ _AGAIN = 1.0
 """Seconds until it is tried again to reach the server."""
 _LOOK = 2.0
 """Seconds between looks at what the workspaces declare."""
-_TRIES = 20
+_PATIENCE = 60
+"""Most seconds until a session is tried again that couldn't go on."""
+
+
+class Patience(BaseRetryStrategy):
+    """Tries again what couldn't go on, sooner and then later: what stopped it may pass, such as a full disk."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        return RetryDecision(retry_in={"seconds": min(_PATIENCE, 2 ** min(job.attempts, 10))})
 
 
 class SessionWorker:
@@ -158,7 +166,7 @@ class SessionWorker:
         )
 
     def _declare(self, app: App) -> None:
-        @app.task(name=WAKE, retry=RetryStrategy(max_attempts=_TRIES, exponential_wait=2))
+        @app.task(name=WAKE, retry=Patience())
         async def wake(session: str) -> None:
             await self.carry(session)
 
@@ -190,6 +198,8 @@ class SessionWorker:
             for copy in self._copies:
                 now = await asyncio.to_thread(workspace_copy, copy.folder, copy.name)
                 if now != copy:
+                    if worker.worker_id is not None:
+                        await asyncio.to_thread(self._data.queue.take_along, copy, now, worker.worker_id)
                     self._tell(Message("The workspace {} declares something else now.", copy.name))
                     return
 

@@ -110,6 +110,7 @@ class OpenSession(SessionView):
             setup = replace(setup, read_only=True, broken=broken)
         view = await self._owned(setup, mask(query, setup.secrets))
         if view is None:
+            await asyncio.to_thread(setup.folder.follow)
             view = await self._held.enter_async_context(SessionFollower.open(setup))
         self._view, self.setup, self.writer, self.activity = view, view.setup, view.writer, view.activity
         self._hearing = {hear: view.listen(hear) for hear in self._hearing}

@@ -168,6 +168,9 @@ class DatabaseSession(SessionFolder):
     def carried(self) -> bool:
         return self._folder.carried
 
+    def follow(self) -> None:
+        self._folder.follow(self.path.name)
+
     def whereabouts(self) -> Whereabouts | None:
         if not self.carried:
             return None
@@ -318,6 +321,13 @@ class DatabaseFolder(DataFolder):
     def wake(self, session_id: str) -> None:
         if session_id not in self.open_here:
             self.queue.wake(session_id)
+
+    def follow(self, session_id: str) -> None:
+        """Let a session that no worker can carry go on with the workspace as this process has it, where one can."""
+        if not self.carried or not self.queue.whereabouts([session_id]).get(session_id, Whereabouts()).missing:
+            return
+        for copy in self.copies:
+            self.queue.follow(session_id, copy)
 
     def root_here(self, session_id: str, written: str) -> str:
         """Return where a session's workspace is on this machine.

@@ -287,6 +287,9 @@ class SessionFolder:
         """Where its checkpoints are, as people are told."""
         return str(self.checkpoints)
 
+    def follow(self) -> None:
+        """Let it go on, where workers carry it and none has its workspace as it was when it began."""
+
     def whereabouts(self) -> Whereabouts | None:
         """Return who carries it; None where that is whoever opens it."""
         return None

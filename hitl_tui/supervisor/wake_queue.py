@@ -52,11 +52,20 @@ _WHERE = """SELECT r.id, r.workspace, r.digest, r.queue, j.status = 'doing', w.n
 # What was at rest has something to do once an event is above what it went through; what wasn't was left in the middle.
 _LEFT = """SELECT r.id FROM session_records r
     LEFT JOIN sessions s ON s.session = r.id
-    WHERE (r.rested IS NULL OR s.restoring <> 0 OR EXISTS (SELECT 1 FROM inbox i
-            WHERE i.session = r.id AND i.branch = s.branch AND i.seq > r.rested))
+    WHERE (r.rested IS NULL OR s.restoring <> 0 OR (s.last_seq > r.rested AND EXISTS (SELECT 1 FROM inbox i
+            WHERE i.session = r.id AND i.branch = s.branch AND i.seq > r.rested)))
         AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j
             WHERE j.lock = r.id AND j.status IN ('todo', 'doing') AND j.queue_name = r.queue)
     LIMIT ?"""
+
+
+_MISPLACED = "DELETE FROM procrastinate_jobs WHERE queueing_lock = %s AND status = 'todo' AND queue_name <> %s"
+
+_ALONG = """UPDATE session_records SET digest = ?1, queue = ?2 WHERE queue = ?3 AND NOT EXISTS (SELECT 1 FROM workers w
+    JOIN procrastinate_workers p ON p.id = w.id AND p.last_heartbeat > now() - make_interval(secs => ?4)
+    WHERE w.id <> ?5 AND ?3 = ANY(w.queues))"""
+
+_FOLLOW = "UPDATE session_records SET digest = ?, queue = ? WHERE id = ? AND workspace = ? AND queue <> ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,8 @@ class WakeQueue:
         def work(connection: psycopg.Connection[Any]) -> None:
             app = App(connector=SyncPsycopgConnector())
             task = app.configure_task(WAKE, queue=row[0][0], lock=session, queueing_lock=session, connection=connection)
+            # One that waits where its workspace was another is no use.
+            connection.execute(_MISPLACED, (session, row[0][0]))
             try:
                 task.defer(session=session)
             except AlreadyEnqueued:
@@ -184,12 +195,25 @@ class WakeQueue:
             found[session] = Whereabouts(by, bool(queued), missing)
         return found
 
-    def bind(self, session: str, copy: WorkspaceCopy) -> None:
-        """Let a session go on with the content that a workspace has now."""
-        self._tables.rows(
-            "UPDATE session_records SET workspace = ?, digest = ?, queue = ? WHERE id = ?",
-            (copy.name, copy.digest, copy.queue, session),
-        )
+    def take_along(self, before: WorkspaceCopy, now: WorkspaceCopy, worker: int) -> None:
+        """Let the sessions of a workspace go on with what it declares now, unless a worker has it as it was.
+
+        Args:
+            before, now: the same folder.
+            worker: the number of the worker whose folder it is.
+        """
+        self._tables.rows(_ALONG, (now.digest, now.queue, before.queue, STALLED, worker))
+
+    def follow(self, session: str, copy: WorkspaceCopy) -> None:
+        """Let a session whose workspace no worker has any more go on with what somebody has who looks at it.
+
+        Args:
+            session: the session.
+            copy: a folder of the same name; it counts where a worker has the same content.
+        """
+        if any(copy.queue in worker.queues for worker in self.workers()):
+            self._tables.rows(_FOLLOW, (copy.digest, copy.queue, session, copy.name, copy.queue))
+            self.wake(session)
 
     def make(self) -> None:
         """Make procrastinate's tables, or bring them to the version that is installed, one process at a time.

@@ -244,6 +244,35 @@ async def test_a_session_whose_workspace_nobody_has_waits_and_says_so(
         assert not queue_of(registry).whereabouts([name])[name].missing
 
 
+async def test_sessions_go_on_with_what_their_workspace_declares_now(here: Site, there: Site, database: str) -> None:
+    """Where no worker has it as it was: by the worker whose files changed, or by who looks at the session."""
+    changed = SETTINGS.replace("Append the record", "Append one record")
+    async with here.open() as registry:
+        async with there.worker():
+            setup = await registry.create(QUERY, here.work)
+            name = setup.info.id
+            await stand(registry, name, lambda s: bool(s.questions))
+            (there.work / "hitl.toml").write_text(changed)
+            copy = workspace_copy(there.work)
+
+            def taken() -> bool:
+                with connected(database) as db:
+                    row = db.execute("SELECT queue FROM session_records WHERE id = %s", (name,)).fetchone()
+                    return row == (copy.queue,)
+
+            await until(taken)
+            await until(lambda: not queue_of(registry).whereabouts([name])[name].missing)
+        for site in (there, here):
+            (site.work / "hitl.toml").write_text(SETTINGS)
+        assert isinstance(registry.data, DatabaseFolder)
+        registry.data.copies = [workspace_copy(here.work)]
+        async with there.worker():
+            assert queue_of(registry).whereabouts([name])[name].missing
+            await approve(registry, name)
+            await stand(registry, name, lambda s: s.concluded)
+    assert there.records == 1
+
+
 async def test_another_worker_takes_over_what_a_killed_one_had(
     here: Site, there: Site, tmp_path: Path, database: str
 ) -> None:
