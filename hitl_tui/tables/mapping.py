@@ -984,6 +984,7 @@ class Reader:
         guessed = tuple((self.tokens[n].text, word) for n, word in sorted(self.links.guessed.items()))
         if reading.query.measure in self.said:
             explained += 0.1 * min(3.0, self.said[reading.query.measure].coverage)
+            explained += 0.3 * (self._in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
         score = (5.0 if self.named else 0.0) + explained - 1.2 * left - reading.assumes
         score -= 0.3 * len(guessed) + (1.5 if missing else 0.0)
         if not (own or reading.query.filters or self.links.named):
@@ -995,6 +996,17 @@ class Reader:
             bool(self.operations), self.named, reading.assumes,
             strange, undone, looks_up,
         )  # fmt: skip
+
+    def _in_money(self, name: str) -> bool:
+        """Whether a column holds amounts of money."""
+        known = lexicon().money
+        return bool({*words_of(name), self.column(name).unit.casefold()} & known)
+
+    def _asks_for_money(self, filters: Sequence[Filter]) -> bool:
+        """Whether it says "how much" alone: after "how much bread" not what it cost is asked for."""
+        spans = self.operations.get("how_much", ()) if not self.has("count") else ()
+        said = {one.said for one in filters}
+        return any(not any(self.text[end:].lstrip().startswith(word) for word in said if word) for _, end in spans)
 
     @cached_property
     def asked(self) -> frozenset[str]:

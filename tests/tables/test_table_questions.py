@@ -403,3 +403,27 @@ def test_a_sum_has_the_decimals_of_its_column(tmp_path: Path) -> None:
     assert "**1,324.40**" in brief(asked(tmp_path, "total amount in costs.csv"), "en").answer
     assert "**3.5**" in brief(asked(tmp_path, "total size in costs.csv"), "en").answer
     assert "**7**" in brief(asked(tmp_path, "total weight in costs.csv"), "en").answer
+
+
+TAKINGS = """date,shop,product,quantity,amount_eur
+2026-10-01,Mill Lane,bread,40,120.50
+2026-10-09,Mill Lane,cake,12,130.10
+2026-11-03,Mill Lane,cake,60,209.00
+2026-10-02,High Street,cake,20,210.00
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How much did Mill Lane sell in total?", 459.6),
+        ("How much did we sell in October?", 460.6),
+        ("Mill Lane은 얼마나 팔았어?", 459.6),
+        ("How much cake did we sell?", 92),
+        ("How many did we sell in October?", 72),
+        ("10월에 몇 개 팔았어?", 72),
+    ],
+)
+def test_how_much_was_sold_is_money_and_how_many_is_none(tmp_path: Path, question: str, expected: float) -> None:
+    (tmp_path / "takings.csv").write_text(TAKINGS, encoding="utf-8")
+    assert first(asked(tmp_path, question)) == pytest.approx(expected)
