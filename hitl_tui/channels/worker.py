@@ -21,7 +21,7 @@ from procrastinate.worker import Worker
 
 from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_copy
-from hitl_tui.core.errors import HitlError, StorageError, UnknownName
+from hitl_tui.core.errors import HitlError, ServerAway, StorageError, UnknownName
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.postgres_connection import OPTIONS, prepare_connection
@@ -168,7 +168,13 @@ class SessionWorker:
     def _declare(self, app: App) -> None:
         @app.task(name=WAKE, retry=Patience())
         async def wake(session: str) -> None:
-            await self.carry(session)
+            try:
+                await self.carry(session)
+            except ServerAway:
+                raise
+            except HitlError as error:
+                self._tell(Message("{} can't go on now: {}", session, error.message))
+                raise
 
         @app.periodic(cron=_UPKEEP)
         @app.task(name=UPKEEP, queue=UPKEEP_QUEUE, queueing_lock=UPKEEP)

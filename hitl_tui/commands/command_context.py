@@ -552,5 +552,10 @@ class CommandContext:
         """Return the answer to what was done, or to what was recorded for the process that owns the session."""
         if self.session.owned:
             return CommandResult(status, message, data)
+        seen = self.session.snapshot
         told = Message("Recorded; the process that has the session open will act on it.")
+        if seen.carrier:
+            told = (
+                Message("Recorded. {}", seen.problem) if seen.problem else Message("Recorded; a worker will act on it.")
+            )
         return CommandResult("recorded", told, {**data, "intended": status})
