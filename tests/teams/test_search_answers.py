@@ -10,8 +10,9 @@ import pytest
 from hitl_tui.extraction.markup import line_blocks
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.passage_search import Passage
+from hitl_tui.teams.search.passage_search import Passage, SearchHits
 from hitl_tui.teams.search.query_terms import parse_question
+from hitl_tui.teams.search.search_report import NOTHING, make_report
 from hitl_tui.teams.search.tokens import index_tokens, readable
 
 HANDBOOK = """# Handbook
@@ -296,3 +297,44 @@ def test_the_end_of_a_word_is_no_word_that_stands_nowhere(folder: Path, question
         index.refresh(folder)
         assert not {"달래", "액"} & set(index.query(question).missing)
         assert "식대" in index.query("직원 식대는 얼마인가요?").missing
+
+
+def test_a_name_and_something_else_that_stand_apart_only_come_near(folder: Path) -> None:
+    (folder / "handbook.md").write_text(
+        "# Office\n\n## Pay\n\nSalaries are paid on the 25th.\n\n## Welcome\n\nLena shows new colleagues around.\n"
+    )
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        assert index.query("Lena's salary").weak
+        assert not index.query("when are salaries paid?").weak
+        assert not index.query("who shows new colleagues around?").weak
+
+
+def test_lines_that_a_document_breaks_are_quoted_as_a_paragraph() -> None:
+    text = (
+        "When the limit is reached, the oldest entry of the cache is dropped and\n"
+        "the next request is slow.\n"
+        "- an item of a list that goes on over the end of its line needs another\n"
+        "  one\n"
+        "-a   a column\n"
+        "-b   another column\n"
+    )
+    passage = Passage("a.txt", 1, 6, 0, "", text, 1.0)
+    report = make_report("limit", SearchHits((passage,), (), (), 1), {**NOTHING, "searched": 1})
+    quote = [line for line in report.text.split("\n") if line.startswith(">")]
+    assert quote == [
+        "> When the limit is reached, the oldest entry of the cache is dropped and the next request is slow.",
+        "> - an item of a list that goes on over the end of its line needs another one",
+        "> -a   a column",
+        "> -b   another column",
+    ]
+
+
+def test_what_isn_t_found_in_another_language_is_said_to_be_sought_there(folder: Path) -> None:
+    (folder / "handbook.md").write_text(HANDBOOK)
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        asked = index.query("주차장은 언제 열어?")
+        assert not asked.passages
+        assert "다른 언어" in make_report("주차장은 언제 열어?", asked, {**NOTHING, "searched": 1}).text
+        assert not index.query("when does the parking garage open?").foreign

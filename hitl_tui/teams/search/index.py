@@ -13,7 +13,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TypeVar
@@ -33,7 +33,7 @@ from hitl_tui.teams.search.index_refresh import (
     searched,
     stored_scope,
 )
-from hitl_tui.teams.search.passage_search import SearchHits, ask, opening, says_nothing
+from hitl_tui.teams.search.passage_search import SearchHits, ask, is_foreign, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
 
 VERSION = 15
@@ -313,7 +313,9 @@ class SearchIndex:
             named = named_in(self._db, text[:MAX_QUESTION])
             if named.files and says_nothing(named.rest):
                 return opening(self._db, named.files[0])
-            return ask(self._db, named.rest, max(1, limit), named.files, part=part)
+            hits = ask(self._db, named.rest, max(1, limit), named.files, part=part)
+            unsure = hits.weak or not hits.passages
+            return replace(hits, foreign=True) if unsure and is_foreign(self._db, text) else hits
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -32,11 +32,17 @@ _FEW = 200  # windows: among fewer, how rare a word is says little
 _TITLE, _NAME = 0.5, 0.25
 _WORDS, _MEANT, _SENTENCE = 0.5, 0.25, 0.5
 """What the words of a window count beside its meaning, and that of its best sentence."""
+_NAME_SAYS, _UNNAMED = 0.95, 0.4
+"""From where on a word is a name, and what a window loses that has none of those in a question."""
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _LIKE, _SAID, _MORE_SAID, _WHOLE, _ABSENT, _EVEN = 17.5, 0.75, 2.16, 1.23, -2.11, -3.68
-_FAR, _NEAR, _SURE = -2.0, -0.4, 0.6
+_FAR, _NEAR, _SURE = -2.0, -0.45, 0.6
+_FEW_SUBJECTS, _MEANT_SO = 3, 0.45
+"""Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _MOST_FAR = 2
+_SAMPLED, _HARDLY = 100, 0.05
+"""Windows of which the language is looked at, and the share of them that counts as none."""
 """From where on, in log-odds that there is an answer, passages are shown, and are no longer called merely near.
 
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
@@ -100,6 +106,7 @@ class SearchHits:
         nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
         far: what comes nearest where nothing speaks of it.
         outline: the section that answers as a whole.
+        foreign: nothing sure was found, and the documents are in another language than the question.
     """
 
     passages: tuple[Passage, ...]
@@ -111,6 +118,7 @@ class SearchHits:
     counted: Listed | None = None
     far: tuple[Passage, ...] = ()
     outline: Outline | None = None
+    foreign: bool = False
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
@@ -156,12 +164,17 @@ class _Asked:
         """Return those of the words that say what is asked that stand in a text."""
         tokens = f" {index_tokens(text)} "
         telling = (term for term in self.terms if term.telling >= _SUBJECT)
-        return frozenset(t.surface for t in telling if any(f" {form.phrase} " in tokens for form in t.forms))
+        return frozenset(term.surface for term in telling if self.has(tokens, term))
 
     def has_all(self, tokens: str) -> bool:
         """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
         telling = [term for term in self.terms if term.telling >= _SUBJECT]
-        return bool(telling) and all(any(f" {form.phrase} " in tokens for form in t.forms) for t in telling)
+        return bool(telling) and all(self.has(tokens, term) for term in telling)
+
+    @staticmethod
+    def has(tokens: str, term: Term) -> bool:
+        """Return whether a term stands in some index tokens, in whatever words."""
+        return any(f" {form.phrase} " in tokens for form in term.forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +246,18 @@ def ask(
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     subjects = [term for term in absent if term.korean and not ends_as_predicate(term.surface)]
     lacking = same and (bool(subjects) or not any(window.said for window in ranked))
+    lacking = lacking or _apart(asked, ranked[:3])
     weak = likely < _SURE or bool(names) or lacking
     outline = None if weak else outline_of(db, question, [(passage.path, passage.heading) for passage in passages])
     return replace(hits, passages=tuple(passages), weak=weak, outline=outline)
+
+
+def _apart(asked: _Asked, best: Sequence[_Window]) -> bool:
+    """Return whether the few things that a question puts together stand apart, and no sentence is much like it."""
+    subjects = [term for term in asked.terms if term.telling >= _SUBJECT and asked.stands(term)]
+    together = any(all(asked.has(window.tokens, term) for term in subjects) for window in best)
+    meant = max(max(window.likes) for window in best)
+    return 1 < len(subjects) <= _FEW_SUBJECTS and not together and meant < _MEANT_SO
 
 
 def _is_predicate(term: Term, question: str) -> bool:
@@ -406,6 +428,7 @@ def _ranked(db: sqlite3.Connection, asked: _Asked, named: Sequence[int]) -> list
         replace(
             window,
             score=_weight(window, asked.text)
+            * (1 - _UNNAMED * _unnamed(asked, window))
             * (
                 _WORDS * window.said / said
                 + _MEANT * _share(window.like, like)
@@ -415,6 +438,15 @@ def _ranked(db: sqlite3.Connection, asked: _Asked, named: Sequence[int]) -> list
         for window in read
     ]
     return sorted(rated, key=lambda window: (-window.score, window.id))
+
+
+def _unnamed(asked: _Asked, window: _Window) -> float:
+    """Return which part of the names in a question a window doesn't have, of those that stand in the documents."""
+    names = [
+        t for t in asked.terms if t.telling >= _NAME_SAYS and not (t.korean and len(t.forms) < 2) and asked.stands(t)
+    ]
+    without = [term for term in names if not asked.has(window.tokens, term)]
+    return len(without) / len(names) if names else 0.0
 
 
 def _share(like: float, best: float) -> float:
@@ -530,6 +562,14 @@ def _cut(text: str, asked: _Asked | None = None) -> str:
 
 def _quoted(phrase: str) -> str:
     return '"' + phrase.replace('"', '""') + '"'
+
+
+def is_foreign(db: sqlite3.Connection, question: str) -> bool:
+    """Return whether hardly any document is in the language of a question; of many windows some are looked at."""
+    (last,) = db.execute("SELECT coalesce(max(id), 0) FROM windows").fetchone()
+    rows = db.execute("SELECT parts FROM windows WHERE id % ? = 0 LIMIT ?", (last // _SAMPLED + 1, _SAMPLED)).fetchall()
+    same = sum(has_korean(parts) == has_korean(question) for (parts,) in rows)
+    return bool(rows) and same <= _HARDLY * len(rows)
 
 
 def says_nothing(question: str) -> bool:

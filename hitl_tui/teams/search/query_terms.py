@@ -184,13 +184,20 @@ def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
         for stop in range(min(len(parts), at + 3), at + 1, -1):
             whole = "".join(parts[at:stop])
             if len(whole) > 1 and (loans := sounding(whole)):
-                yield Term(whole, 1.0, _loan_forms(whole, loans), korean=True)
+                yield Term(whole, _whole_says(parts[at:stop]), _loan_forms(whole, loans), korean=True)
                 at = stop
                 break
         else:
             if (term := _segment(parts[at], sounding)) is not None:
                 yield replace(term, part=at > 0)
             at += 1
+
+
+def _whole_says(parts: Sequence[str]) -> float:
+    """Return how much some segments say together: all they can where one is no word of general language."""
+    common = frequencies("ko")
+    known = [telling(part, "ko") for part in parts if part in common]
+    return max(known) if len(known) == len(parts) else 1.0
 
 
 def _segment(word: str, sounding: Sounding) -> Term | None:

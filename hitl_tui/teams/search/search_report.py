@@ -52,6 +52,7 @@ _ENGLISH = {
     "passages": "{count:,} passages",
     "file": "{count:,} file",
     "files": "{count:,} files",
+    "other": "The documents are in another language, where this may stand in other words. Ask in that language, too.",
     "near": "What comes nearest:",
     "best": "Found, the best passage first:",
     "only": "Found in one passage:",
@@ -90,6 +91,7 @@ _KOREAN = {
     "passages": "구절 {count:,}개",
     "file": "파일 {count:,}개",
     "files": "파일 {count:,}개",
+    "other": "문서가 다른 언어로 쓰여 있어 질문의 낱말로는 찾지 못했을 수 있습니다. 문서의 언어로도 물어보세요.",
     "near": "가장 가까운 내용:",
     "best": "찾았습니다. 가장 잘 맞는 구절부터:",
     "only": "한 구절에서 찾았습니다:",
@@ -219,6 +221,7 @@ def _absent(found: _Found) -> list[str]:
         kind = "nothing" if looked["searched"] else "no_files"
         query = clip(" ".join(found.query.split()), _SHORT)
         said.append(words[kind].format(query=query, searched=found.files))
+        said += [words["other"]] if hits.foreign else []
     said += _unread(found)
     for passage in hits.far:
         quote = clip(" ".join(passage.text.split()), _FAR)
@@ -254,7 +257,9 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
         return "\n".join([_counted(words, hits.counted), "", *shown[:_LISTED]])
     said = [*_unread(found), *(words["nearly"].format(word=word, near=near) for word, near in hits.nearly)]
     first = cited[: _quoted(hits)]
-    if "ko" in language_of(found.query) and not any("ko" in language_of(passage.text) for passage, _ in first):
+    if hits.foreign:
+        said.append(words["other"])
+    elif "ko" in language_of(found.query) and not any("ko" in language_of(passage.text) for passage, _ in first):
         said.append(words["foreign"])
     if hits.weak:
         said.append(
