@@ -338,3 +338,13 @@ def test_what_isn_t_found_in_another_language_is_said_to_be_sought_there(folder:
         assert not asked.passages
         assert "다른 언어" in make_report("주차장은 언제 열어?", asked, {**NOTHING, "searched": 1}).text
         assert not index.query("when does the parking garage open?").foreign
+
+
+def test_a_part_of_a_question_is_answered_by_nothing_that_only_comes_near(folder: Path) -> None:
+    (folder / "handbook.md").write_text(HANDBOOK)
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        near = index.query("carry over annual leave hours of a zeppelin")
+        assert near.weak and near.passages
+        part = index.query("carry over annual leave hours of a zeppelin", part=True)
+        assert not part.passages and part.far

@@ -285,3 +285,12 @@ def test_a_list_under_a_heading_that_asks_for_it_is_quoted_whole(folder: Path) -
         index.refresh(folder)
         (passage, *_) = index.query("Which logs must never be touched?", 8).passages
     assert all(item in passage.text for item in items) and passage.line == 5
+
+
+def test_what_sounds_foreign_says_no_more_than_its_korean_words() -> None:
+    def sounding(word: str) -> list[tuple[str, float]]:
+        return [("eaten", 0.9)] if word in ("있는", "와이어가드") else []
+
+    says = {term.surface: term.telling for term in parse_question("여기 있는 와이어가드", sounding)}
+    assert says.get("있는", 0.0) < 0.5
+    assert says["와이어가드"] == 1.0

@@ -38,15 +38,15 @@ _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _LIKE, _SAID, _MORE_SAID, _WHOLE, _ABSENT, _EVEN = 17.5, 0.75, 2.16, 1.23, -2.11, -3.68
 _FAR, _NEAR, _SURE = -2.0, -0.45, 0.6
-_FEW_SUBJECTS, _MEANT_SO = 3, 0.45
-"""Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _MOST_FAR = 2
-_SAMPLED, _HARDLY = 100, 0.05
-"""Windows of which the language is looked at, and the share of them that counts as none."""
 """From where on, in log-odds that there is an answer, passages are shown, and are no longer called merely near.
 
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
+_FEW_SUBJECTS, _MEANT_SO = 3, 0.45
+"""Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
+_SAMPLED, _HARDLY = 100, 0.05
+"""Windows of which the language is looked at, and the share of them that counts as none."""
 _NEARLY = 0.6
 _SOUNDING, _EVERY_DAY = 3, 0.3
 """Words that a Korean word may be at most, and what one says at most that it can't be."""
@@ -205,7 +205,7 @@ def ask(
         question: the question, as written.
         limit: how many passages at most.
         named: ids of the files that the question names: only they are searched.
-        part: it is only some words of a question.
+        part: it is only some words of a question: what merely comes near these answers nothing.
     """
     terms = parse_question(question, lambda word: _sounding(db, word))
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
@@ -248,6 +248,8 @@ def ask(
     lacking = same and (bool(subjects) or not any(window.said for window in ranked))
     lacking = lacking or _apart(asked, ranked[:3])
     weak = likely < _SURE or bool(names) or lacking
+    if weak and part:
+        return replace(hits, far=tuple(passages[:_MOST_FAR]))
     outline = None if weak else outline_of(db, question, [(passage.path, passage.heading) for passage in passages])
     return replace(hits, passages=tuple(passages), weak=weak, outline=outline)
 
