@@ -53,7 +53,8 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     loop = asyncio.get_running_loop()
     query, limit, documents = _arguments(context)
     words = words_for(query, context.task.query)
-    part = len(query.split()) < len(context.task.query.split()) and all(w in context.task.query for w in query.split())
+    said, whole = query.split(), context.task.query
+    part = len(said) < len(whole.split()) and all(word in whole for word in said) and not query.rstrip().endswith("?")
     shown = -1
 
     def show(done: int, total: int) -> None:
