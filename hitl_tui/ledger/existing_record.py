@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hitl_tui.config.postgres_address import ENVIRONMENT, database_address
 from hitl_tui.ledger.records import LEDGER_FILE
-from hitl_tui.ledger.table_ledger import TableLedger
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.table_ledger import TableLedger
 
 
 def named_database(environ: Mapping[str, str]) -> str:

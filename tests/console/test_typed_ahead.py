@@ -83,7 +83,7 @@ async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_pa
         assert isinstance(c.app.screen, EditDialog) and not (workspace / "before").exists()
 
 
-async def test_the_field_that_opens_focused_is_selected_from_its_beginning(tmp_path: Path) -> None:
+async def test_a_text_is_edited_at_its_end_and_a_number_is_replaced(tmp_path: Path) -> None:
     long = "a question that is much longer than its field is wide. " * 4
     async with console(tmp_path, query=long, size=(80, 24)) as c:
         await c.asked()
@@ -91,8 +91,11 @@ async def test_the_field_that_opens_focused_is_selected_from_its_beginning(tmp_p
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         first = c.app.screen.query(FieldInput).first()
-        await c.until(lambda: first.selection.start != first.selection.end, "the selection")
-        assert first.selected_text == first.value and first.scroll_x == 0
+        await c.until(lambda: first.has_focus, "the first field")
+        assert first.selection.is_empty and first.cursor_at_end
+        limit = next(box for box in c.app.screen.query(FieldInput) if box.field.name == "limit")
+        limit.focus()
+        await c.until(lambda: limit.selected_text == limit.value, "the selection")
 
 
 async def test_one_key_is_named_for_sending_words(tmp_path: Path) -> None:
