@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import cell_width, clip, safe_text
-from hitl_tui.core.todos import Priority
+from hitl_tui.core.todos import Priority, Status
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.evidence_rows import evidence_rows
@@ -382,9 +382,13 @@ def _warnings(question: Question) -> Iterable[Row]:
             "bold $text-warning",
         )
     if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":
-        status = in_line(_(str(about["ran_before"].get("status", ""))))
-        said = _("exactly this, before you went back ({status}); its effects stay. Doing it again is asked about next.")
-        said = said.format(status=status)
+        status = str(about["ran_before"].get("status", ""))
+        said = (
+            _("exactly this, before you went back ({status}); its effects stay. Doing it again is asked about next.")
+            if status == Status.COMPLETED
+            else _("exactly this, before you went back ({status}); what it did until then stays.")
+        )
+        said = said.format(status=in_line(_(status)))
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
     if about.get("ahead") and not question.view.request.subject.get("inputs"):  # else each one says so
         yield labelled(_("ahead"), _("asked before its inputs exist"), "$text-warning")

@@ -408,6 +408,11 @@ def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, A
             step = then.pop(ids.index(str(change["todo_id"])))
             at = [step["id"] for step in then].index(change["anchor"])
             then.insert(at + (change.get("where") == "after"), step)
+    for change in (c for c in changes if c.get("kind") == "after" and not c.get("anchor")):
+        ids = [step["id"] for step in then]
+        last = max((ids.index(one) for one in change.get("after") or () if one in ids), default=-1)
+        if change.get("todo_id") in ids[: max(0, last)]:  # it waits for what stands behind it
+            then.insert(last, then.pop(ids.index(str(change["todo_id"]))))
     kept = len(list(takewhile(lambda pair: pair[0]["id"] == pair[1]["id"], zip(plan, then, strict=False))))
     yield labelled(_("plan now"), _steps_named(plan, kept))
     yield labelled(_("plan then"), _steps_named(then, kept) or _("no step"))

@@ -106,6 +106,18 @@ async def replayed(data: Path, *, size: tuple[int, int] = (120, 40)) -> AsyncIte
         yield replay
 
 
+async def test_esc_ends_the_search_in_a_pane_before_it_leaves_the_past(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as replay:
+        plan = replay.screen.query_one(PlanTable)
+        plan.focus()
+        await replay.press("slash", *"001", "enter")
+        assert plan.row_count == 1
+        await replay.press("escape")
+        assert plan.row_count == 2 and isinstance(replay.console.app.screen, HistoryScreen)
+        await replay.console.press("escape")
+        await replay.console.until(lambda: not isinstance(replay.console.app.screen, HistoryScreen), "the session")
+
+
 @pytest.mark.long
 async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:

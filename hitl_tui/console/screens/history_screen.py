@@ -30,6 +30,7 @@ from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
 from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.text_search import SearchInput
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
@@ -318,7 +319,9 @@ class HistoryScreen(SingleResultScreen[bool]):
         return ""
 
     def action_leave(self) -> None:
-        """Go back to the moment from what it differs in, and from there out of the past."""
+        """Look for nothing any more, or go back to the moment from what it differs in, or out of the past."""
+        if isinstance(self.focused, SearchInput) and self.focused.stop_finding():
+            return
         if self._mode == DIFF:
             self._mode = VIEW
             self._panes.look(VIEW)

@@ -129,6 +129,7 @@ class ReviseRules:
     targets: Mapping[Need, Expression]
     number: Expression
     everything: Expression
+    also: Expression
     again: Expression
     particle: Expression
     filler: Expression
