@@ -227,7 +227,9 @@ class CommandContext:
             changes = question.view.request.subject["proposal"]["changes"]
             data |= value
         if question.kind is Kind.PROPOSAL and lets_run(value):
-            said = Message("{} Its steps of low risk run once the results that they need are there, unasked.", said)
+            said = Message(
+                "{} Its steps of low risk run; one that works from results which are still to come asks then.", said
+            )
         elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))
             said = Message("Accepted changes {} of {}; the others are left out.", numbers, len(changes))

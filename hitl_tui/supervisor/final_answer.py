@@ -209,7 +209,8 @@ def compose(
         d
         for t in drawing
         for d in t.dependencies
-        if d in by_id and not _asks_on(t, by_id[d]) and not (d in briefs and _says_more(briefs[d], briefs[t.id]))
+        if d in by_id and not _asks_on(t, by_id[d]) and not _asks_a_table(t, by_id[d], results)
+        if not (d in briefs and _says_more(briefs[d], briefs[t.id]))
     }
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
@@ -217,11 +218,11 @@ def compose(
     answering = _newest_first(_surest(_answering(said, len(leaves)), results))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
-    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
     questions = _by_question(said[: len(leaves)])
+    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results, questions)))
     newest = questions[-1] if questions else []
     unanswered = bool(answering) and not any(one in newest for one in answering)
-    unsaid = [(one, text) for one in newest for text in _absent(one, results)][:1] if unanswered else []
+    unsaid = [(one, text) for one in newest for text in _absent(one, results, questions)][:1] if unanswered else []
     refused = [text for _, text in unsaid]
     above = [f"**{_heading(one, newest)}**" for one, _ in unsaid if len(questions) > 1]
     answer = (
@@ -286,6 +287,12 @@ class _Told:
 def _draws(result: ResultData | None, runs: Mapping[str, Run]) -> bool:
     """Whether a step's answer stands for what it depends on: beside commands only where it cites or keeps it."""
     return not runs or result is None or bool(result.get("citations") or result.get("files"))
+
+
+def _asks_a_table(todo: SupervisorTodo, earlier: SupervisorTodo, results: Mapping[str, ResultData]) -> bool:
+    """Whether a step asked a table something else than an earlier one asked: what it comes after isn't what it uses."""
+    asked = results.get(todo.id, {}).get("data", {}).get("table")
+    return bool(asked) and todo.arguments.get("query") != earlier.arguments.get("query")
 
 
 def _says_more(earlier: Brief, later: Brief) -> bool:
@@ -357,14 +364,15 @@ def _brief(result: ResultData | None, words: Mapping[str, str], *, deed: bool = 
     return Brief(answer=summary, evidence=(Block(text),))
 
 
-def _absent(one: _Told, results: Mapping[str, ResultData]) -> tuple[str, ...]:
+def _absent(one: _Told, results: Mapping[str, ResultData], questions: Sequence[Sequence[_Told]]) -> tuple[str, ...]:
     """Return what a step says isn't there, first of all that nothing answers where that is so.
 
-    That doesn't hold where another search found something.
+    That doesn't hold where another search for the same question found something.
     """
-    data = {todo_id: result.get("data", {}) for todo_id, result in results.items()}
-    own = data.get(one.todo.id, {})
-    nothing = own.get("hits") == 0 and any(other.get("hits") for other in data.values())
+    alike = next(([told.todo.id for told in question] for question in questions if one in question), [])
+    ids = alike if alike and len(questions) > 1 else [*results]
+    hits = {todo_id: results.get(todo_id, {}).get("data", {}).get("hits") for todo_id in (one.todo.id, *ids)}
+    nothing = hits[one.todo.id] == 0 and any(hits.values())
     return one.brief.absent[1 if nothing else 0 :]
 
 

@@ -168,8 +168,12 @@ class Reader:
         self.persons = self._link_persons()
 
     def _keep_counts(self) -> None:
-        """Count nothing where "number of" goes on from a word for a column: "the serial number of the drill"."""
-        named = [token.end for token, likely in zip(self.tokens, self.links.columns, strict=True) if likely]
+        """Count nothing where "number of" goes on from a noun: "the serial number of the drill", "his phone number"."""
+        named = [
+            token.end
+            for n, (token, likely) in enumerate(zip(self.tokens, self.links.columns, strict=True))
+            if likely or (token.text.isalpha() and not token.filler and n not in self.operators)
+        ]
         spans = [
             (a, b)
             for a, b in self.operations.pop("count", [])
@@ -866,6 +870,8 @@ class Reader:
         default = "" if targets or keyed else self.default_measure()
         targets = targets or ([default] if default and base.filters else [])
         missing = "" if base.filters and (targets or keyed) else "measure"
+        if targets and self.has("how_much") and self.column(targets[0]).kind != "number":
+            missing = "measure"  # no text says how much
         shown = [*(one.column for one in base.filters[:2]), *targets] if targets else []
         label = label_of(self.table)
         if targets and label and label.name not in shown:

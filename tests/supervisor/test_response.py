@@ -92,6 +92,22 @@ def test_the_last_question_is_answered_first_under_its_own_words() -> None:
     assert text.index("Notice is one month.") < text.index("Tom paid 90."), "added while the plan ran: in its order"
 
 
+def test_questions_of_tables_that_were_asked_while_others_waited_keep_their_answers() -> None:
+    asks = ("How much did Ruth pay?", "What was the largest expense?")
+    told = ("total: 1,420.00", "largest: 905.00")
+    results = {
+        f"todo_00{n}": {"text": text, "data": {"table": {"found": True}, BRIEF: {"answer": text}}}
+        for n, text in enumerate(told, start=1)
+    }
+    first, second = (todo(n, *range(1, n), arguments={"query": asked}) for n, asked in enumerate(asks, start=1))
+    text = compose("q", "en", [first, second], results, asks=ASKS).text.split("## Evidence")[0]
+    assert all(one in text for one in told)
+
+    same = replace(second, arguments=first.arguments)  # the table was asked what the documents had been asked
+    text = compose("q", "en", [first, same], results, asks=ASKS).text.split("## Evidence")[0]
+    assert told[1] in text and told[0] not in text
+
+
 def test_a_last_question_without_an_answer_says_so_before_the_answers_to_the_others() -> None:
     first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:01", arguments={"query": "When?"})
     asked = {"arguments": {"query": "What do we owe?"}, "metadata": {"manual": True, "added_by": "user"}}

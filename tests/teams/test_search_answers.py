@@ -348,3 +348,26 @@ def test_a_part_of_a_question_is_answered_by_nothing_that_only_comes_near(folder
         assert near.weak and near.passages
         part = index.query("carry over annual leave hours of a zeppelin", part=True)
         assert not part.passages and part.far
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "weak"),
+    [
+        ("The landlord will repair the roof before Christmas.", "Who repairs the coffee machine?", True),
+        ("The landlord will repair the roof before Christmas.", "When will the roof be repaired?", False),
+        ("- 카드 단말기 비밀번호 바꾸기", "사무실 인터넷 비밀번호는 뭐야?", True),
+        ("내용: 10월 복합기 임대료\n금액: 165,000원", "새 사무실 임대료는 얼마야?", True),
+        ("내용: 10월 복합기 임대료\n금액: 165,000원", "복합기 임대료는 얼마야?", False),
+    ],
+)
+def test_what_lacks_a_good_part_of_what_is_asked_is_merely_near(
+    tmp_path: Path, text: str, question: str, weak: bool
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "note.md").write_text(f"# 1\n\n{text}\n")
+    (root / "other.md").write_text("# Bread\n\n500 g of rye flour. 호밀가루 500그램.\n")
+    with SearchIndex(tmp_path / "cache" / "search.db") as index:
+        index.refresh(root)
+        hits = index.query(question)
+    assert hits.passages and hits.weak is weak

@@ -151,7 +151,9 @@ class _Sentence:
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
         also = self._scene.rules.revise.also.search(self.text) is not None
-        more = edit.subject and edit.operation is Operation.ASK and any(also or s.need in _ORDER[:2] for s in edit.steps)
+        more = (
+            edit.subject and edit.operation is Operation.ASK and any(also or s.need in _ORDER[:2] for s in edit.steps)
+        )
         return edit.operation in _PLACED and not (more or edit.again)
 
     def anchors(self, edit: Edit) -> list[str]:

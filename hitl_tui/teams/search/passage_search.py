@@ -54,6 +54,8 @@ _UNLIKE = 0.05
 """Where even the best is less like a question than this, meaning tells little."""
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
 """Characters of the headings, and with them of a sentence, and sentences of a window, of which meaning is compared."""
+_GONE = 0.35
+"""The share of what is asked that stands nowhere, from which on a passage merely comes near."""
 _NO_WORD = re.compile(r"[\W_]+")
 _SENTENCE_END = (".", "!", "?", "。", ":")
 _LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
@@ -246,7 +248,7 @@ def ask(
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     subjects = [term for term in absent if term.korean and not ends_as_predicate(term.surface)]
     lacking = same and (bool(subjects) or not any(window.said for window in ranked))
-    lacking = lacking or _apart(asked, ranked[:3])
+    lacking = lacking or (same and _lacks(asked)) or _apart(asked, ranked[:3])
     weak = likely < _SURE or bool(names) or lacking
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
@@ -260,6 +262,19 @@ def _apart(asked: _Asked, best: Sequence[_Window]) -> bool:
     together = any(all(asked.has(window.tokens, term) for term in subjects) for window in best)
     meant = max(max(window.likes) for window in best)
     return 1 < len(subjects) <= _FEW_SUBJECTS and not together and meant < _MEANT_SO
+
+
+def _lacks(asked: _Asked) -> bool:
+    """Return whether a good part of what is asked stands nowhere; what only asks needn't stand there."""
+    asking = lexicon().operations.values()
+    subjects = [
+        term
+        for term in asked.terms
+        if term.telling >= _SUBJECT and not term.surface[0].isdigit() and not _is_predicate(term, asked.text)
+        if not (term.korean and ends_as_predicate(term.surface)) and not any(e.search(term.surface) for e in asking)
+    ]
+    gone = sum(term.telling for term in subjects if not asked.stands(term))
+    return gone > 0 and gone >= _GONE * sum(term.telling for term in subjects)
 
 
 def _is_predicate(term: Term, question: str) -> bool:
