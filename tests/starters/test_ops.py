@@ -121,3 +121,20 @@ def test_keeping_thirty_days_is_asked_anew_and_spares_the_younger_logs(tmp_path:
     assert _packed(trial) == before
     trial.do(f"/todo approve todo_003 --digest {edited.question['digest']}")
     assert len(before - _packed(trial)) == 7
+
+
+def test_what_is_said_of_a_step_that_waits_changes_it_and_what_is_wanted_besides_is_added(tmp_path: Path) -> None:
+    trial = Trial(tmp_path, "ops")
+    trial.begin()
+    trial.do("/todo approve")
+    trial.do("/todo approve")
+    for text in ("change 003 to 30 days", "only delete logs older than 30 days", "003을 30일로 바꿔줘"):
+        asked = trial.do(text).document["questions"][-1]
+        (change,) = asked["subject"]["proposal"]["changes"]
+        assert (change["kind"], change["todo_id"]) == ("edit", "todo_003")
+        assert change["arguments"]["parameters"] == {"service": "nginx", "days": 30}
+        trial.do("/proposal reject")
+    asked = trial.do("also clean the app logs older than 30 days before verify").document["questions"][-1]
+    add, after = asked["subject"]["proposal"]["changes"]
+    assert add["todo"]["arguments"]["parameters"] == {"service": "app", "days": 30}
+    assert (after["todo_id"], after["after"]) == ("todo_004", [add["todo"]["id"]])

@@ -101,6 +101,8 @@ class _Sentence:
         self.strategy = next((Strategy(name) for name, e in scene.rules.strategy.items() if e.search(text)), None)
         self.level = next((a.level for a in revise.actions if a.level in _ENDS and a.found_in(text)), "")
         self.close = revise.close.search(text) is not None
+        self.also = revise.also.search(text) is not None
+        self.narrows = not self.also and any(a.kind == Operation.ONLY and a.found_in(text) for a in revise.actions)
         self.reverses = revise.reverse.search(text) is not None
         self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
@@ -145,7 +147,8 @@ class _Sentence:
     def only_placed(self) -> Iterator[str]:
         """Yield the names of what can be called that it says a place of, or keeps alone."""
         for edit in self.edits:
-            if (edit.level or edit.operation is Operation.ONLY) and not edit.again:
+            only = edit.operation is Operation.ONLY and not edit.subject
+            if (edit.level or only) and not edit.again:
                 yield from (step.command for step in edit.steps)
 
     def places(self, edit: Edit) -> bool:
@@ -319,6 +322,11 @@ class _Revision:
     def _call(self, call: Call, said: _Sentence) -> None:
         if not call.facts.own:
             self._check_agent(Need.RUN)
+        idle = [t for t in self.scene.called(call.command) if t.status in IDLE and t.id not in self._gone]
+        if said.narrows and len(idle) == 1 and (inputs := changed_inputs(call.words, idle[0], self.scene)) is not None:
+            self.inputs.append(SetArguments(idle[0].id, inputs))
+            said.heeded = True
+            return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
         sources = said.after or ([t.id for t in self._stays()[-1:]] if drawn else [])
         self._append(run_step(call, self.scene.language, self.scene.rules), Need.RUN, said, sources)
