@@ -132,7 +132,7 @@ def answers(question: Question, mode: str = "") -> tuple[Answer, ...]:
             reason = _WHY_NOT.get((question.kind, number), "")
             why_not = _(reason) if reason else _("{answer} doesn't fit this question.").format(answer=_(name))
             found.append(Answer(number, _(name), why_not=why_not))
-        elif ask == "edit" and _takes_no_values(question):
+        elif ask == "edit" and not question.incomplete and _takes_no_values(question):
             found.append(Answer(number, _(label), why_not=_("This command takes no values, so nothing can be edited.")))
         else:
             found.append(Answer(number, _(label), verdict, ask))

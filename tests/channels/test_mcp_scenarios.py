@@ -26,6 +26,7 @@ async def agent(place: Place, task: str, action: str, message: str, act: Callabl
     """Ask, wait, and act once that is approved; start the server anew whenever it is gone."""
     asks = {"task_id": task, "step": 2, "action": action, "agent": "worker", "message": message}
     while True:
+        step = None
         async with on_stdio(place) as session:
             try:
                 if (await session.call_tool("masc_pending", {"task_id": task})).isError:
@@ -33,6 +34,8 @@ async def agent(place: Place, task: str, action: str, message: str, act: Callabl
                 (step,) = (await given(session, "masc_pending", task_id=task, wait_seconds=60))["checkpoints"]
             except McpError:
                 continue
+        if step is None:  # the server was gone before it answered
+            continue
         if step["outcome"] == "approved":
             act()
         return str(step["outcome"])

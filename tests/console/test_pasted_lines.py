@@ -44,6 +44,7 @@ async def test_several_lines_pasted_into_a_field_replace_what_is_selected(tmp_pa
         await c.press("2")
         await c.until(lambda: c.app.screen.query(FieldInput), "the field")
         line = c.app.screen.query_one(FieldInput)
+        line.select_all()
         assert line.selected_text == "one"
         c.app.post_message(events.Paste("two\nthree\n"))
         await c.until(lambda: line.value == "two three", "what was pasted")

@@ -79,7 +79,7 @@ async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_pa
         burst(c, "1s6 j")
         await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         first: Callable[[], FieldInput] = lambda: c.app.screen.query(FieldInput).first()  # noqa: E731
-        await c.until(lambda: first().value == "1s6 j", "all of it, in the place of what stood there")
+        await c.until(lambda: first().value == "before1s6 j", "all of it, behind what stood there")
         assert isinstance(c.app.screen, EditDialog) and not (workspace / "before").exists()
 
 

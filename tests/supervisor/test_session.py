@@ -106,10 +106,11 @@ async def test_the_bound_holds_from_the_first_start_on(tmp_path: Path) -> None:
 async def test_unrelated_work_never_waits(tmp_path: Path) -> None:
     """D9: a held sibling and an unanswered question hold nothing up."""
     place = Place(tmp_path, step("low", "a"), step("low", "b"), step("low", "c", "b"), step("high", "d"))
-    place.world.hold("todo_001")
+    place.world.hold("todo_001", "todo_002")
     async with place.open() as op:
         await op.say("/todo approve 1 2 3")
         await place.world.began("todo_001")
+        place.world.release("todo_002")  # not before 003 was approved, which works from its result
         await op.until(lambda s: s.raw["todo_003"]["status"] == "completed")
         assert op.status("todo_001") == "in_progress"
         assert [q.todo_id for q in op.now.questions] == ["todo_004"]
