@@ -228,7 +228,7 @@ class CommandContext:
             data |= value
         if question.kind is Kind.PROPOSAL and lets_run(value):
             said = Message(
-                "{} Its steps of low risk run; one that works from results which are still to come asks then.", said
+                "{} Its low-risk steps run; one that still waits for results asks once they are there.", said
             )
         elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))

@@ -204,17 +204,19 @@ def compose(
         deeds, left = "\n\n".join(filter(None, (deeds, f"**{words['lasting']}**\n\n{left}"))), ""
     by_id = {t.id: t for t in todos}
     drawing = [t for t in done if t.id not in runs and _draws(results.get(t.id), runs)]
+    asked = {t.id: _asked(t, asks.get(t.agent_name, ())) for t in todos}
     briefs = {t.id: _brief(results.get(t.id), words, deed=t.id in runs) for t in done}
     used = {
         d
         for t in drawing
         for d in t.dependencies
-        if d in by_id and not _asks_on(t, by_id[d]) and not _asks_a_table(t, by_id[d], results)
+        if d in by_id and not _asks_on(t, by_id[d])
+        if not (_asked_a_table(results.get(t.id)) and asked[d] != asked[t.id])
         if not (d in briefs and _says_more(briefs[d], briefs[t.id]))
     }
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
-    said = [_Told(t, briefs[t.id], _asked(t, asks.get(t.agent_name, ()))) for t in [*leaves, *behind]]
+    said = [_Told(t, briefs[t.id], asked[t.id]) for t in [*leaves, *behind]]
     answering = _newest_first(_surest(_answering(said, len(leaves)), results))
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
@@ -289,10 +291,9 @@ def _draws(result: ResultData | None, runs: Mapping[str, Run]) -> bool:
     return not runs or result is None or bool(result.get("citations") or result.get("files"))
 
 
-def _asks_a_table(todo: SupervisorTodo, earlier: SupervisorTodo, results: Mapping[str, ResultData]) -> bool:
-    """Whether a step asked a table something else than an earlier one asked: what it comes after isn't what it uses."""
-    asked = results.get(todo.id, {}).get("data", {}).get("table")
-    return bool(asked) and todo.arguments.get("query") != earlier.arguments.get("query")
+def _asked_a_table(result: ResultData | None) -> bool:
+    """Whether a step's answer comes from a table: it uses nothing of what it comes after."""
+    return result is not None and bool(result.get("data", {}).get("table"))
 
 
 def _says_more(earlier: Brief, later: Brief) -> bool:

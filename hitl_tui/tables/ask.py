@@ -113,8 +113,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         narrowed = best.query.group or any(one.op not in _TIMES for one in best.query.filters)
         # A figure of all rows that nobody named isn't one of what a word that stands for nothing would narrow it to.
         own = narrowed or (best.query.measure and (best.strange < NARROWS or best.assumes < NARROWS))
-        read_whole = not (best.looks_up and best.unknown)  # whose birthday isn't there has no date of another kind
-        likely = whole and bool(own) and read_whole and not rivals and best.score >= POSSIBLE
+        understood = not (best.looks_up and best.unknown)  # a birthday that no column has is no other date
+        likely = whole and bool(own) and understood and not rivals and best.score >= POSSIBLE
         return Answer(best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely)
     return Answer(best, unread=known.unread)
 

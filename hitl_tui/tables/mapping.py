@@ -42,7 +42,7 @@ EXPLAINED = 0.64
 _PREDICATE = 0.4
 """How much a Korean predicate says at most."""
 _COUNTS_ONE = 1.2
-"""How little it is likely that rows are counted of which there is one."""
+"""What a count of rows costs where the question names a single row."""
 _FEW_CALLED = 3
 """Rows that a word of a name may mean."""
 _FAR = 200
@@ -1009,7 +1009,7 @@ class Reader:
         return bool({*words_of(name), self.column(name).unit.casefold()} & known)
 
     def _asks_for_money(self, filters: Sequence[Filter]) -> bool:
-        """Whether it says "how much" alone: after "how much bread" not what it cost is asked for."""
+        """Whether "how much" stands alone: "how much bread" doesn't ask for an amount of money."""
         spans = self.operations.get("how_much", ()) if not self.has("count") else ()
         said = {one.said for one in filters}
         return any(not any(self.text[end:].lstrip().startswith(word) for word in said if word) for _, end in spans)

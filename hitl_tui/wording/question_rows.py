@@ -386,7 +386,7 @@ def _warnings(question: Question) -> Iterable[Row]:
         said = (
             _("exactly this, before you went back ({status}); its effects stay. Doing it again is asked about next.")
             if status == Status.COMPLETED
-            else _("exactly this, before you went back ({status}); what it did until then stays.")
+            else _("exactly this, before you went back ({status}); what it had done by then stays.")
         )
         said = said.format(status=in_line(_(status)))
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")

@@ -26,13 +26,11 @@ class Outline:
 
     Args:
         path: file relative to the folder, forward slashes.
-        line: where its first part begins.
         heading: its own.
         parts: line and heading of each part, in the document's order.
     """
 
     path: str
-    line: int
     heading: str
     parts: tuple[tuple[int, str], ...]
 
@@ -51,15 +49,15 @@ def outline_of(db: sqlite3.Connection, question: str, places: Sequence[tuple[str
         places: file and headings of what was found, best first.
     """
     sections = Counter((path, below.rpartition(_BELOW)[0]) for path, below in places[:_BEST] if _BELOW in below)
-    for (path, heading), count in sections.most_common(1):
-        parts = _parts(db, path, heading)
-        if count < _MOST_OF_THEM or not _FEWEST <= len(parts) <= _MOST:
-            break
-        own = heading.rpartition(_BELOW)[2]
-        like, *others = likenesses(question, [own, *parts])
-        if like >= _AS_LIKE * max(others):
-            return Outline(path, min(parts.values()), own, tuple((line, part) for part, line in parts.items()))
-    return None
+    (path, heading), count = max(sections.items(), key=lambda item: item[1], default=(("", ""), 0))
+    parts = _parts(db, path, heading) if count >= _MOST_OF_THEM else {}
+    if not _FEWEST <= len(parts) <= _MOST:
+        return None
+    own = heading.rpartition(_BELOW)[2]
+    like, *others = likenesses(question, [own, *parts])
+    if like < _AS_LIKE * max(others):
+        return None
+    return Outline(path, own, tuple((line, part) for part, line in parts.items()))
 
 
 def _parts(db: sqlite3.Connection, path: str, heading: str) -> dict[str, int]:

@@ -266,9 +266,10 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
             " ".join([words["nearest"].format(searched=found.files), *([_missing(found)] if hits.missing else [])])
         )
     if hits.outline is not None:
-        path = hits.outline.path
         said += [words["outline"], _outlined(hits.outline)]
-        first = sorted(first, key=lambda pair: (pair[0].path != path, pair[0].path == path and pair[0].line))
+        inside = [pair for pair in first if pair[0].path == hits.outline.path]
+        beside = [pair for pair in first if pair not in inside]
+        first = [*sorted(inside, key=lambda pair: pair[0].line), *beside]
     else:
         said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
     for passage, citation in first:
@@ -292,7 +293,8 @@ def _unwrapped(text: str) -> str:
 
 
 def _outlined(outline: Outline) -> str:
-    head = f"`{Citation(outline.path, outline.line, outline.line, '').label}` {literal(outline.heading)}"
+    line = outline.parts[0][0]
+    head = f"`{Citation(outline.path, line, line, '').label}` {literal(outline.heading)}"
     return "\n".join([head, "", *(f"- {literal(part)} [`{outline.path}:{line}`]" for line, part in outline.parts)])
 
 
