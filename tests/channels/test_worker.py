@@ -235,7 +235,13 @@ async def test_a_session_whose_workspace_nobody_has_waits_and_says_so(
         async with SessionFollower.open(setup) as follower:
             assert follower.snapshot.at_rest
             assert "no worker has" in follower.snapshot.carrier
-        await asyncio.sleep(1.5)
+
+        def last_look() -> object:
+            with connected(database) as db:
+                return db.execute("SELECT max(seen) FROM hitl_tui.workers").fetchone()
+
+        before = last_look()
+        await until(lambda: last_look() != before)  # the worker is at work, and leaves it
         assert not await asyncio.to_thread(registry.data.session(name).has_checkpoints)
         (other.work / "hitl.toml").write_text(SETTINGS)
         shown = await registry.trust.of(other.work)
