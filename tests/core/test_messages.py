@@ -43,10 +43,11 @@ def _places(template: str) -> list[str]:
 
 @functools.cache
 def _own_templates() -> list[str]:
-    """Return the templates of all messages of the program."""
+    """Return the templates of all messages of the program that take texts, not numbers written in some form."""
     literals = [node.args[0] for _place, node in _calls("Message") if node.args]
     texts = {arg.value for arg in literals if isinstance(arg, ast.Constant)}
-    return sorted(text for text in texts if "{" not in text or re.search(r"\{\w*(:[^{}\s]*)?\}", text))
+    templates = (text for text in texts if "{" not in text or re.search(r"\{\w*(:[^{}\s]*)?\}", text))
+    return sorted(text for text in templates if not any(form for _text, _name, form, _kind in Formatter().parse(text)))
 
 
 with catalogue_path("ko").open("rb") as file:
