@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlannerAround
@@ -99,7 +100,7 @@ def _table_step(query: str, language: str) -> ExecutionStep:
     name, task, purpose = _TASK.get(language, _TASK["en"])
     return ExecutionStep(
         agent=ANALYSIS,
-        name=name,
+        name=f"{name}: {titled(query)}",
         task=task.format(" ".join(query.split())[:_SHOWN]),
         input_mapping={"query": query.strip(), "analysis_type": TABLES},
         purpose=purpose,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from hitl_tui.core.safe_markdown import literal
 from hitl_tui.tables.ask import Answer
 from hitl_tui.tables.engine import Result
 from hitl_tui.tables.mapping import Mapped
@@ -50,7 +51,7 @@ def brief(answer: Answer, language: str) -> Brief:
     read = say(language, "이렇게 읽었습니다", "Read as")
     words = f"{read}: {described(mapped.query, mapped.table, language)}"
     return Brief(
-        answer="\n".join([*lines, "", f"*{words}*"]),
+        answer="\n".join([*lines, "", f"*{literal(words)}*"]),
         evidence=(Block(f"**{say(language, '실행한 질의', 'The query that ran')}**\n\n```sql\n{answer.sql}\n```"),),
     )
 
@@ -303,28 +304,29 @@ def refusal(answer: Answer, language: str) -> list[str]:
     if answer.mapped is None:
         return [say(language, "이 질문에 맞는 표를 찾지 못했습니다.", "No table fits this question.")]
     mapped, table = answer.mapped, answer.mapped.table
+    name = literal(table.name)
     if answer.result is not None:
         ranges = [c for f in mapped.query.filters if (c := table.column(f.column)) and c.kind in ("number", "date")]
         spans = "; ".join(f"{c.name} {plain(c.low)}–{plain(c.high)}" for c in ranges)
         of = where(mapped.query.filters, language)
         said = say(language, f"해당하는 행이 없습니다: {of} ({table.name}).", f"{table.name} has no such row: {of}.")
-        return [f"{said} {spans}".strip()]
+        return [literal(f"{said} {spans}")]
     lines = []
     if mapped.unknown:
         words = ", ".join(f"‘{word}’" for word in mapped.unknown)
         lines.append(
             say(
                 language,
-                f"답하지 않음: {words}. 이런 열이나 값이 없는 표: {table.name}",
-                f"Not answered: {table.name} has no column or value for {words}.",
+                f"답하지 않음: {words}. 이런 열이나 값이 없는 표: {name}",
+                f"Not answered: {name} has no column or value for {words}.",
             )
         )
     elif mapped.missing:
         lines.append(
             say(
                 language,
-                f"답하지 않음: 어느 열을 묻는지 알 수 없습니다. 표: {table.name}",
-                f"Not answered: it isn't clear which column of {table.name} is meant.",
+                f"답하지 않음: 어느 열을 묻는지 알 수 없습니다. 표: {name}",
+                f"Not answered: it isn't clear which column of {name} is meant.",
             )
         )
     else:
@@ -336,11 +338,11 @@ def refusal(answer: Answer, language: str) -> list[str]:
                 f"It isn't clear which table is meant: {names}",
             )
         )
-    columns = "; ".join(_column(column) for column in table.columns[:_NAMES])
-    lines.append(say(language, f"열({table.name}): {columns}", f"Columns of {table.name}: {columns}"))
+    columns = literal("; ".join(_column(column) for column in table.columns[:_NAMES]))
+    lines.append(say(language, f"열({name}): {columns}", f"Columns of {name}: {columns}"))
     near = nearest(answer, language)
     if near:
-        told = "; ".join(near)
+        told = literal("; ".join(near))
         lines.append(say(language, f"가까운 질의: {told}", f"Nearest queries: {told}"))
     return lines
 
