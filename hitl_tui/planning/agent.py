@@ -15,7 +15,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed, Reworked, build_proposal, carried_out
+from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed, Reworked, build_proposal, carried_out, resolved
 
 __all__ = ["Planned", "Planner", "PlannerAround", "PlanningAgent", "Proposed"]
 
@@ -177,7 +177,8 @@ class PlanningAgent:
         """
         with self._watched("plan again", None):
             found = await self._planner().revise(remarks[-1], CurrentPlan(query, todos, self.agents, remarks))
-        changed = await asyncio.to_thread(carried_out, found.changes, todos, self._converter(), taken)
+        changes = await asyncio.to_thread(resolved, found.changes, todos, self._converter(), taken)
+        changed = carried_out(changes, todos)
         if not changed:
             raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
         return Reworked(tuple(changed), found.strategy, found.notes)

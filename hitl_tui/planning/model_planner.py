@@ -6,33 +6,21 @@ import asyncio
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.interrupts.json_schema import problem
 from hitl_tui.core.json_text import digest
-from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, ProposedChange
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep, Intent, Strategy
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.planning.agent import Planner
-from hitl_tui.planning.proposals import (
-    AddStep,
-    CurrentPlan,
-    PlanChange,
-    Planned,
-    Proposed,
-    RemoveTodo,
-    SetAfter,
-    SetArguments,
-    SetPriority,
-    SkipTodo,
-    build_proposal,
-    carried_out,
-)
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS, CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import language_of
 from hitl_tui.planning.rule_planner.rule_file import load_rules
@@ -59,6 +47,99 @@ request counts.
 Agents:
 {agents}
 """
+
+
+def _at_most(limit: int, *, multiline: bool = False) -> AfterValidator:
+    return AfterValidator(lambda said: safe_text(said, multiline=multiline, limit=limit).strip())
+
+
+_Line = Annotated[str, _at_most(_SAID)]
+
+
+class StepForm(BaseModel):
+    """A step as a model fills it in."""
+
+    id: Annotated[str, _at_most(40)] = Field(description="a short name of your own, unique")
+    agent: str
+    title: Annotated[str, _at_most(_TITLE)]
+    task: Annotated[str, _at_most(_TASK, multiline=True), Field(pattern=r"\S", description="what to do, in words")]
+    input: dict[str, Any] = Field({}, description="exactly as the agent's schema says")
+    after: list[str] = Field([], description="ids of steps it needs")
+    priority: int = Field(1, ge=0, le=2, description="0 high, 1 medium, 2 low")
+    optional: bool = Field(False, description="the rest goes on without it")
+
+    def step(self) -> ExecutionStep:
+        """Return the step."""
+        after = tuple(dict.fromkeys(self.after))
+        step = ExecutionStep(self.agent, self.task, self.title, self.id, after, self.priority, optional=self.optional)
+        return replace(step, input_mapping=self.input)
+
+
+class PlanForm(BaseModel):
+    """The plan, as a list of steps."""
+
+    kind: Literal["search", "analysis", "document", "command", "comprehensive"] = "comprehensive"
+    steps: list[StepForm] = Field(max_length=MOST_STEPS)
+    strategy: Strategy = Field(
+        Strategy.PIPELINE, description="sequential only where the person wants one step at a time; otherwise pipeline"
+    )
+    missing: _Line = Field("", description="what of the request no agent can do; empty for nothing")
+
+
+class ChangeForm(BaseModel):
+    """A change of a plan as a model fills it in."""
+
+    kind: Literal["add", "skip", "remove", "after", "priority", "edit"]
+    todo: str = Field("", description="id of a step of the plan; not for add")
+    step: StepForm | None = None
+    after: list[str] = Field([], description='for "after": ids of all steps that it comes after from now on')
+    priority: Priority = Priority.MEDIUM
+    input: dict[str, Any] = Field({}, description="of an edit: the whole new input")
+    why: _Line = Field("", description="of a skip")
+
+    def change(self, known: Mapping[str, SupervisorTodo]) -> PlanChange:
+        """Return the change.
+
+        Args:
+            known: the steps of the plan, by id.
+
+        Raises:
+            PlanError: it names no step that can be changed.
+        """
+        if self.kind == "add":
+            if self.step is None:
+                raise PlanError(Message('A change of kind "add" has no step.'))
+            return AddStep(self.step.step())
+        todo = known.get(self.todo)
+        if todo is None:
+            raise PlanError(Message('A change names the step "{}", which the plan doesn\'t have.', self.todo))
+        if todo.status not in _CHANGEABLE:
+            raise PlanError(Message("{} is {} and can't be changed any more.", todo.id, todo.status))
+        change: ProposedChange = {"kind": self.kind, "todo_id": todo.id}
+        if self.kind == "skip" and self.why:
+            change["reason"] = self.why
+        elif self.kind == "after":
+            change["after"] = self.after
+        elif self.kind == "priority":
+            change["priority"] = self.priority
+        elif self.kind == "edit":
+            change["arguments"] = self.input
+        return change
+
+
+class ChangesForm(BaseModel):
+    """What to change in the plan."""
+
+    reason: _Line = Field("", description="why, in one sentence, in the language of the request")
+    changes: list[ChangeForm] = Field(max_length=2 * MOST_STEPS)
+    strategy: Strategy | None = Field(
+        None, description="only where the person says how steps run: sequential is one at a time"
+    )
+    missing: _Line = Field("", description="what of it can't be done; empty for nothing")
+
+
+F = TypeVar("F", bound=BaseModel)
+T = TypeVar("T")
 
 
 class FillsForms(Protocol):
@@ -88,9 +169,6 @@ class FillsForms(Protocol):
             HitlError: it gave no answer, or the budget is used up.
         """
         ...
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +201,10 @@ class ModelPlanner:
         told = await self._told("plan", offered, f"The request:\n{query}")
         language = language_of(query, load_rules())
 
-        def check(filled: dict[str, Any]) -> Planned:
-            return self._planned(filled, offered, language)
+        def check(filled: PlanForm) -> Planned:
+            return _planned(filled, offered, language)
 
-        found = await self._filled(told, "plan", "The plan, as a list of steps.", _plan_form(offered), check)
+        found = await self._filled(told, "plan", PlanForm, offered, check)
         self.model.memory.clear()
         self.model.memory[made_from] = found
         return found
@@ -172,10 +250,10 @@ class ModelPlanner:
         request = f"The session's request:\n{plan.query}\n\nThe plan as it is:\n{_shown(plan.todos)}\n\n{said}"
         told = await self._told("changes", offered, request)
 
-        def check(filled: dict[str, Any]) -> Proposed:
+        def check(filled: ChangesForm) -> Proposed:
             return _proposed(filled, offered, plan)
 
-        return await self._filled(told, "changes", "What to change in the plan.", _change_form(offered), check, todo_id)
+        return await self._filled(told, "changes", ChangesForm, offered, check, todo_id)
 
     # Asking ------------------------------------------------------------------------------------------------------
 
@@ -214,17 +292,17 @@ class ModelPlanner:
         self,
         told: list[tuple[str, str]],
         name: str,
-        description: str,
-        form: JsonObject,
-        check: Callable[[dict[str, Any]], T],
+        form: type[F],
+        offered: Mapping[str, AgentFacts],
+        check: Callable[[F], T],
         todo_id: str = "",
     ) -> T:
         """Return what the model filled in, checked; what can't be used goes back to it once, with the reason."""
-        why = ""
+        schema, why = _schema(form, offered), ""
         for attempt in (1, 2):
-            filled, said = await self.model.fill(told, name, description, form, todo_id=todo_id)
+            filled, said = await self.model.fill(told, name, str(form.__doc__), schema, todo_id=todo_id)
             try:
-                return await asyncio.to_thread(check, _fitting(filled, form))
+                return await asyncio.to_thread(lambda given: check(_fitting(given, form)), filled)
             except Impossible:
                 raise
             except (PlanError, BadInput) as error:
@@ -241,42 +319,31 @@ class ModelPlanner:
             help=Message("Say it in other words, or plan by rules: /model none in a session, HITL_MODEL=none before"),
         )
 
-    # Checking ----------------------------------------------------------------------------------------------------
 
-    def _planned(self, filled: dict[str, Any], offered: Mapping[str, AgentFacts], language: str) -> Planned:
-        missing = _line(filled.get("missing"))
-        steps = tuple(_step(item) for item in filled["steps"])
-        if not steps:
-            raise Impossible(Message("No agent can do this: {}", missing or "—"))
-        plan = ExecutionPlan(steps, Strategy(filled.get("strategy") or Strategy.PIPELINE))
-        todos = ExecutionPlanConverter(offered, forms=True).convert_with_strategy(plan)
-        _look(offered, ((todo.agent_name, todo.arguments) for todo in todos))
-        intent = Intent(str(filled.get("kind") or "comprehensive"), 1.0, language=language)
-        return Planned(intent, plan, (Message("Not in this plan: {}", missing),) if missing else ())
+def _planned(filled: PlanForm, offered: Mapping[str, AgentFacts], language: str) -> Planned:
+    if not filled.steps:
+        raise Impossible(Message("No agent can do this: {}", filled.missing or "—"))
+    plan = ExecutionPlan(tuple(item.step() for item in filled.steps), filled.strategy)
+    todos = ExecutionPlanConverter(offered, forms=True).convert_with_strategy(plan)
+    _look(offered, ((todo.agent_name, todo.arguments) for todo in todos))
+    notes = (Message("Not in this plan: {}", filled.missing),) if filled.missing else ()
+    return Planned(Intent(filled.kind, 1.0, language=language), plan, notes)
 
 
-def _proposed(filled: dict[str, Any], offered: Mapping[str, AgentFacts], plan: CurrentPlan) -> Proposed:
-    reason, missing = _line(filled.get("reason")), _line(filled.get("missing"))
+def _proposed(filled: ChangesForm, offered: Mapping[str, AgentFacts], plan: CurrentPlan) -> Proposed:
     known = {todo.id: todo for todo in plan.todos}
-    proposed = Proposed(
-        reason,
-        tuple(_change(item, known) for item in filled["changes"]),
-        Strategy(filled["strategy"]) if filled.get("strategy") else None,
-        (Message("Not taken up: {}", missing),) if missing else (),
-    )
-    if proposed.changes:
+    changes = tuple(item.change(known) for item in filled.changes)
+    notes = (Message("Not taken up: {}", filled.missing),) if filled.missing else ()
+    proposed = Proposed(filled.reason, changes, filled.strategy, notes)
+    if changes:
         converter = ExecutionPlanConverter(offered, forms=True)
-        if plan.remarks and not carried_out(proposed.changes, plan.todos, converter):
+        built = resolved(changes, plan.todos, converter)
+        if plan.remarks and not carried_out(built, plan.todos):
             raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
-        built = build_proposal(proposed, plan.todos, converter, origin="model", text="")
-        added = (SupervisorTodo.from_dict(change["todo"]) for change in built.changes if "todo" in change)
-        edited = ((known[c["todo_id"]].agent_name, c["arguments"]) for c in built.changes if "arguments" in c)
+        added = (SupervisorTodo.from_dict(change["todo"]) for change in built if "todo" in change)
+        edited = ((known[c["todo_id"]].agent_name, c["arguments"]) for c in built if "arguments" in c)
         _look(offered, (*((todo.agent_name, todo.arguments) for todo in added), *edited))
     return proposed
-
-
-def _line(said: object) -> str:
-    return safe_text(str(said or ""), multiline=False, limit=_SAID).strip()
 
 
 def _look(offered: Mapping[str, AgentFacts], inputs: Iterable[tuple[str, JsonObject]]) -> None:
@@ -295,115 +362,32 @@ class Impossible(PlanError):
     """No agent can do what is asked: asking again changes nothing."""
 
 
-def _fitting(filled: dict[str, Any] | None, form: JsonObject) -> dict[str, Any]:
+def _schema(form: type[BaseModel], offered: Mapping[str, AgentFacts]) -> JsonObject:
+    """Return a form as JSON Schema without references, which not every model follows."""
+    schema = form.model_json_schema()
+    parts = schema.pop("$defs")
+    parts[StepForm.__name__]["properties"]["agent"]["enum"] = sorted(offered)
+
+    def whole(part: Any) -> Any:
+        if isinstance(part, list):
+            return [whole(one) for one in part]
+        if not isinstance(part, Mapping):
+            return part
+        named = parts.get(str(part.get("$ref", "")).rpartition("/")[2], {})
+        return {key: whole(one) for key, one in {**named, **part}.items() if key != "$ref"}
+
+    return dict(whole(schema))
+
+
+def _fitting(filled: dict[str, Any] | None, form: type[F]) -> F:
     if filled is None:
         raise PlanError(Message("The form wasn't filled in."))
-    if wrong := problem(form, filled, Message("The form")):
-        raise PlanError(wrong)
-    return filled
-
-
-def _plan_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": {
-            "kind": {"type": "string", "enum": ["search", "analysis", "document", "command", "comprehensive"]},
-            "steps": {"type": "array", "maxItems": MOST_STEPS, "items": _step_form(offered)},
-            "strategy": _strategy_form("sequential only where the person wants one step at a time; otherwise pipeline"),
-            "missing": {"type": "string", "description": "what of the request no agent can do; empty for nothing"},
-        },
-        "required": ["steps"],
-    }
-
-
-def _strategy_form(described: str) -> dict[str, Json]:
-    return {"type": "string", "enum": [strategy.value for strategy in Strategy], "description": described}
-
-
-def _step_form(offered: Mapping[str, AgentFacts]) -> dict[str, Json]:
-    return {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string", "description": "a short name of your own, unique"},
-            "agent": {"type": "string", "enum": sorted(offered)},
-            "title": {"type": "string"},
-            "task": {"type": "string", "description": "what to do, in words"},
-            "input": {"type": "object", "description": "exactly as the agent's schema says"},
-            "after": {"type": "array", "items": {"type": "string"}, "description": "ids of steps it needs"},
-            "priority": {"type": "integer", "minimum": 0, "maximum": 2, "description": "0 high, 1 medium, 2 low"},
-            "optional": {"type": "boolean", "description": "the rest goes on without it"},
-        },
-        "required": ["id", "agent", "title", "task"],
-    }
-
-
-def _change_form(offered: Mapping[str, AgentFacts]) -> JsonObject:
-    change: dict[str, Json] = {
-        "type": "object",
-        "properties": {
-            "kind": {"type": "string", "enum": ["add", "skip", "remove", "after", "priority", "edit"]},
-            "todo": {"type": "string", "description": "id of a step of the plan; not for add"},
-            "step": _step_form(offered),
-            "after": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": 'for "after": ids of all steps that it comes after from now on',
-            },
-            "priority": {"type": "string", "enum": [p.value for p in Priority]},
-            "input": {"type": "object", "description": "of an edit: the whole new input"},
-            "why": {"type": "string", "description": "of a skip"},
-        },
-        "required": ["kind"],
-    }
-    return {
-        "type": "object",
-        "properties": {
-            "reason": {"type": "string", "description": "why, in one sentence, in the language of the request"},
-            "changes": {"type": "array", "maxItems": 2 * MOST_STEPS, "items": change},
-            "strategy": _strategy_form("only where the person says how steps run: sequential is one at a time"),
-            "missing": {"type": "string", "description": "what of it can't be done; empty for nothing"},
-        },
-        "required": ["changes"],
-    }
-
-
-def _step(item: Mapping[str, Any]) -> ExecutionStep:
-    task = safe_text(item["task"], limit=_TASK).strip()
-    title = safe_text(item["title"], multiline=False, limit=_TITLE).strip()
-    if not task:
-        raise PlanError(Message('The step "{}" has no task.', item["id"]))
-    return ExecutionStep(
-        agent=item["agent"],
-        task=task,
-        name=title,
-        id=safe_text(item["id"], multiline=False, limit=40),
-        dependencies=tuple(dict.fromkeys(item.get("after") or ())),
-        priority=int(item.get("priority", 1)),
-        optional=bool(item.get("optional", False)),
-        input_mapping=dict(item.get("input") or {}),
-    )
-
-
-def _change(item: Mapping[str, Any], known: Mapping[str, SupervisorTodo]) -> PlanChange:
-    kind = item["kind"]
-    if kind == "add":
-        if "step" not in item:
-            raise PlanError(Message('A change of kind "add" has no step.'))
-        return AddStep(_step(item["step"]))
-    todo = known.get(str(item.get("todo")))
-    if todo is None:
-        raise PlanError(Message('A change names the step "{}", which the plan doesn\'t have.', item.get("todo")))
-    if todo.status not in _CHANGEABLE:
-        raise PlanError(Message("{} is {} and can't be changed any more.", todo.id, todo.status))
-    if kind == "skip":
-        return SkipTodo(todo.id, _line(item.get("why")))
-    if kind == "after":
-        return SetAfter(todo.id, tuple(item.get("after") or ()))
-    if kind == "remove":
-        return RemoveTodo(todo.id)
-    if kind == "priority":
-        return SetPriority(todo.id, Priority(item.get("priority") or Priority.MEDIUM))
-    return SetArguments(todo.id, dict(item.get("input") or {}))
+    try:
+        return form.model_validate(filled)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        place = one_line(".".join(map(str, wrong["loc"])), 60)
+        raise PlanError(Message('The form can\'t have "{}" like that: {}.', place, wrong["msg"])) from error
 
 
 def _shown(todos: Sequence[SupervisorTodo]) -> str:

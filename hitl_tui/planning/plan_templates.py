@@ -143,12 +143,12 @@ def _step(step: TemplateStep, values: Mapping[str, str]) -> ExecutionStep:
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a JSON value with each of its texts changed."""
+    """Return a JSON value with each of its texts changed, and without null, which TOML doesn't have."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {key: _mapped(part, change) for key, part in value.items()}
-    return [_mapped(part, change) for part in value] if isinstance(value, list | tuple) else value
+        return {key: _mapped(part, change) for key, part in value.items() if part is not None}
+    return [_mapped(part, change) for part in value if part is not None] if isinstance(value, list | tuple) else value
 
 
 # Files -----------------------------------------------------------------------------------------------------------
@@ -276,62 +276,41 @@ def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], paramete
     Raises:
         BadInput: there is nothing to keep, or a value stands nowhere.
     """
-    if not todos:
-        raise BadInput(Message("The plan has no steps to save."))
-    known = {todo.id for todo in todos}
-    body = "\n".join(_written(todo, known, parameters) for todo in todos)
-    for parameter, value in parameters.items():
-        if not re.fullmatch(_PARAMETER, parameter):
-            raise BadInput(Message('A parameter is named with small letters, digits and "_", not "{}".', parameter))
-        if f"{{{parameter}}}" not in body:
-            raise BadInput(Message('"{}" stands nowhere in the plan.', one_line(value, 60)))
-    head = [f"name = {_toml(name)}", f"description = {_toml(one_line(query, 120))}", ""]
-    for parameter, value in parameters.items():
-        head += [f"[parameters.{parameter}]", f"default = {_toml(value)}", ""]
-    return "\n".join(head) + "\n" + body
+    import tomli_w
 
-
-def _written(todo: SupervisorTodo, known: set[str], parameters: Mapping[str, str]) -> str:
-    given = {key: value for key, value in todo.arguments.items() if key not in _FOUND}
-    lines = [
-        "[[steps]]",
-        f"id = {_toml(todo.id)}",
-        f"agent = {_toml(str(todo.metadata.get('agent', todo.agent_name)))}",
-        f"title = {_holed(todo.name, parameters)}",
-        f"task = {_holed(todo.description, parameters)}",
-    ]
-    if after := [dependency for dependency in todo.dependencies if dependency in known]:
-        lines.append(f"after = {_toml(after)}")
-    if (priority := _PRIORITIES[todo.priority]) != 1:
-        lines.append(f"priority = {priority}")
-    if todo.optional:
-        lines.append("optional = true")
-    if given:
-        lines.append(f"input = {_holed(given, parameters)}")
-    return "\n".join(lines) + "\n"
-
-
-def _holed(value: Any, parameters: Mapping[str, str]) -> str:
     def hole(text: str) -> str:
         for parameter, given in parameters.items():
             text = text.replace(given, f"{{{parameter}}}") if given else text
         return text
 
-    return _toml(_mapped(value, hole))
+    if not todos:
+        raise BadInput(Message("The plan has no steps to save."))
+    known = {todo.id for todo in todos}
+    steps = [_kept(todo, known, hole) for todo in todos]
+    body = tomli_w.dumps({"steps": steps})
+    for parameter, value in parameters.items():
+        if not re.fullmatch(_PARAMETER, parameter):
+            raise BadInput(Message('A parameter is named with small letters, digits and "_", not "{}".', parameter))
+        if f"{{{parameter}}}" not in body:
+            raise BadInput(Message('"{}" stands nowhere in the plan.', one_line(value, 60)))
+    defaults = {parameter: {"default": value} for parameter, value in parameters.items()}
+    head = {"name": name, "description": one_line(query, 120), "parameters": defaults}
+    return f"{tomli_w.dumps(head)}\n{body}"
 
 
-def _toml(value: Any) -> str:
-    """Return a JSON value as TOML in one line; TOML has no null, so keys with one are left out."""
-    if isinstance(value, Mapping):
-        parts = (f"{json.dumps(str(key))} = {_toml(part)}" for key, part in value.items() if part is not None)
-        return "{ " + ", ".join(parts) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(part) for part in value if part is not None) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return json.dumps(value)
+def _kept(todo: SupervisorTodo, known: set[str], hole: Callable[[str], str]) -> dict[str, Any]:
+    """Return what a template keeps of a TODO; what is as usual is left out."""
+    given = {key: value for key, value in todo.arguments.items() if key not in _FOUND}
+    kept = {
+        "id": todo.id,
+        "agent": str(todo.metadata.get("agent", todo.agent_name)),
+        **_mapped({"title": todo.name, "task": todo.description}, hole),
+        "after": [dependency for dependency in todo.dependencies if dependency in known],
+        "priority": _PRIORITIES[todo.priority],
+        "optional": todo.optional,
+        "input": _mapped(given, hole),
+    }
+    return {key: value for key, value in kept.items() if value != TemplateStep.model_fields[key].default}
 
 
 # Planning --------------------------------------------------------------------------------------------------------

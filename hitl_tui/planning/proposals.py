@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.errors import BadInput, PlanError, UnknownName
 from hitl_tui.core.json_text import short_id
-from hitl_tui.core.json_types import Json, JsonObject, ProposedChange, TodoMetadata
+from hitl_tui.core.json_types import Json, ProposedChange, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import (
@@ -22,6 +22,7 @@ from hitl_tui.core.plan import (
     in_order,
     refuse_cycles,
 )
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, SupervisorTodo, without
 
 
@@ -77,55 +78,9 @@ class AddStep:
     metadata: TodoMetadata = field(default_factory=lambda: TodoMetadata())
 
 
-@dataclass(frozen=True, slots=True)
-class SkipTodo:
-    """Skip a TODO."""
-
-    todo_id: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveTodo:
-    """Take a TODO that never started out of the plan."""
-
-    todo_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class SetPriority:
-    """Give a TODO another priority."""
-
-    todo_id: str
-    priority: Priority
-
-
-@dataclass(frozen=True, slots=True)
-class SetArguments:
-    """Give a TODO that hasn't begun another input, as `ExecutionStep.input_mapping` has it."""
-
-    todo_id: str
-    inputs: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class SetAfter:
-    """Let a TODO that hasn't begun wait for exactly these TODOs, or steps that are added with it.
-
-    Args:
-        todo_id: the TODO.
-        after: what it waits for.
-        where: on which side of `anchor` it stands, `before` or `after`.
-        anchor: the TODO or step beside it; empty where it stays in its place.
-    """
-
-    todo_id: str
-    after: tuple[str, ...]
-    where: str = ""
-    anchor: str = ""
-
-
-PlanChange = AddStep | SkipTodo | RemoveTodo | SetPriority | SetArguments | SetAfter
+PlanChange = AddStep | ProposedChange
+"""A step to add, or a change as a `Proposal` has it; the arguments of an edit are as in `ExecutionStep.input_mapping`,
+and what a TODO is to wait for may name steps that are added with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,53 +115,36 @@ class Reworked:
     notes: tuple[str, ...] = ()
 
 
-def carried_out(
-    changes: Sequence[PlanChange],
-    todos: Sequence[SupervisorTodo],
-    converter: ExecutionPlanConverter,
-    taken: Iterable[str] = (),
-) -> list[SupervisorTodo]:
+def carried_out(changes: Sequence[ProposedChange], todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
     """Return a plan of which nothing has begun with changes made; what needed a step that goes needs what that needed.
 
     Args:
-        changes: in order.
+        changes: in order, as `resolved` returns them.
         todos: the plan as it is.
-        converter: turns steps into TODOs.
-        taken: ids used before by TODOs that are not in the plan any more.
-
-    Raises:
-        UnknownName: a change names a TODO that doesn't exist.
-        PlanError: steps that can't be planned.
-        BadInput: a team can't use a step's input.
     """
-    plan = {todo.id: todo for todo in todos}
-    added, names = _added(changes, plan, converter, [*plan, *taken])
-    fresh, places = iter(added), list[SetAfter]()
+    plan, places = {todo.id: todo for todo in todos}, list[ProposedChange]()
     for change in changes:
-        if isinstance(change, AddStep):
-            todo = next(fresh)
+        kind, todo_id = Change(change["kind"]), change.get("todo_id", "")
+        if kind is Change.ADD:
+            todo = SupervisorTodo.from_dict(change["todo"])
             plan[todo.id] = replace(todo, metadata=without(todo.metadata, "feeds"))
-            for fed in change.feeds:
+            for fed in todo.metadata.get("feeds", ()):
                 plan[fed] = replace(plan[fed], dependencies=(*plan[fed].dependencies, todo.id))
-        elif isinstance(change, SetArguments):
-            plan[change.todo_id] = converter.rebound(plan[change.todo_id], change.inputs)
-        elif isinstance(change, SetPriority):
-            plan[change.todo_id] = replace(plan[change.todo_id], priority=change.priority)
-        elif isinstance(change, SetAfter):
-            plan[change.todo_id] = replace(plan[change.todo_id], dependencies=_named(change.after, names))
-            places += [change] if change.anchor else []
+        elif kind is Change.EDIT:
+            plan[todo_id] = replace(plan[todo_id], arguments=dict(change["arguments"]), risk=Risk(change["risk"]))
+        elif kind is Change.PRIORITY:
+            plan[todo_id] = replace(plan[todo_id], priority=Priority(change["priority"]))
+        elif kind is Change.AFTER:
+            plan[todo_id] = replace(plan[todo_id], dependencies=tuple(change["after"]))
+            places += [change] if change.get("anchor") else []
         else:
-            gone = plan.pop(change.todo_id)
+            gone = plan.pop(todo_id)
             plan = {key: _without(todo, gone) for key, todo in plan.items()}
     order = list(plan)
     for place in places:
-        order.remove(place.todo_id)
-        order.insert(order.index(names.get(place.anchor, place.anchor)) + (place.where == "after"), place.todo_id)
+        order.remove(place["todo_id"])
+        order.insert(order.index(place["anchor"]) + (place["where"] == "after"), place["todo_id"])
     return [replace(t, rank=float(n)) for n, t in enumerate(in_order([plan[key] for key in order]), start=1)]
-
-
-def _named(ids: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names.get(one, one) for one in ids))
 
 
 def _without(todo: SupervisorTodo, gone: SupervisorTodo) -> SupervisorTodo:
@@ -244,70 +182,70 @@ def build_proposal(
     """
     if not proposed.changes:
         raise PlanError(Message("This proposal changes nothing."))
-    known = {todo.id: todo for todo in todos}
-    added, names = _added(proposed.changes, known, converter, [*known, *taken])
     by: TodoMetadata = {"added_by": "user", "manual": True} if origin == "operator" else {"added_by": "planner"}
-    fresh = iter(added)
-    changes: list[ProposedChange] = []
-    for change in proposed.changes:
-        if isinstance(change, AddStep):
-            todo = next(fresh)
-            changes.append({"kind": Change.ADD, "todo": replace(todo, metadata={**todo.metadata, **by}).to_dict()})
-        elif isinstance(change, SetArguments):
-            bound = converter.rebound(known[change.todo_id], change.inputs)
-            given: ProposedChange = {"kind": Change.EDIT, "todo_id": bound.id, "arguments": dict(bound.arguments)}
-            changes.append({**given, "risk": bound.risk.value})
-        elif isinstance(change, SetPriority):
-            level = change.priority.value
-            changes.append({"kind": Change.PRIORITY, "todo_id": change.todo_id, "priority": level})
-        elif isinstance(change, SetAfter):
-            after, anchor = _named(change.after, names), names.get(change.anchor, change.anchor)
-            moved: ProposedChange = {"kind": Change.AFTER, "todo_id": change.todo_id, "after": list(after)}
-            changes.append({**moved, "where": change.where, "anchor": anchor})
-        elif isinstance(change, SkipTodo) and change.reason:
-            changes.append({"kind": Change.SKIP, "todo_id": change.todo_id, "reason": change.reason})
-        else:
-            kind = Change.SKIP if isinstance(change, SkipTodo) else Change.REMOVE
-            changes.append({"kind": kind, "todo_id": change.todo_id})
+    changes = resolved(proposed.changes, todos, converter, taken, by)
     lasting = [{**c, "todo": {**c["todo"], "created_at": ""}} if "todo" in c else c for c in changes]
-    return Proposal(
-        id="proposal_" + short_id("proposal", origin, text, lasting, len(known), list(occasion)),
-        reason=proposed.reason,
-        origin=origin,
-        changes=tuple(changes),
-        text=text,
-    )
+    made_from = ["proposal", origin, text, lasting, len(todos), list(occasion)]
+    return Proposal("proposal_" + short_id(*made_from), proposed.reason, origin, tuple(changes), text)
 
 
-def _added(
+def resolved(
     changes: Sequence[PlanChange],
-    known: Mapping[str, SupervisorTodo],
+    todos: Sequence[SupervisorTodo],
     converter: ExecutionPlanConverter,
-    taken: Sequence[str],
-) -> tuple[list[SupervisorTodo], dict[str, str]]:
-    """Return the TODOs of the steps that are added, and the ids that these got; what changes name has to exist."""
+    taken: Iterable[str] = (),
+    by: TodoMetadata | None = None,
+) -> list[ProposedChange]:
+    """Return changes with the ids, the inputs and the TODOs that come of them.
+
+    Args:
+        changes: in order.
+        todos: the plan as it is.
+        converter: turns steps into TODOs.
+        taken: ids used before by TODOs that are not in the plan any more.
+        by: who adds what is added, as metadata.
+
+    Raises:
+        UnknownName: a change names a TODO that doesn't exist.
+        PlanError: steps that can't be planned.
+        BadInput: a team can't use a step's input.
+    """
+    known = {todo.id: todo for todo in todos}
     additions = [change for change in changes if isinstance(change, AddStep)]
     inner = [replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in known)) for a in additions]
-    converted = converter.convert_with_strategy(ExecutionPlan(tuple(inner)), taken=taken)
-    names = {a.step.id: todo.id for a, todo in zip(additions, converted, strict=True) if a.step.id}
-    said = [*(c.todo_id for c in changes if not isinstance(c, AddStep)), *(f for a in additions for f in a.feeds)]
-    said += [d for c in changes if isinstance(c, SetAfter) for d in (*c.after, *filter(None, [c.anchor]))]
-    if unknown := next((name for name in said if name not in known and name not in names), ""):
-        raise UnknownName(Message('No step "{}".', step_name(unknown)))
-    edges = {todo.id: list(todo.dependencies) for todo in known.values()}
-    edges |= {change.todo_id: list(_named(change.after, names)) for change in changes if isinstance(change, SetAfter)}
-    last = max((t.rank for t in known.values()), default=0.0)
-    added = []
-    for number, (addition, todo) in enumerate(zip(additions, converted, strict=True), start=1):
-        outer = (d for d in addition.step.dependencies if d in known)
-        metadata: TodoMetadata = {**todo.metadata, **addition.metadata}
+    added = converter.convert_with_strategy(ExecutionPlan(tuple(inner)), taken=[*known, *taken])
+    names = {a.step.id: todo.id for a, todo in zip(additions, added, strict=True) if a.step.id}
+
+    def named(name: str) -> str:
+        if name not in known and name not in names:
+            raise UnknownName(Message('No step "{}".', step_name(name)))
+        return names.get(name, name)
+
+    edges, found = {todo.id: list(todo.dependencies) for todo in todos}, list[ProposedChange]()
+    last, fresh = max((t.rank for t in todos), default=0.0), iter(added)
+    for change in changes:
+        if not isinstance(change, AddStep):
+            todo_id = named(change["todo_id"])
+            if change["kind"] == Change.EDIT:
+                bound = converter.rebound(known[todo_id], change["arguments"])
+                change = {**change, "arguments": dict(bound.arguments), "risk": bound.risk.value}
+            elif change["kind"] == Change.AFTER:
+                edges[todo_id] = list(dict.fromkeys(map(named, change["after"])))
+                anchor = change.get("anchor", "")
+                change = {**change, "after": edges[todo_id], "anchor": anchor and named(anchor)}
+            found.append(change)
+            continue
+        todo, last = next(fresh), last + 1
+        metadata: TodoMetadata = {**todo.metadata, **change.metadata, **(by or {})}
         if not converter.agents[todo.agent_name].reads_results:
             metadata["alone"] = True
-        if addition.feeds:
-            metadata["feeds"] = list(addition.feeds)
+        if change.feeds:
+            metadata["feeds"] = list(change.feeds)
+        outer = (d for d in change.step.dependencies if d in known)
         edges[todo.id] = list(dict.fromkeys([*outer, *todo.dependencies]))
-        for fed in addition.feeds:
-            edges[fed].append(todo.id)
-        added.append(replace(todo, dependencies=tuple(edges[todo.id]), metadata=metadata, rank=last + number))
+        for fed in change.feeds:
+            edges[named(fed)].append(todo.id)
+        todo = replace(todo, dependencies=tuple(edges[todo.id]), metadata=metadata, rank=last)
+        found.append({"kind": Change.ADD, "todo": todo.to_dict()})
     refuse_cycles(edges)
-    return added, names
+    return found

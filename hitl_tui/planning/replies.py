@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
@@ -21,54 +20,33 @@ class Reply(StrEnum):
     HELP = "help"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyWords:
-    """The words, in lower case.
-
-    Args:
-        meaning: what each word or run of words means by itself.
-        decides: those that decide, whatever stands beside them of `beside`.
-        beside: words that may stand there.
-    """
-
-    meaning: Mapping[str, Reply]
-    decides: frozenset[str]
-    beside: frozenset[str]
-
-
 @cache
-def load_replies() -> ReplyWords:
-    """Return the words that ship with the package (read once, never changed)."""
+def load_replies() -> Mapping[str, frozenset[str]]:
+    """Return the words of replies.toml by table and list, in lower case (read once, never changed)."""
     import tomllib
     from importlib import resources
 
-    text = resources.files("hitl_tui.planning").joinpath("replies.toml").read_text(encoding="utf-8")
-    data = tomllib.loads(text)
-    decides, alone, beside = (frozenset(map(_plain, data["decision"][name])) for name in ("words", "alone", "beside"))
-    meaning = {
-        **dict.fromkeys(map(_plain, data["help"]["words"]), Reply.HELP),
-        **dict.fromkeys(decides | alone, Reply.DECISION),
-    }
-    return ReplyWords(meaning, decides, beside)
+    data = tomllib.loads(resources.files("hitl_tui.planning").joinpath("replies.toml").read_text(encoding="utf-8"))
+    return {f"{of}.{name}": frozenset(map(_plain, words)) for of in data for name, words in data[of].items()}
 
 
-def reply_of(text: str, words: ReplyWords) -> Reply | None:
+def reply_of(text: str, words: Mapping[str, frozenset[str]]) -> Reply | None:
     """Return what a text means that is nothing but an answer or a call for help; None for any other text.
 
     Args:
         text: what a person typed.
         words: what is known, see `load_replies`.
     """
+    said = _plain(text)
     if len(text) > _LONGEST:
         return None
-    said = _plain(text)
-    if said in words.meaning:
-        return words.meaning[said]
-    if _NUMBER.fullmatch(said):
+    if said in words["help.words"]:
+        return Reply.HELP
+    if said in words["decision.words"] | words["decision.alone"] or _NUMBER.fullmatch(said):
         return Reply.DECISION
-    parts = said.split()
-    rest = [part for part in parts if part not in words.decides | words.beside and not _NUMBER.fullmatch(part)]
-    return Reply.DECISION if not rest and not words.decides.isdisjoint(parts) else None
+    parts = {part for part in said.split() if not _NUMBER.fullmatch(part)}
+    known = words["decision.words"] | words["decision.beside"]
+    return Reply.DECISION if parts <= known and parts & words["decision.words"] else None
 
 
 def calls_for_help(text: str) -> bool:

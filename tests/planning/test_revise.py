@@ -16,7 +16,7 @@ from hitl_tui.core.manager import TodoManager
 from hitl_tui.core.plan import ExecutionPlanConverter, Proposal
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import CurrentPlan, carried_out
+from hitl_tui.planning.proposals import CurrentPlan, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 
@@ -443,7 +443,6 @@ async def test_a_check_comes_after_what_it_checks(
     monkeypatch.setattr("planning_support.COMMANDS", DEEDS)
     planner = PlanningAgent(agents(), RulePlanner(DEEDS))
     todos = planner.convert_with_strategy((await planner.create_execution_plan(query)).plan)
-    found = carried_out(
-        (await RulePlanner(DEEDS).revise(text, CurrentPlan(query, todos, agents()))).changes, todos, CONVERTER
-    )
+    changes = (await RulePlanner(DEEDS).revise(text, CurrentPlan(query, todos, agents()))).changes
+    found = carried_out(resolved(changes, todos, CONVERTER), todos)
     assert [todo.arguments["command"] for todo in found] == order.split()

@@ -17,6 +17,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.postgres_address import ENVIRONMENT
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import ProposedChange
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.policy import Mode, Policy, Risk
@@ -24,7 +25,7 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed, RemoveTodo
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
 from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.supervisor.own_session import own_session
@@ -160,7 +161,7 @@ class ListPlanner:
         self.remarks.append(plan.remarks)
         if plan.remarks[-1].endswith("?"):
             raise BadInput("This asks for nothing that is known.")
-        heeded = [RemoveTodo(t.id) for t in plan.todos if t.description.startswith("heed ")]
+        heeded = [ProposedChange(kind="remove", todo_id=t.id) for t in plan.todos if t.description.startswith("heed ")]
         return Proposed("Heeded.", (*heeded, AddStep(step("low", f"heed {plan.remarks[-1]}"))))
 
     async def follow_up(self, todo: SupervisorTodo, result: Mapping[str, Any], plan: CurrentPlan) -> Proposed | None:

@@ -7,21 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.json_types import ProposedChange
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
-from hitl_tui.core.plan import ExecutionStep, Strategy, in_order
+from hitl_tui.core.plan import Change, ExecutionStep, Strategy, in_order
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
-from hitl_tui.planning.proposals import (
-    AddStep,
-    NoChange,
-    PlanChange,
-    Proposed,
-    RemoveTodo,
-    SetAfter,
-    SetArguments,
-    SetPriority,
-    SkipTodo,
-)
+from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
 from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in, names_step
@@ -199,7 +190,7 @@ class _Revision:
     removed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     priorities: dict[str, Priority] = field(default_factory=dict)
-    inputs: list[SetArguments] = field(default_factory=list)
+    inputs: list[ProposedChange] = field(default_factory=list)
     added: list[tuple[Need, ExecutionStep]] = field(default_factory=list)
     order: StepOrder = field(init=False)
     refusals: list[BadInput] = field(default_factory=list)
@@ -214,7 +205,7 @@ class _Revision:
         for steps, subject in wanted:
             idle = [t for t in steps_named(steps, self.scene) if t.status in IDLE]
             if len(idle) == 1 and (inputs := changed_inputs(subject, idle[0], self.scene)) is not None:
-                self.inputs.append(SetArguments(idle[0].id, inputs))
+                self.inputs.append({"kind": Change.EDIT, "todo_id": idle[0].id, "arguments": inputs})
                 said.rest, said.heeded = " " * len(said.text), True
 
     def carry_out(self, sentences: Sequence[_Sentence]) -> None:
@@ -324,7 +315,7 @@ class _Revision:
             self._check_agent(Need.RUN)
         idle = [t for t in self.scene.called(call.command) if t.status in IDLE and t.id not in self._gone]
         if said.narrows and len(idle) == 1 and (inputs := changed_inputs(call.words, idle[0], self.scene)) is not None:
-            self.inputs.append(SetArguments(idle[0].id, inputs))
+            self.inputs.append({"kind": Change.EDIT, "todo_id": idle[0].id, "arguments": inputs})
             said.heeded = True
             return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
@@ -538,20 +529,24 @@ class _Revision:
                 for step_id in new.intersection(now):
                     feeds.setdefault(step_id, []).append(todo.id)
             elif todo.id in after and now != before:
-                moved.append(SetAfter(todo.id, now, *places.get(todo.id, ())))
+                where, anchor = places.get(todo.id, ("", ""))
+                place: ProposedChange = {"kind": Change.AFTER, "todo_id": todo.id, "after": now, "where": where}
+                moved.append({**place, "anchor": anchor})
         removed, waits = {*self.removed}, {t.id: after.get(t.id, t.dependencies) for t in self.scene.todos}
         kept = ancestors((t.id for t in self.scene.todos if t.id not in removed), waits) & removed
-        why, left = cut(self.scene.text, 200), {*self.skipped, *kept}
-        changes: list[PlanChange] = [SkipTodo(t.id, reason=why) for t in self.scene.todos if t.id in left]
-        changes += [SetPriority(t, p) for t, p in self.priorities.items() if t not in removed | left]
+        why, left = cut(self.scene.text, 200), [t.id for t in self.scene.todos if t.id in {*self.skipped, *kept}]
+        changes: list[PlanChange] = [{"kind": Change.SKIP, "todo_id": one, "reason": why} for one in left]
+        for one, level in self.priorities.items():
+            if one not in removed and one not in left:
+                changes.append({"kind": Change.PRIORITY, "todo_id": one, "priority": level.value})
         changes += self.inputs
-        for _, step in sorted(
-            self.added, key=lambda one: len(ancestors((one[1].id,), after))
-        ):  # what waits comes later
+        # What waits comes later.
+        for _, step in sorted(self.added, key=lambda one: len(ancestors((one[1].id,), after))):
             changes.append(AddStep(replace(step, dependencies=after[step.id]), feeds=tuple(feeds.get(step.id, ()))))
         # What waited for a step that goes waits for others first.
-        last_first = reversed(in_order(self.scene.todos))
-        return [*changes, *moved, *(RemoveTodo(t.id) for t in last_first if t.id in removed - kept)]
+        last_first = [t.id for t in reversed(in_order(self.scene.todos)) if t.id in removed - kept]
+        removals: list[PlanChange] = [{"kind": Change.REMOVE, "todo_id": one} for one in last_first]
+        return [*changes, *moved, *removals]
 
     def _reason(self, changes: Sequence[PlanChange]) -> str:
         """Return what the changes do, in one sentence."""
@@ -560,15 +555,11 @@ class _Revision:
             if isinstance(change, AddStep):
                 said.append(words["add"].replace("{name}", change.step.name))
                 continue
-            kept = isinstance(change, SkipTodo) and change.todo_id in self.removed
-            level = change.priority.value if isinstance(change, SetPriority) else ""
-            sentence = words["skip_kept" if kept else _SAID[type(change)]]
-            said.append(sentence.format(id=step_name(change.todo_id), level=level))
+            kept = change["kind"] == Change.SKIP and change["todo_id"] in self.removed
+            sentence = words["skip_kept" if kept else change["kind"]]
+            said.append(sentence.format(id=step_name(change["todo_id"]), level=change.get("priority", "")))
         sentence = ", ".join(said)
         return f"{sentence[:1].upper()}{sentence[1:]}."
-
-
-_SAID = {SkipTodo: "skip", RemoveTodo: "remove", SetArguments: "change", SetAfter: "move", SetPriority: "priority"}
 
 
 def steps_named(steps: Sequence[Named], scene: Scene) -> list[SupervisorTodo]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from hitl_tui.planning.rule_planner.words import Lexicon, Units
 
@@ -23,25 +24,32 @@ class Need(StrEnum):
     RUN = "run"
 
 
-_Table = dict[str, Any]
-"""A table of rules.toml, which is packaged with the program."""
-_Built = TypeVar("_Built")
-
 LANGUAGES = ("ko", "en")
 
-Expression = re.Pattern[str]
+
+def _compiled(raw: str | Mapping[str, str]) -> re.Pattern[str]:
+    """Return a text as an expression; a table of `ko` and `en` is one for both, English words with a boundary."""
+    if isinstance(raw, Mapping):
+        english = [rf"(?<![a-z0-9_])(?:{raw['en']})(?![a-z0-9_])"] if "en" in raw else []
+        raw = "|".join(f"(?:{part})" for part in [*filter(None, [raw.get("ko")]), *english])
+    return re.compile(raw, re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+Expression = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Cue(_Table):
     """An expression that speaks for a need, or against it with a negative weight."""
 
     expression: Expression
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(_Table):
     """Bounds, in characters unless said otherwise."""
 
     head: int
@@ -57,8 +65,7 @@ class Limits:
     broader_words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(_Table):
     """Words that carry no content, and words that ask."""
 
     english: frozenset[str]
@@ -69,8 +76,7 @@ class Words:
     order_cue: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class CommandRules:
+class CommandRules(_Table):
     """How a query asks for a declared command.
 
     Args:
@@ -101,8 +107,7 @@ class CommandRules:
     paths: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(_Table):
     """A word that changes a plan, and on which side of its target it stands.
 
     Args:
@@ -122,8 +127,7 @@ class Action:
         return any(e.search(text) for e in (self.before, self.after) if e is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class ReviseRules:
+class ReviseRules(_Table):
     """How plain text changes a plan."""
 
     targets: Mapping[Need, Expression]
@@ -148,8 +152,7 @@ class ReviseRules:
     actions: tuple[Action, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(_Table):
     """A step's texts in one language; `{query}` in `task` stands for the query where its input doesn't hold it."""
 
     name: str
@@ -158,8 +161,7 @@ class Wording:
     expected_output: str
 
 
-@dataclass(frozen=True, slots=True)
-class StepRule:
+class StepRule(_Table):
     """How a need becomes a step.
 
     Args:
@@ -177,8 +179,7 @@ class StepRule:
     wording: Mapping[str, Wording]
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(_Table):
     """Everything the rule planner knows."""
 
     limits: Limits
@@ -204,7 +205,7 @@ def load_rules() -> Rules:
     return _rules(tomllib.loads(text))
 
 
-def _rules(data: _Table) -> Rules:
+def _rules(data: dict[str, Any]) -> Rules:
     """Return the tables as rules; those of words become a lexicon, those of units what reads them."""
     commands, words = data["commands"], data["words"]
     verbs = [word for group in data["lexicon"]["verbs"].values() for word in group.split() if word.isascii()]
@@ -212,33 +213,4 @@ def _rules(data: _Table) -> Rules:
     commands["clause"] = commands["clause"].replace("{verbs}", english)
     lexicon = Lexicon(data["lexicon"], words.pop("stop"), words.pop("particles"), words.pop("whole"))
     units = Units(data["units"], data.pop("kinds"), data.pop("numerals"))
-    return _built(Rules, {**data, "lexicon": lexicon, "units": units})
-
-
-def _built(kind: type[_Built], data: _Table) -> _Built:
-    """Return a table as a dataclass, each of its values as the field's type says."""
-    types = get_type_hints(kind)
-    return kind(**{name: _value(types[name], raw) for name, raw in data.items()})
-
-
-def _value(hint: Any, raw: Any) -> Any:
-    """Return a value as a type says; a table of `ko` and `en` is one expression for both."""
-    of, inner = get_origin(hint), get_args(hint)
-    if hint in (Expression, Expression | None):
-        return _both(raw) if isinstance(raw, dict) else re.compile(raw, re.IGNORECASE)
-    if of is Mapping:
-        return {inner[0](key): _value(inner[1], value) for key, value in raw.items()}
-    if of is frozenset:
-        return frozenset(raw)
-    if of is tuple:
-        return tuple(_value(inner[0], value) for value in raw)
-    if hint is float:
-        return float(raw)
-    return _built(hint, raw) if isinstance(raw, dict) and isinstance(hint, type) else raw
-
-
-def _both(data: _Table) -> Expression:
-    """Return one expression for both languages; an English word has a boundary at each of its ends."""
-    english = [rf"(?<![a-z0-9_])(?:{data['en']})(?![a-z0-9_])"] if "en" in data else []
-    korean = [data["ko"]] if "ko" in data else []
-    return re.compile("|".join(f"(?:{p})" for p in [*korean, *english]), re.IGNORECASE)
+    return Rules.model_validate({**data, "lexicon": lexicon, "units": units})

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,39 +14,18 @@ if TYPE_CHECKING:
 
 _HANGUL = re.compile("[가-힣]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
-_ENDINGS = (
-    "ments",
-    "ment",
-    "ations",
-    "ation",
-    "ating",
-    "ated",
-    "ates",
-    "ate",
-    "ings",
-    "ing",
-    "ies",
-    "ers",
-    "er",
-    "ed",
-    "es",
-    "s",
-    "e",
-    "y",
-)
 
 
 @cache
 def stem(word: str) -> str:
-    """Return a word in lower case without an English ending; two letters and more are left."""
+    """Return a word in lower case without an English ending."""
     lower = word.lower()
-    if not lower.isascii():
-        return lower
-    for ending in _ENDINGS:
-        if lower.endswith(ending) and len(lower) - len(ending) >= 3:
-            found = lower[: -len(ending)]
-            return found[:-1] if len(found) > 3 and found[-1] == found[-2] else found
-    return lower
+    return lower if not lower.isascii() else str(_stemmer().stemWord(lower))
+
+
+@cache
+def _stemmer() -> Any:
+    return import_module("snowballstemmer").stemmer("english")  # it has no types
 
 
 def alike(one: str, other: str) -> bool:
