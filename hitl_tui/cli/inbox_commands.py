@@ -42,7 +42,8 @@ from hitl_tui.wording.text_lines import is_terminal, layout, shown
 
 UNREADABLE, WAITS = 1, 3
 _REFUSING = ("reject", "skip", "ignore", "stop")
-_MOST = 100_000
+_MOST = 1_000_000
+_LINES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +113,10 @@ def _with_reviews(found: list[_Waiting], runtime: RemoteReviews | None) -> list[
     return sorted([*found, *reviews], key=lambda one: one.request.urgency)
 
 
-async def _waiting(job: Job, registry: SessionRegistry) -> list[_Waiting]:
-    """Return everything that waits here: what expires first comes first; what is overdue is settled."""
+async def _waiting(job: Job, registry: SessionRegistry, most: int) -> list[_Waiting]:
+    """Return what waits here, of sessions `most`: what expires first comes first; what is overdue is settled."""
     await _settle(registry)
-    found = [_Waiting(view) for view in await registry.ledger.requests(utc_now(), limit=_MOST)]
+    found = [_Waiting(view) for view in await registry.ledger.urgent(utc_now(), most)]
     here = workspace_folder(job.arguments.workspace)
     found += [_Waiting(one.view, one) for one in await registry.tasks.waiting(here)]
     return sorted(found, key=lambda one: one.request.urgency)
@@ -124,12 +125,20 @@ async def _waiting(job: Job, registry: SessionRegistry) -> list[_Waiting]:
 async def inbox(job: Job) -> int:
     """List what waits for people; return the exit code."""
     given, words = job.arguments, job.arguments.search.casefold().split()
+    most = given.limit or (_MOST if given.json else _LINES)
     async with looking(job) as registry, _elsewhere(job, registry) as (runtime, problems):
-        found = _with_reviews(await _waiting(job, registry), runtime)
+        found = _with_reviews(await _waiting(job, registry, _MOST if words else most), runtime)
         warnings = [*await registry.inbox_warnings(), *problems]
         if words:
             found = [one for one in found if all(word in str(one.to_dict()).casefold() for word in words)]
-        message = counted_message("{} question waits.", "{} questions wait.", len(found))
+        total = len(found)
+        if not words and len(found) >= most:
+            counts = await registry.ledger.waiting_counts(utc_now())
+            total += sum(counts.values()) - sum(one.step is None and one.review is None for one in found)
+        found = found[:most]
+        message = counted_message("{} question waits.", "{} questions wait.", total)
+        if total > len(found):
+            message = Message("{} questions wait; the {} most urgent are shown (--limit).", total, len(found))
         if given.json:
             requests: list[Json] = [one.to_dict() for one in found]
             _document(job, registry, message, requests=requests, warnings=[*warnings])
@@ -202,9 +211,14 @@ async def decide(job: Job) -> int:
     given = job.arguments
     text = _given_arguments(job)
     async with looking(job) as registry:
-        found = next((o for o in await _waiting(job, registry) if o.request.id == given.request), None)
+        await _settle(registry)
+        view = await registry.ledger.request(given.request, utc_now())
+        waits = view is not None and view.resolution.outcome is Outcome.PENDING
+        found = _Waiting(view) if view is not None and waits else None
+        if view is None:
+            steps = await registry.tasks.waiting(workspace_folder(given.workspace))
+            found = next((_Waiting(one.view, one) for one in steps if one.view.request.id == given.request), None)
         if found is None:
-            view = await registry.ledger.request(given.request, utc_now())
             view = view or await registry.tasks.request(given.request, workspace_folder(given.workspace))
             if view is None:
                 return await _decide_elsewhere(job, registry)

@@ -44,7 +44,8 @@ def _load_engine() -> type[SessionRegistry]:
     return SessionRegistry
 
 
-_MOST_WAITING = 100_000
+WAITING_PAGE = 200
+"""Requests that an inbox begins with."""
 _KEPT_OPEN = 8
 """Sessions that only wait for a person are kept open behind the one that is shown; more of them cost for nothing."""
 
@@ -172,16 +173,40 @@ class Engine:
         """Return what people should know of how what waits is decided, a sentence each."""
         return await (await self.registry()).inbox_warnings()
 
-    async def requests(self) -> list[RequestView]:
-        """Return everything that waits for a person, here and elsewhere: what expires first comes first."""
+    async def requests(self, most: int = WAITING_PAGE) -> list[RequestView]:
+        """Return what waits for a person, here and elsewhere: what expires first comes first.
+
+        Args:
+            most: of sessions at most so many; what waits elsewhere is there whole.
+        """
         from hitl_tui.core.events import utc_now
 
         registry = await self.registry()
-        found = await registry.ledger.requests(utc_now(), limit=_MOST_WAITING)
+        found = await registry.ledger.urgent(utc_now(), most)
         found += [one.view for one in await self.waiting_steps()]
-        if self._remote is not None:
-            found += self._remote.views({view.request.id for view in found})
+        found += await self._asked_elsewhere(registry)
         return sorted(found, key=lambda view: view.request.urgency)
+
+    async def count_waiting(self) -> int:
+        """Return how much waits for a person, here and elsewhere."""
+        from hitl_tui.core.events import utc_now
+
+        registry = await self.registry()
+        counts = await registry.ledger.waiting_counts(utc_now())
+        return sum(counts.values()) + len(await self.waiting_steps()) + len(await self._asked_elsewhere(registry))
+
+    async def _asked_elsewhere(self, registry: SessionRegistry) -> list[RequestView]:
+        """Return what the runtimes ask, but for requests that wait here: one may have the same record."""
+        from hitl_tui.core.events import utc_now
+        from hitl_tui.core.requests import Outcome
+
+        asked = self._remote.views if self._remote is not None else ()
+        here = [await registry.ledger.request(view.request.id, utc_now()) for view in asked]
+        return [
+            view
+            for view, own in zip(asked, here, strict=True)
+            if own is None or own.resolution.outcome is not Outcome.PENDING
+        ]
 
     async def waiting_steps(self) -> list[WaitingStep]:
         """Return the steps of agents' tasks that wait for a person."""

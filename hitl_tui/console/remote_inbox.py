@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -52,10 +52,10 @@ class RemoteInbox:
         there = self.runtime.waiting if self.runtime is not None else ()
         return next((one for one in there if one.request.request_id == request_id), None)
 
-    def views(self, known: Collection[str]) -> list[RequestView]:
-        """Return what waits there, but for requests that are known here: the runtime may have the same record."""
-        there = self.runtime.waiting if self.runtime is not None else ()
-        return [one.view for one in there if one.request.request_id not in known]
+    @property
+    def views(self) -> list[RequestView]:
+        """What waits there; the runtime may have the same record as is here."""
+        return [one.view for one in self.runtime.waiting] if self.runtime is not None else []
 
     def settings_changed(self) -> None:
         """See whether the settings name others now."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from textual.content import Content
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 _LOOK = 2.0
 """Seconds between two looks at what other processes do."""
+_SHARE = 10
+"""After a list of sessions it is rested for so many times as long as it took: many of them take long."""
 
 
 class SwitchedConsole(SessionConsole, Protocol):
@@ -70,6 +73,7 @@ class SessionSwitcher:
         self._counting = False
         self._listing = False
         self._stamp: tuple[int, ...] = ()
+        self._look_again = 0.0
         self._shown = False
         self._listed: InboxDialog | None = None
         self._seen: set[str] = set()
@@ -291,8 +295,9 @@ class SessionSwitcher:
         app.session.go_to_question(request)
 
     async def _read_inbox(self, listed: InboxDialog) -> None:
+        engine = self._app.engine
         try:
-            listed.take(await self._app.engine.requests())
+            listed.take(await engine.requests(listed.wanted), await engine.count_waiting())
         except HitlError:
             listed.action_close()
             raise
@@ -369,13 +374,13 @@ class SessionSwitcher:
 
     async def _count_inbox(self) -> None:
         self._counting = False
-        waiting = await self._app.engine.requests()
+        waiting = await self._app.engine.count_waiting()
         if self._listed is not None:
-            self._listed.take(waiting)
+            self._listed.take(await self._app.engine.requests(self._listed.wanted), waiting)
         if self._app.session_mounted:
-            self._app.session.inbox(len(waiting))
+            self._app.session.inbox(waiting)
         if self._app.home.is_mounted:
-            self._app.home.inbox(len(waiting))
+            self._app.home.inbox(waiting)
 
     def _remember(self, session_id: str, workspace: str = "", *, finished: bool = False) -> None:
         memory, folder = self._app.memory, self._app.started_in
@@ -392,6 +397,8 @@ class SessionSwitcher:
 
     def _look(self) -> None:
         """What other processes did shows here, too: sessions they began, and what those ask."""
+        if monotonic() < self._look_again:
+            return
         before, self._stamp = self._stamp, self._app.engine.stamp()
         if before != self._stamp:
             self.count_inbox()
@@ -408,10 +415,12 @@ class SessionSwitcher:
             self._app.start(self._list(at), "list")
 
     async def _list(self, at: str) -> None:
+        began = monotonic()
         found: list[SessionSummary] = await (await self._app.engine.admin()).sessions()
+        self._look_again = monotonic() + _SHARE * (monotonic() - began)
         if self._app.home.is_mounted:
             await self._app.home.show_sessions(found, at)
-            self._app.home.inbox(len(await self._app.engine.requests()))
+            self._app.home.inbox(await self._app.engine.count_waiting())
             await self._show_trust()
         await self._app.engine.prepare()
 

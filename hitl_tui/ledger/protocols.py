@@ -199,6 +199,18 @@ class Requests(Protocol):
         ...
 
 
+class Waiting(Protocol):
+    """What waits for people in all sessions together, also where it is very much."""
+
+    async def urgent(self, now: str, limit: int) -> list[RequestView]:
+        """Return what waits for a decision and expires first, then what waits longest; at most `limit`."""
+        ...
+
+    async def waiting_counts(self, now: str) -> dict[str, int]:
+        """Return by session how many of its requests wait for a decision; sessions with none are left out."""
+        ...
+
+
 class Inbox(Protocol):
     """Events that wait for the process that owns a session."""
 
@@ -352,5 +364,5 @@ class Branches(Protocol):
         ...
 
 
-class Ledger(Streams, Requests, Inbox, Effects, Branches, Protocol):
+class Ledger(Streams, Requests, Waiting, Inbox, Effects, Branches, Protocol):
     """The durable record of all sessions; safe with many processes at once."""

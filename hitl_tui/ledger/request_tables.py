@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hitl_tui.core.errors import BadInput, Refused, StorageError
@@ -34,11 +34,15 @@ from hitl_tui.ledger.view_tables import data_of, supersession_of
 
 _MOST = 100_000
 _NEVER = "9999"
+_AT_ONCE = 900
+"""Values of one statement: SQLite takes a thousand."""
 _ENDING = {Kind.PLAN: Cause.PLAN, Kind.PROPOSAL: Cause.PROPOSAL}
 
 _SELECT = """SELECT r.id, r.session, r.deadline, r.first_shown, r.settled_at, r.verdict, r.outcome, r.superseded,
         e.n, e.data, v.n, v.data
     FROM requests r JOIN entries e ON e.id = r.entry LEFT JOIN entries v ON v.id = r.evidence"""
+
+_SAID = "SELECT d.request, e.data, e.n FROM decisions d JOIN entries e ON e.id = d.entry"
 
 
 def open_requests(db: Transaction, requests: Sequence[Request]) -> list[str]:
@@ -79,7 +83,7 @@ def mark_shown(db: Transaction, request_ids: Sequence[str], by: str, channel: st
 def find_request(db: Transaction, request_id: str) -> StoredRequest | None:
     """Return one request."""
     row = db.execute(f"{_SELECT} WHERE r.id = ?", (request_id,)).fetchone()
-    return _stored(db, row) if row else None
+    return _stored(db, [row])[0] if row else None
 
 
 def list_requests(
@@ -98,7 +102,7 @@ def list_requests(
         values.append(todo_id)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = db.execute(f"{_SELECT}{where} ORDER BY r.entry LIMIT ?", (*values, max(0, limit))).fetchall()
-    return [_stored(db, row).view(now) for row in rows]
+    return [stored.view(now) for stored in _stored(db, rows)]
 
 
 def decided_since(db: Transaction, since: str, now: str) -> list[RequestView]:
@@ -106,7 +110,24 @@ def decided_since(db: Transaction, since: str, now: str) -> list[RequestView]:
     said = "SELECT d.request FROM decisions d JOIN entries a ON a.id = d.entry WHERE a.at >= ?1"
     ended = "r.ended_at <> '' AND r.ended_at >= ?1"
     rows = db.execute(f"{_SELECT} WHERE r.id IN ({said}) OR ({ended}) ORDER BY r.entry", (since,)).fetchall()
-    return [_stored(db, row).view(now) for row in rows]
+    return [stored.view(now) for stored in _stored(db, rows)]
+
+
+_WAITS = "r.state = 'open' AND (r.deadline = '' OR r.deadline > ?)"
+
+
+def most_urgent(db: Transaction, now: str, limit: int) -> list[RequestView]:
+    """Return what waits for a person and expires first, then what waits longest; at most `limit`."""
+    rows = db.execute(
+        f"SELECT r.id FROM requests r WHERE {_WAITS} ORDER BY r.deadline = '', r.deadline, r.entry LIMIT ?",  # noqa: S608 - constants
+        (now, max(0, limit)),
+    ).fetchall()
+    return _views_of(db, [row[0] for row in rows], now)
+
+
+def waiting_counts(db: Transaction, now: str) -> dict[str, int]:
+    """Return by session how many of its requests wait for a person; sessions with none are left out."""
+    return dict(db.execute(f"SELECT r.session, count(*) FROM requests r WHERE {_WAITS} GROUP BY r.session", (now,)))  # noqa: S608 - constants
 
 
 class WaitingList:
@@ -128,16 +149,21 @@ class WaitingList:
         """Return it in the order of opening. Within a transaction, whose version is `TableDatabase.version`."""
         if version != self._read or not self._since <= now < self._until:
             rows = db.execute(self._ROWS, (now,)).fetchall()
-            self._views = {row: self._views.get(row) or _view_of(db, row[0], now) for row in rows}
+            new = [row for row in rows if row not in self._views]
+            read = dict(zip(new, _views_of(db, [row[0] for row in new], now), strict=True))
+            self._views = {row: read.get(row) or self._views[row] for row in rows}
             deadlines = (view.request.deadline for view in self._views.values() if view.request.deadline)
             self._read, self._since, self._until = version, now, min(deadlines, default=_NEVER)
         return list(self._views.values())
 
 
-def _view_of(db: Transaction, request_id: str, now: str) -> RequestView:
-    stored = find_request(db, request_id)
-    assert stored is not None, "it was listed in this transaction"
-    return stored.view(now)
+def _views_of(db: Transaction, ids: Sequence[str], now: str) -> list[RequestView]:
+    """Return requests that were listed in this transaction, in the order of their ids."""
+    found: dict[str, RequestView] = {}
+    for page in _pages(ids):
+        rows = db.execute(f"{_SELECT} WHERE r.id IN ({_places(page)})", page).fetchall()
+        found.update((stored.request.id, stored.view(now)) for stored in _stored(db, rows))
+    return [found[request_id] for request_id in ids]
 
 
 def decide(db: Transaction, decision: Decision, now: str) -> RequestView:
@@ -195,8 +221,8 @@ def refuse_decided(db: Transaction, session: str, todo_id: str, since: str, now:
         " AND r.todo_id = ? ORDER BY r.entry DESC",
         (session, since, todo_id),
     ).fetchall()
-    for row in rows:
-        view = _stored(db, row).view(now)
+    for row, stored in zip(rows, _stored(db, rows), strict=True):
+        view = stored.view(now)
         if was_since(row[4], since, now) or was_since(view.request.ended_at, since, now):
             raise Refused(closed_words(view.request, view.resolution, now), reason="late")
 
@@ -249,7 +275,7 @@ def expire(db: Transaction, session: str, now: str) -> list[str]:
         f"{_SELECT} WHERE r.session = ? AND r.state = 'open' AND r.deadline <> '' AND r.deadline <= ? ORDER BY r.entry",
         (session, now),
     ).fetchall()
-    views = [_stored(db, row).view(now) for row in rows]
+    views = [stored.view(now) for stored in _stored(db, rows)]
     for view in views:
         _post_decided(db, view, now)
     return [view.request.id for view in views]
@@ -307,7 +333,17 @@ def _post_decided(db: Transaction, view: RequestView, now: str) -> None:
     write_event(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 
 
-def _stored(db: Transaction, row: Row) -> StoredRequest:
+def _stored(db: Transaction, rows: Sequence[Row]) -> list[StoredRequest]:
+    """Return the requests in rows of `_SELECT`, with what was decided about them."""
+    decided: dict[str, list[Row]] = {}
+    for page in _pages([row[0] for row in rows]):
+        said = db.execute(f"{_SAID} WHERE d.request IN ({_places(page)}) ORDER BY d.entry", page)
+        for request_id, *decision in said:
+            decided.setdefault(request_id, []).append(tuple(decision))
+    return [_stored_request(row, decided.get(row[0], ())) for row in rows]
+
+
+def _stored_request(row: Row, decided: Sequence[Row]) -> StoredRequest:
     request_id, session, deadline, first_shown, settled_at, verdict, outcome, superseded = row[:8]
     n, raw, evidence_n, evidence = row[8:]
     try:
@@ -320,16 +356,17 @@ def _stored(db: Transaction, row: Row) -> StoredRequest:
         )
         settled = (Outcome(outcome), Verdict(verdict)) if verdict and outcome else None
         shown = data_of(evidence, session, evidence_n)["evidence"] if evidence is not None else {}
-        return StoredRequest(request, settled_at, settled, shown, _decisions(db, session, request_id))
+        decisions = tuple(Decision.from_dict(data_of(said, session, at)["decision"]) for said, at in decided)
+        return StoredRequest(request, settled_at, settled, shown, decisions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(
             Message('Request {} can\'t be read; look at the ledger with "audit verify".', request_id)
         ) from error
 
 
-def _decisions(db: Transaction, session: str, request_id: str) -> tuple[Decision, ...]:
-    rows = db.execute(
-        "SELECT e.data, e.n FROM decisions d JOIN entries e ON e.id = d.entry WHERE d.request = ? ORDER BY d.entry",
-        (request_id,),
-    ).fetchall()
-    return tuple(Decision.from_dict(data_of(raw, session, n)["decision"]) for raw, n in rows)
+def _pages(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (ids[begin : begin + _AT_ONCE] for begin in range(0, len(ids), _AT_ONCE))
+
+
+def _places(page: Sequence[str]) -> str:
+    return ", ".join("?" * len(page))

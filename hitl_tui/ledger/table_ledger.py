@@ -149,6 +149,12 @@ class TableLedger(ABC):
             lambda db: request_tables.list_requests(db, now, session, todo_id, pending, limit)
         )
 
+    async def urgent(self, now: str, limit: int) -> list[RequestView]:
+        return await self._database.read(lambda db: request_tables.most_urgent(db, now, limit))
+
+    async def waiting_counts(self, now: str) -> dict[str, int]:
+        return await self._database.peek(lambda db: request_tables.waiting_counts(db, now))
+
     async def decided_since(self, since: str, now: str) -> list[RequestView]:
         return await self._database.read(lambda db: request_tables.decided_since(db, since, now))
 

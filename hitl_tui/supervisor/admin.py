@@ -24,7 +24,7 @@ from hitl_tui.supervisor.session_removal import copies_with, delete
 from hitl_tui.supervisor.session_setup import secrets_of
 from hitl_tui.supervisor.session_staging import room_for
 from hitl_tui.supervisor.session_store import SessionStore
-from hitl_tui.supervisor.session_summary import SessionSummary, load_summary, matches_search
+from hitl_tui.supervisor.session_summary import SessionSummary, load_summaries, load_summary, matches_search
 from hitl_tui.supervisor.storage import SessionInfo
 
 if TYPE_CHECKING:
@@ -146,10 +146,8 @@ class SessionAdmin:
         Args:
             search: only those that have all of its words, in any case, in id, title, query, workspace or status.
         """
-        store, waiting = self.store, dict[str, int]()
-        for view in await store.ledger.requests(store.now(), limit=10_000):
-            waiting[view.request.session] = waiting.get(view.request.session, 0) + 1
-        found = [await load_summary(store.data, name, waiting.get(name, 0)) for name in store.data.ids()]
+        store = self.store
+        found = await load_summaries(store.data, await store.ledger.waiting_counts(store.now()))
         return [summary for summary in found if matches_search(summary, search)]
 
     async def summary(self, session_id: str) -> SessionSummary:

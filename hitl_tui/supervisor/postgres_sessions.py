@@ -19,16 +19,18 @@ from hitl_tui.config.atomic_files import make_private, write_atomically
 from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_copy
-from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import some_of
 from hitl_tui.ledger.postgres_connection import connect, lock_number
 from hitl_tui.ledger.sql_transaction import Row
 from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints
+from hitl_tui.supervisor.session_overview import SessionOverview
 from hitl_tui.supervisor.session_tables import SessionTables
 from hitl_tui.supervisor.storage import (
     ArtifactStore,
     DataFolder,
+    SessionFacts,
     SessionFolder,
     SessionInfo,
     Whereabouts,
@@ -269,6 +271,7 @@ class DatabaseFolder(DataFolder):
         self.carries = False
         """This process is a worker, or does a worker's part: sessions that it opens are its own."""
         self.open_here: set[str] = set()
+        self._overview = SessionOverview(self.tables, self.queue, self._root_of)
         self._reader: DatabaseSaver | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -298,6 +301,9 @@ class DatabaseFolder(DataFolder):
 
     def ids(self) -> list[str]:
         return [str(row[0]) for row in self.tables.rows("SELECT id FROM session_records ORDER BY n")]
+
+    async def all_facts(self) -> Mapping[str, SessionFacts | HitlError]:
+        return await asyncio.to_thread(self._overview.facts, carried=self.carried)
 
     def has(self, session_id: str) -> bool:
         return bool(self.tables.rows("SELECT 1 FROM session_records WHERE id = ?", (session_id,)))
@@ -341,6 +347,12 @@ class DatabaseFolder(DataFolder):
         ((name, digest),) = self.tables.rows(
             "SELECT workspace, digest FROM session_records WHERE id = ?", (session_id,)
         ) or [("", "")]
+        return self._root_of(name, digest, written)
+
+    def _root_of(self, name: str, digest: str, written: str) -> str:
+        """Return where a workspace is on this machine whose name and digest are known."""
+        if not self.copies or (not self.carries and Path(written).is_dir()):
+            return written
         named = [copy for copy in self.copies if copy.name == name]
         exact = [copy for copy in named if copy.digest == digest]
         return str((exact or named)[0].folder) if named else written

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import Json
-from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.threads.session_history import SessionHistory
+from hitl_tui.supervisor.storage import DataFolder, SessionFacts
+from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,19 @@ class SessionSummary:
         }
 
 
+async def load_summaries(data: DataFolder, questions: Mapping[str, int]) -> list[SessionSummary]:
+    """Return what there is to say of all sessions, in the order they were made.
+
+    Args:
+        data: where they are.
+        questions: by session, how many of its questions wait for a person.
+    """
+    facts = await data.all_facts()
+    if facts is None:
+        return [await load_summary(data, name, questions.get(name, 0)) for name in data.ids()]
+    return [_summary(name, found, questions.get(name, 0)) for name, found in facts.items()]
+
+
 async def load_summary(data: DataFolder, session_id: str, questions: int) -> SessionSummary:
     """Return what a session's folder says of it; one that can't be read says why.
 
@@ -68,26 +81,31 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
         questions: how many of its questions wait for a person.
     """
     try:
-        folder = data.session(session_id)
-        info = folder.info()
-        owned = folder.is_owned()
-        status, updated = "interrupted", info.created
-        counts: Mapping[str, int] = {}
-        if folder.has_checkpoints():
-            async with folder.reading() as file:
-                page = await SessionHistory(file, session_id).page(1)
-            if page:
-                status, updated = page[0].outcome or "interrupted", page[0].timestamp
-                counts = page[0].tally
-        where = folder.whereabouts()
-        if questions:
-            status = "waiting"
-        elif status == "interrupted" and owned:
-            status = "running"
-        elif status == "interrupted" and where is not None:
-            status = "stranded" if where.missing else "queued"
+        return _summary(session_id, await _facts(data, session_id), questions)
     except HitlError as error:
-        return SessionSummary(session_id, "", "", "", "unreadable", 0, False, "", error.message)
+        return _summary(session_id, error, questions)
+
+
+async def _facts(data: DataFolder, session_id: str) -> SessionFacts:
+    folder = data.session(session_id)
+    info, owned, page = folder.info(), folder.is_owned(), list[CheckpointInfo]()
+    if folder.has_checkpoints():
+        async with folder.reading() as file:
+            page = await SessionHistory(file, session_id).page(1)
+    outcome, updated, tally = (page[0].outcome, page[0].timestamp, page[0].tally) if page else ("", "", {})
+    return SessionFacts(info, owned, outcome, updated, tally, folder.whereabouts())
+
+
+def _summary(session_id: str, facts: SessionFacts | HitlError, questions: int) -> SessionSummary:
+    if isinstance(facts, HitlError):
+        return SessionSummary(session_id, "", "", "", "unreadable", 0, False, "", facts.message)
+    info, where, status = facts.info, facts.where, facts.outcome or "interrupted"
+    if questions:
+        status = "waiting"
+    elif status == "interrupted" and facts.owned:
+        status = "running"
+    elif status == "interrupted" and where is not None:
+        status = "stranded" if where.missing else "queued"
     return SessionSummary(
         session_id,
         info.called,
@@ -95,11 +113,11 @@ async def load_summary(data: DataFolder, session_id: str, questions: int) -> Ses
         info.created,
         status,
         questions,
-        owned,
-        updated,
+        facts.owned,
+        facts.updated or info.created,
         query=info.query,
         message=where.problem if where is not None and status not in ("finished", "failed") else "",
-        tally=counts if status in ("finished", "failed") else {},
+        tally=facts.tally if status in ("finished", "failed") else {},
         worker=where.worker if where is not None else "",
     )
 

@@ -22,7 +22,7 @@ from typing import Any, cast
 from hitl_tui.config.atomic_files import make_private, sync_folder, write_atomically
 from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.config.sealed_json import check_sealed, write_sealed
-from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, messages_restored, with_messages
@@ -234,6 +234,27 @@ class Whereabouts:
         if self.missing:
             return Message("no worker has the workspace {}", self.missing)
         return Message("waits for a worker") if self.queued else Message("carried by workers")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What a list of sessions says of one, beside the questions that wait.
+
+    Args:
+        info: what it is.
+        owned: some process has it open.
+        outcome: how it ended; empty where it hasn't.
+        updated: time of its newest checkpoint; empty for none.
+        tally: how its steps ended, counted (`core.tally`).
+        where: who carries it; None where no worker would.
+    """
+
+    info: SessionInfo
+    owned: bool
+    outcome: str
+    updated: str
+    tally: Mapping[str, int]
+    where: Whereabouts | None = None
 
 
 class SessionFolder:
@@ -545,6 +566,10 @@ class DataFolder:
         except OSError:
             return []
         return [p.name for p in sorted(found, key=lambda p: (_number(p.name), p.name))]
+
+    async def all_facts(self) -> Mapping[str, SessionFacts | HitlError] | None:
+        """Return what there is to say of each session, or why it can't be read; None where each is asked by itself."""
+        return None
 
     def has(self, session_id: str) -> bool:
         """Return whether there is a session of this id, whole or not."""

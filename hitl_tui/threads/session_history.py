@@ -228,6 +228,15 @@ class SessionHistory:
 _NUMBER = re.compile("[1-9][0-9]{0,5}")
 
 
+def how_ended(values: GraphState) -> tuple[str, dict[str, int]]:
+    """Return how a session ended whose state has these channels, `control` and `response`, and its steps counted.
+
+    Both are empty where it hasn't ended.
+    """
+    control = values.get("control") or {}
+    return _outcome(values, control), _tally(values, control)
+
+
 def _outcome(values: GraphState, control: GraphState) -> str:
     if not control.get("concluded"):
         return ""

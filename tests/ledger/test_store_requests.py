@@ -13,7 +13,7 @@ from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause, Supersession
-from hitl_tui.ledger.protocols import Inbox, Ledger, Requests, Streams
+from hitl_tui.ledger.protocols import Inbox, Ledger, Requests, Streams, Waiting
 from hitl_tui.ledger.records import decided_event
 
 
@@ -302,3 +302,22 @@ class TestDecidedEvents:
         await ledger.mark_shown([seen.id], "ann", "cli", at(9))
         assert sorted(await ledger.expire(at(10), "s1")) == sorted([unseen.id, seen.id])
         assert {p.event["verdict"] for p in await ledger.after("s1", 0, 0)} == {"reject"}
+
+
+class TestWaiting:
+    needs = (Waiting,)
+
+    async def test_what_is_urgent_comes_first_and_all_is_counted(self, ledger: Ledger) -> None:
+        later, soon, first, other = ask("todo_001"), ask("todo_002", opened=-5), ask("todo_003"), ask("todo_004")
+        soon = replace(soon, deadline=at(50), id="soon")
+        first = replace(first, deadline=at(20), id="first")
+        other = replace(other, id="other", session="s2")
+        for request in (later, soon, first):
+            await ledger.open_requests([request])
+        await ledger.open_requests([other])
+        assert [view.request.id for view in await ledger.urgent(at(1), 9)] == ["first", "soon", later.id, "other"]
+        assert [view.request.id for view in await ledger.urgent(at(1), 2)] == ["first", "soon"]
+        assert [view.request.id for view in await ledger.urgent(at(30), 2)] == ["soon", later.id]
+        assert await ledger.urgent(at(1), 0) == []
+        assert await ledger.waiting_counts(at(1)) == {"s1": 3, "s2": 1}
+        assert await ledger.waiting_counts(at(30)) == {"s1": 2, "s2": 1}

@@ -16,6 +16,7 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.guarded_dialog import CSS, named_keys
+from hitl_tui.console.engine import WAITING_PAGE
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.services import sessions_of
@@ -42,6 +43,8 @@ _SESSIONS = 0.35
 _NAMED = 36
 """Cells of that room from which on the sessions' titles are shown beside their ids."""
 _ID = 12
+_SHOWN, _SOUGHT = 1_000, 10_000
+"""Lines at most, and requests that words are looked for in: the most urgent ones."""
 _LONGEST = 300
 """Characters of a session's title below the list."""
 _HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark("risk"), "when": mark("waits")}
@@ -79,6 +82,9 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         super().__init__()
         self._all: list[RequestView] = []
         self._views: list[RequestView] = []
+        self._found = self._total = 0
+        self.wanted = WAITING_PAGE
+        """How many requests it wants; more as one goes down, or looks for words."""
         self._reading = True
         self._laid_out = False
         self._here = here
@@ -109,12 +115,14 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         opens = [spec for spec in keys.of(keys.LIST) if spec.id == "list.choose"]
         return [*opens, *super().key_specs()]
 
-    def take(self, views: Sequence[RequestView]) -> None:
+    def take(self, views: Sequence[RequestView], total: int = 0) -> None:
         """Show what is open now.
 
         Args:
-            views: the open requests, in the order they are shown.
+            views: the most urgent open requests, in the order they are shown.
+            total: how many are open, where that is more.
         """
+        self._total = max(total, len(views))
         strange = {v.request.session for v in views} - self._titles.keys()
         changed = self._reading or [v.request.id for v in views] != [v.request.id for v in self._all]
         self._all, self._reading = list(views), False
@@ -141,9 +149,11 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     def _say_state(self) -> None:
         """Say how many there are, and which keys apply."""
         finding = self.query_one(InboxTable).finding
-        title = Content(_("Inbox") if self._reading else _("Inbox · {n} open").format(n=len(self._all)))
+        title = Content(_("Inbox") if self._reading else _("Inbox · {n} open").format(n=self._total))
         if finding.active:
-            count = _("{n:,} of {total:,}").format(n=len(self._views), total=len(self._all))
+            count = _("{n:,} of {total:,}").format(n=self._found, total=len(self._all))
+            if len(self._all) < self._total and len(self._all) >= _SOUGHT:
+                count = _("{n:,} of the {total:,} most urgent").format(n=self._found, total=len(self._all))
             title = Content.assemble(title, "  ", finding.shown(count if finding.text else ""))
         self.query_one(Dialog).border_title = title
         said = _("{list.choose} Open the question · {inbox.find} Find · {inbox.close} Close")
@@ -182,6 +192,15 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         if self.query_one(DataTable).columns:
             self._fill()
 
+    def _want(self, most: int) -> None:
+        """Read more than is there; what comes is taken as ever."""
+        if len(self._all) < self._total and most > self.wanted:
+            self.wanted = most
+            self.run_worker(self._read_more(), group="more", exclusive=True)
+
+    async def _read_more(self) -> None:
+        self.take(await sessions_of(self.app).engine.requests(self.wanted), self._total)
+
     def _room(self, when: int) -> int:
         """Return how many cells are left for what is asked, and where."""
         return max(20, min(self.app.size.width * 9 // 10, _WIDEST) - _TAKEN - when)
@@ -205,7 +224,10 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     def _fill(self) -> None:
         table, now = self.query_one("#inbox-table", InboxTable), datetime.now(UTC)
         words = table.finding.needle.split()
-        self._views = [view for view in self._all if self._has(view, words)] if words else self._all
+        found = [view for view in self._all if self._has(view, words)] if words else self._all
+        self._views, self._found = found[:_SHOWN], len(found)
+        if words:
+            self._want(_SOUGHT)
         waits = [_waits(view, now) for view in self._views]
         when = max(map(cell_width, (_(_HEADS["when"]), *waits)))
         room = self._room(when)
@@ -238,6 +260,8 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         """Say whole what the list has no room for."""
         event.stop()
         self._say_whole(event.cursor_row)
+        if event.cursor_row >= len(self._views) - 1:
+            self._want(_SHOWN)
 
     def _say_whole(self, row: int) -> None:
         if 0 <= row < len(self._views):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _FIXED = (10, 14, 16)
 """Cells of id, status and time; an id takes less where all are shorter."""
+_SHOWN = 1_000
+"""Lines at most: the newest sessions, of those with the words that are looked for."""
 _DAY = 10
 _NARROW = 80
 """Below so many cells the day of the last change stands there alone."""
@@ -60,6 +62,7 @@ class SessionTable(DataTable[Text], SearchInput):
         super().__init__(id=id, cursor_type="row", show_header=False)
         self._all: list[SessionSummary] = []
         self._rows: list[SessionSummary] = []
+        self._found = 0
         self._room = 20
         self._status = _FIXED[1]
         self._time = _FIXED[-1]
@@ -120,7 +123,8 @@ class SessionTable(DataTable[Text], SearchInput):
         row = self.cursor_row
         here = self._last = here or self._last  # where nothing is found the place isn't forgotten
         words = self.finding.text
-        self._rows = [s for s in self._all if matches_search(s, words, session_status(s.status, s.tally))]
+        found = [s for s in self._all if matches_search(s, words, session_status(s.status, s.tally))]
+        self._rows, self._found = found[:_SHOWN], len(found)
         self.clear()
         for summary in self._rows:
             self.add_row(*self._cells(summary))
@@ -141,7 +145,7 @@ class SessionTable(DataTable[Text], SearchInput):
         """What is looked for and how much was found; empty when nothing is."""
         if not self.finding.active:
             return Content("")
-        count = _("{n:,} of {total:,}").format(n=len(self._rows), total=len(self._all))
+        count = _("{n:,} of {total:,}").format(n=self._found, total=len(self._all))
         return self.finding.shown(count if self.finding.text else "")
 
     # Keys --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,130 @@
+"""`SessionOverview`: what a list says of all sessions of a database, by a few questions however many there are."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hitl_tui.config.postgres_address import shown_address
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.messages import Message
+from hitl_tui.ledger.postgres_connection import lock_number
+from hitl_tui.supervisor.storage import SessionFacts, SessionInfo, Whereabouts
+from hitl_tui.threads import value_decoder
+from hitl_tui.threads.session_history import how_ended, thread_of
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.session_tables import SessionTables
+    from hitl_tui.supervisor.wake_queue import WakeQueue
+
+log = logging.getLogger(__name__)
+
+_RECORDS = "SELECT id, info, workspace, digest FROM session_records ORDER BY n"
+
+_OWNED = """SELECT CAST(CAST(classid AS TEXT) AS BIGINT), CAST(CAST(objid AS TEXT) AS BIGINT) FROM pg_locks
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+
+# Ids have an order of their own, for which the key of checkpoints isn't sorted.
+_NEWEST = """SELECT r.id, c.checkpoint_id FROM session_records r CROSS JOIN LATERAL (
+    SELECT checkpoint_id FROM checkpoints
+    WHERE thread_id = CAST('session_' || r.id AS TEXT) COLLATE "default" AND checkpoint_ns = ''
+    ORDER BY checkpoint_id DESC LIMIT 1) c"""
+
+_STATES = """SELECT c.thread_id, c.checkpoint ->> 'ts', b.channel, b.type, b.blob
+    FROM unnest(CAST(? AS TEXT[]), CAST(? AS TEXT[])) AS u (thread, id)
+    JOIN checkpoints c ON c.thread_id = u.thread AND c.checkpoint_ns = '' AND c.checkpoint_id = u.id
+    LEFT JOIN checkpoint_blobs b ON b.thread_id = c.thread_id AND b.checkpoint_ns = ''
+        AND b.channel IN ('control', 'response') AND b.version = c.checkpoint -> 'channel_versions' ->> b.channel"""
+
+
+class _End(NamedTuple):
+    outcome: str
+    updated: str
+    tally: Mapping[str, int]
+
+
+class SessionOverview:
+    """All sessions of a database; may be used from any thread, one at a time.
+
+    Args:
+        tables: where they are.
+        queue: who carries them.
+        root_here: see `DatabaseFolder.root_of`.
+    """
+
+    def __init__(self, tables: SessionTables, queue: WakeQueue, root_here: Callable[[str, str, str], str]) -> None:
+        self._tables = tables
+        self._queue = queue
+        self._root_here = root_here
+        self._ends: dict[str, _End | StorageError] = {}
+        self._read: dict[str, str] = {}
+        self._infos: dict[str, tuple[str, SessionInfo]] = {}
+
+    def facts(self, *, carried: bool) -> dict[str, SessionFacts | HitlError]:
+        """Return what there is to say of each session, or why it can't be read.
+
+        Args:
+            carried: by workers.
+
+        Raises:
+            StorageError: the database can't be read.
+        """
+        records = self._tables.rows(_RECORDS)
+        held = {(high << 32) | low for high, low in self._tables.rows(_OWNED)}
+        self._look()
+        where = self._queue.whereabouts([row[0] for row in records]) if carried else {}
+        found: dict[str, SessionFacts | HitlError] = {}
+        for name, written, workspace, digest in records:
+            end = self._ends.get(name, _End("", "", {}))
+            try:
+                info = self._info(name, written)
+                if isinstance(end, StorageError):
+                    raise end
+            except (BadInput, ValueError, KeyError, TypeError, AttributeError) as error:
+                what = Message("session {} of {}", name, shown_address(self._tables.address))
+                found[name] = StorageError(Message("{} can't be read: it isn't what this program wrote there.", what))
+                log.info("%s: %r", name, error)
+                continue
+            except StorageError as error:
+                found[name] = error
+                continue
+            info = replace(info, workspace=self._root_here(workspace, digest, info.workspace))
+            owned = lock_number(name) & 0xFFFF_FFFF_FFFF_FFFF in held
+            found[name] = SessionFacts(
+                info, owned, end.outcome, end.updated, end.tally, where.get(name, Whereabouts()) if carried else None
+            )
+        return found
+
+    def _info(self, name: str, written: str) -> SessionInfo:
+        known = self._infos.get(name)
+        if known is None or known[0] != written:
+            known = self._infos[name] = written, SessionInfo.from_dict(json.loads(written))
+        return known[1]
+
+    def _look(self) -> None:
+        """Read the newest checkpoint of each session that has another one than before."""
+        newest: dict[str, str] = dict(self._tables.rows(_NEWEST))
+        other = {name: at for name, at in newest.items() if self._read.get(name) != at}
+        names = {thread_of(name): name for name in other}
+        stamps: dict[str, str] = {}
+        values: dict[str, dict[str, Any]] = {name: {} for name in other}
+        broken: dict[str, StorageError] = {}
+        rows = self._tables.rows(_STATES, (list(names), list(other.values()))) if other else []
+        for thread, stamp, channel, kind, blob in rows:
+            name = names[thread]
+            stamps[name] = stamp or ""
+            try:
+                if channel is not None:
+                    values[name][channel] = value_decoder.load(kind, blob)
+            except value_decoder.Unreadable as error:
+                broken[name] = StorageError(Message("The checkpoints of session {} can't be read: {}.", name, error))
+        for name, at in other.items():
+            self._read[name] = at
+            outcome, tally = how_ended(values[name])
+            self._ends[name] = broken.get(name) or _End(outcome, stamps.get(name, ""), tally)
+        for gone in self._read.keys() - newest.keys():
+            del self._read[gone], self._ends[gone]
