@@ -23,6 +23,7 @@ from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import Speaker
 from hitl_tui.console.session_switcher import SessionSwitcher
+from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -232,9 +233,18 @@ class HitlApp(ConsoleApp):
     async def action_quit(self) -> None:
         if self.guard.dropped:
             return  # a decision was on its way: that it wasn't taken is said, which mustn't go with the screen
-        self.parting = self._waiting_words()
+        self.parting = " ".join(filter(None, (self._waiting_words(), self._kept_words())))
         await self.engine.close()
         await super().action_quit()
+
+    def _kept_words(self) -> str:
+        """Keep what stands in the prompt, and return where it is found again; empty for nothing."""
+        typed = [prompt.text.strip() for screen in self.screen_stack for prompt in screen.query(Prompt)]
+        if not any(typed):
+            return ""
+        self.memory.lines += filter(None, typed)
+        self.memory.keep_lines()
+        return _("↑ at the prompt brings back what you had typed.")
 
     def _waiting_words(self) -> str:
         """Return what is left to do in the session that is left, and how it is opened again; empty for nothing."""

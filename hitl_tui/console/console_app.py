@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events
 from textual.binding import BindingType
 from textual.command import CommandPalette
+from textual.content import Content
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.widget import Widget
@@ -332,7 +333,8 @@ def focus_words(focused: Widget | None) -> str:
     """Return what has the focus, and what stands there."""
     if focused is None:
         return _("nothing has the focus")
-    name = " ".join(str(focused.border_title or "").partition(" · ")[0].split())
+    title = Content.from_markup(str(focused.border_title or "")).plain
+    name = " ".join(title.partition(" · ")[0].split())
     if isinstance(focused, DataTable):
         name = name or _("list")
         if not focused.row_count:

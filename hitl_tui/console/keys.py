@@ -88,7 +88,7 @@ KEYS: tuple[KeySpec, ...] = (
         "f7",
         "where",
         "where am I",
-        "Show where you are, in one line",
+        "Say where you are",
         "F7",
         True,
         line=False,

@@ -8,11 +8,13 @@ import logging
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.json_types import Json
+from hitl_tui.core.safe_text import mask
 from hitl_tui.language import _
 
 log = logging.getLogger(__name__)
@@ -107,6 +109,11 @@ class UserMemory:
         self.known = recall(data)
         self.lines = recall_lines(data)
         """Typed at the prompt, oldest first; whoever takes a line adds it."""
+        self._secrets: dict[str, str] = {}
+
+    def hide(self, secrets: Mapping[str, str]) -> None:
+        """Write the names of secrets in place of their values from now on."""
+        self._secrets |= secrets
 
     def keep(self, fresh: Remembered) -> None:
         """Remember something else from now on; it is written at once."""
@@ -116,7 +123,7 @@ class UserMemory:
 
     def keep_lines(self) -> None:
         """Write the lines typed so far."""
-        remember_lines(self._data, self.lines)
+        remember_lines(self._data, [mask(line, self._secrets) for line in self.lines[-_LINES_KEPT:]])
 
 
 def _write(path: Path, text: str) -> None:

@@ -176,6 +176,7 @@ class PromptLines:
             bindings.add(key)(self._press)
         bindings.add("enter")(self._enter)
         bindings.add("c-j")(self._enter)  # what a terminal sends that wasn't asked for single keys yet
+        bindings.add("c-u")(self._discard)
         return bindings
 
     def _press(self, event: KeyPressEvent) -> None:
@@ -183,6 +184,11 @@ class PromptLines:
         first = not event.current_buffer.text
         event.current_buffer.insert_text(event.data * event.arg)
         self._pressed = event.data if first else ""
+
+    def _discard(self, event: KeyPressEvent) -> None:
+        """Cut all that stands before the cursor, earlier lines of what was pasted included."""
+        buffer = event.current_buffer
+        event.app.clipboard.set_text(buffer.delete_before_cursor(buffer.cursor_position))
 
     def _came(self, *_: object) -> None:
         """A key came: a line end that was held isn't the last, so that it is text."""

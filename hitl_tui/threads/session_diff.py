@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hitl_tui.core.json_types import GraphState, JsonObject, TodoState
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -17,6 +17,8 @@ MOST_LINES = 2_000
 """Lines a text may have to be compared line by line: what is longer takes too long to be worth it."""
 
 _INPUT = ("description", "arguments", "agent_name", "timeout")
+_READ = "programs"
+"""The argument that a team reads from the disk by itself: no person's edit changes it."""
 _ORDER = ("rank", "priority", "dependencies")
 
 
@@ -260,10 +262,16 @@ def consequences(then: GraphState, now: GraphState) -> Consequences:
         gone=tuple(t for i, t in new.items() if i not in old),
         back=tuple(t for i, t in old.items() if i not in new),
         statuses=tuple((t, was) for t, was in both if t.status is not was.status),
-        edits=tuple((t, was) for t, was in both if any(getattr(t, f) != getattr(was, f) for f in _INPUT)),
+        edits=tuple((t, was) for t, was in both if _given(t) != _given(was)),
         proposals=len((then.get("control") or {}).get("proposals") or {}),
         answer=bool(now.get("response")) and _digest(now.get("response")) != _digest(then.get("response") or None),
     )
+
+
+def _given(todo: SupervisorTodo) -> list[object]:
+    """Return the input of a TODO as people gave it."""
+    arguments = {name: value for name, value in todo.arguments.items() if name != _READ}
+    return [getattr(replace(todo, arguments=arguments), field) for field in _INPUT]
 
 
 def _asks_again(todo: SupervisorTodo) -> bool:

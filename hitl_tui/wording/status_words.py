@@ -318,8 +318,10 @@ def ending_words(snapshot: Snapshot, *, there: bool = False) -> str:
     ended = "" if all_done(counts) else translate(tally_message(counts))
     if not counts.get(DONE):
         return joined(ended, _("{session.pane} shows why"))
-    ready = _("Answer ready · {session.pane} to scroll, copy or export")
-    return joined(ended, _("Answer ready") if there else ready)
+    files = (snapshot.response or {}).get("files") or []
+    written = _("written: {file}").format(file=in_line(files[0])) if files else ""
+    written += _(" and {n:,} more").format(n=len(files) - 1) if len(files) > 1 else ""
+    return joined(ended, _("Answer ready"), written, "" if there else _("{session.pane} to scroll, copy or export"))
 
 
 _WORST: Sequence[tuple[tuple[str, ...], str]] = (

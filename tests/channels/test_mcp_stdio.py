@@ -117,6 +117,7 @@ async def test_who_asks_can_not_decide(place: Place) -> None:
     assert (await place.checkpoint("--task-id", "sly", "--status"))[0] == 2
 
 
+@pytest.mark.long
 async def test_two_of_two_people_and_a_deadline(place: Place) -> None:
     (place.work / "hitl.toml").write_text(
         '[[policy]]\naction = "drop *"\ndecision = "deny"\n'
@@ -217,6 +218,7 @@ async def test_a_signal_ends_it_though_its_client_says_nothing(place: Place) -> 
         assert await process.wait() == 128 + signal.SIGTERM
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["asking", "waiting"])
 async def test_nothing_is_lost_when_a_server_is_killed(place: Place, moment: str) -> None:
     async with on_stdio(place, HITL_APPROVER_TOKEN="token of ann") as ann:

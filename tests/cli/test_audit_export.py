@@ -81,6 +81,7 @@ def test_times_narrow_it(shell: Shell) -> None:
     assert exported(shell, "--until", "1h") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -228,7 +228,10 @@ async def test_one_plain_line_says_where_the_person_is(tmp_path: Path) -> None:
         assert c.message.startswith(
             f"Session s1 · {EXAMPLE} · ASK EVERY STEP · ● 1 needs you · prompt: empty · No model"
         )
-        await c.press("f6", "f7")
+        await c.to_question()
+        await c.press("f7")
+        assert " · Approve 001? · No model" in c.message
+        await c.press("escape", "f6", "f7")
         assert " · Plan, row 1 of 2: ? asks 001 search 자료 검색 · " in c.message
         await c.press("ctrl+o")
         await at_sessions(c, 1)

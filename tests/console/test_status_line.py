@@ -9,6 +9,7 @@ from console_support import RISE, Console, command_workspace, console
 from textual.widgets import OptionList
 
 from hitl_tui.console.palette import Palette
+from hitl_tui.console.user_files import recall_lines
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.stream_pane import StreamPane
@@ -193,6 +194,13 @@ async def test_leaving_says_in_the_terminal_what_waits_and_how_to_continue(tmp_p
         await c.asked()
         await c.press("ctrl+q")
         assert c.app.parting == "1 question waits in s1. To continue: hitl-tui --session s1"
+    async with console(tmp_path / "asks", session="s1") as c:
+        await c.asked()
+        c.prompt.text = "also ask hunter2secret"
+        c.app.memory.hide({"DB_PASSWORD": "hunter2secret"})
+        await c.press("ctrl+q")
+        assert c.app.parting.endswith(" ↑ at the prompt brings back what you had typed.")
+    assert recall_lines(tmp_path / "asks")[-1] == "also ask ‹DB_PASSWORD›"
     async with console(tmp_path / "home", query="") as c:
         await c.press("ctrl+q")
         assert not c.app.parting

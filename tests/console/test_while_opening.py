@@ -50,6 +50,7 @@ async def come(c: Console) -> None:
 WAYS = pytest.mark.parametrize("begins", [begin, open_another])
 
 
+@pytest.mark.long
 @WAYS
 @pytest.mark.parametrize(
     ("key", "screen"), [("f3", InboxDialog), ("f1", HelpScreen), ("ctrl+p", Palette), ("ctrl+o", HomeScreen)]
@@ -82,6 +83,7 @@ async def test_the_first_screen_goes_back_to_what_still_opens(tmp_path: Path) ->
         assert c.snapshot.session_id == "s1"
 
 
+@pytest.mark.long
 @WAYS
 async def test_who_goes_to_its_question_is_there_when_it_comes(
     tmp_path: Path, begins: Callable[[Console], None]

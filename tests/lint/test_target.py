@@ -327,6 +327,7 @@ SHIPPED = sorted(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [*SHIPPED, Path(__file__)], ids=lambda path: path.name)
 def test_any_python_is_walked_without_an_error(path: Path) -> None:
     assert lint(str(path), path.parent).file == path.name

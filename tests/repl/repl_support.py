@@ -15,7 +15,7 @@ from trusting import trust_workspace
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SEARCH = "강남구 아파트 시세 조회"
 DEADLINE = 60
-CTRL_D, CTRL_C = "\x04", "\x03"
+CTRL_D, CTRL_C, CTRL_U = "\x04", "\x03", "\x15"
 
 
 class _Screen(pyte.HistoryScreen):

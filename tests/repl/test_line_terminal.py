@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
 import pytest
-from repl_support import CTRL_C, CTRL_D, SEARCH, Line, Terminal
+from repl_support import CTRL_C, CTRL_D, CTRL_U, SEARCH, Line, Terminal
 from trusting import trust_workspace
 
 pytestmark = pytest.mark.long
@@ -127,7 +127,7 @@ def test_lines_that_come_all_at_once_are_a_paste_and_nothing_is_sent(line: Line,
     terminal.wait("1 needs you · y approve · n reject · /help")
     terminal.paste(text)
     terminal.wait("That arrived all at once, like a paste")
-    terminal.send(CTRL_C)
+    terminal.send(CTRL_U)
     terminal.send("/todos\r")
     terminal.wait("1 step, 0 completed, 1 waiting for you.")
     assert "Approved" not in terminal.text

@@ -158,6 +158,12 @@ def test_going_back_says_what_ran_what_is_asked_and_what_leaves() -> None:
     assert (found.proposals, found.answer) == (1, True)
 
 
+def test_a_program_that_is_another_one_now_is_no_edit() -> None:
+    then = state(todo(1, "waiting_approval", arguments={"argv": ["run"], "programs": {"run": "d1"}}))
+    now = state(todo(1, "waiting_approval", arguments={"argv": ["run"], "programs": {"run": "d2"}}))
+    assert consequences(then, now).edits == ()
+
+
 RAN_ELSEWHERE = {"ran_before": {"status": "completed", "branch": 0}}
 
 

@@ -217,6 +217,7 @@ class SessionScreen(PromptScreen):
             pending: what opened it.
         """
         self.handle, self.pending = handle, pending
+        self.hitl.memory.hide(handle.setup.secrets)
         self.query_one(Panes).recall(handle.session.activity.lines)
         draft, pane = self._places.pop(handle.session.id, ("", ""))
         prompt = self.query_one(Prompt)
