@@ -24,7 +24,7 @@ def way(reason: str, keymap: Keymap, asked: Question | None) -> str:
         asked: the question on the screen; None for none.
     """
     if reason == "no_change":
-        said = _("To start another session, write /new before it.")
+        said = _("/new before it starts another session; {session.replay} goes back to before a decision.")
         return f"{_('No change to the plan found.')} {keymap.named(said)}"
     if reason != "no_decision" or asked is None:
         return ""

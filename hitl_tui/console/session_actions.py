@@ -287,7 +287,8 @@ class SessionActions:
             self._display.say(_("No decision of yours to undo."), passing=True)
         elif not decided[-1]:
             decided.pop()
-            self._display.say(_("A decision about the plan can't be undone by a key; restore a checkpoint."))
+            said = _("A decision about the plan can't be undone by itself; {session.replay} goes back to before it.")
+            self._display.say(self._console.keymap.named(said))
         elif await self._undo(handle, decided[-1]):
             decided.pop()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from hitl_tui.config.starters import Starter, new_copy
+from hitl_tui.config.starters import Starter, is_copy, new_copy
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
@@ -89,11 +89,17 @@ class SessionSwitcher:
     # Another one -----------------------------------------------------------------------------------------------
 
     def begin(self, query: str, *, typed: bool = False) -> None:
-        """Begin a session in the workspace; `typed` when a line at a session's prompt said so: in that one's folder."""
+        """Begin a session in the workspace.
+
+        Args:
+            query: its question.
+            typed: a line at a session's prompt said so: it begins in that one's folder, but for a starter's copy.
+        """
         app, here = self._app, self._app.workspace
         seen = app.session.snapshot if typed and self.opened else None
-        if seen is not None and Path(seen.workspace) != here.resolve() and Path(seen.workspace).is_dir():
-            app.start(self._begin(query, Path(seen.workspace), typed=typed), "open")
+        there = Path(seen.workspace) if seen is not None else here
+        if there != here.resolve() and there.is_dir() and not is_copy(there, app.options.data):
+            app.start(self._begin(query, there, typed=typed), "open")
         else:
             app.start(self._begin(query, here, app.options.attached, typed=typed), "open")
 

@@ -9,6 +9,7 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import OptionList, Static
 
+from hitl_tui.config.starters import starters
 from hitl_tui.console.dialogs.answer_dialog import OptionAnswer
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_fields import FieldInput
@@ -407,6 +408,18 @@ async def test_new_begins_in_the_folder_of_the_session_on_the_screen(tmp_path: P
         await c.send("/new What is the cap?")
         await c.until(lambda: c.shown() and c.snapshot.session_id == "s2", "the other session")
         assert c.snapshot.workspace == str(other)
+
+
+@pytest.mark.long
+async def test_new_in_the_session_of_a_starter_begins_in_the_folder_of_the_console(tmp_path: Path) -> None:
+    work = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", work) as c:
+        c.app.sessions.begin_starter(starters("en")[0])
+        await c.asked()
+        assert c.snapshot.workspace != str(work)
+        await c.send("/new What is the cap?")
+        await c.until(lambda: c.shown() and c.snapshot.session_id == "s2", "the other session")
+        assert c.snapshot.workspace == str(work)
 
 
 async def test_the_palette_offers_keys_and_commands(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ async def test_what_is_no_change_of_the_plan_is_told_the_way_out_and_not_lost(tm
         await c.send(question)
         await c.until(lambda: c.message, "an answer")
         line = c.session.query_one(MessageLine)
-        assert str(line.render()).lstrip().startswith("error: No change to the plan found. To start another session")
+        assert str(line.render()).lstrip().startswith("error: No change to the plan found. /new before it starts")
         assert not any("가" <= letter <= "힣" for letter in c.message)
         await c.until(lambda: c.prompt.text == question, "the line")
         await c.press("home", *"/new ", "enter")
