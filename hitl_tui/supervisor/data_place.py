@@ -18,7 +18,7 @@ def data_place(root: Path, environ: Mapping[str, str]) -> DataFolder:
 
     Args:
         root: the data folder.
-        environ: may name a database, and a folder for large results.
+        environ: may name a database, and a folder or bucket for large results.
 
     Raises:
         BadInput: what names the database can't be used.
@@ -27,11 +27,11 @@ def data_place(root: Path, environ: Mapping[str, str]) -> DataFolder:
     if not address:
         return DataFolder(root)
     from hitl_tui.config.workspace_copy import workspace_copy
+    from hitl_tui.supervisor.large_results import large_results
     from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 
-    large = environ.get("HITL_ARTIFACTS", "").strip()
-    shared = Path(large).expanduser().absolute() if large else None
-    return DatabaseFolder(root, address, shared, [workspace_copy(folder) for folder in _current_folder()])
+    large = large_results(environ.get("HITL_ARTIFACTS", ""))
+    return DatabaseFolder(root, address, large, [workspace_copy(folder) for folder in _current_folder()])
 
 
 def _current_folder() -> list[Path]:

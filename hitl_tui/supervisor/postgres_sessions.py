@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.config.atomic_files import make_private, write_atomically
+from hitl_tui.config.atomic_files import make_private
 from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
 from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_copy
@@ -25,6 +25,7 @@ from hitl_tui.core.names import some_of
 from hitl_tui.ledger.postgres_connection import connect, lock_number
 from hitl_tui.ledger.sql_transaction import Row
 from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints
+from hitl_tui.supervisor.large_results import LargeResults
 from hitl_tui.supervisor.session_overview import SessionOverview
 from hitl_tui.supervisor.session_tables import SessionTables
 from hitl_tui.supervisor.storage import (
@@ -43,49 +44,49 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.postgres_checkpoints import DatabaseSaver
 
 LARGEST = 8 * 1024 * 1024
-"""Bytes of a result that is kept in the database; larger ones lie in a folder that is named."""
+"""Bytes of a result that is kept in the database; larger ones lie in a place that is named."""
 
 
 class DatabaseArtifacts(ArtifactStore):
-    """Results by SHA-256 in the database, large ones in a folder that all machines share.
+    """Results by SHA-256 in the database, large ones where a setting says.
 
     Args:
         tables: where they are.
         session: whose they are.
-        large: the folder; None where nobody named one.
+        large: where large ones are; None where nobody named a place.
         secrets: values that are never written, by name.
     """
 
     def __init__(
-        self, tables: SessionTables, session: str, large: Path | None, secrets: Mapping[str, str] | None = None
+        self,
+        tables: SessionTables,
+        session: str,
+        large: LargeResults | None,
+        secrets: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(large or Path(), secrets)
+        super().__init__(Path(), secrets)
         self._tables = tables
         self._session = session
         self._large = large
 
     def _write(self, digest: str, data: bytes) -> None:
-        content: bytes | None = data
-        if len(data) > LARGEST:
-            if self._large is None:
-                raise StorageError(
-                    Message(
-                        "A result of {:.0f} MB is too large for the database; name a folder that all machines share "
-                        "in HITL_ARTIFACTS.",
-                        len(data) / 1_000_000,
-                    )
+        large = self._large if len(data) > LARGEST else None
+        if len(data) > LARGEST and large is None:
+            raise StorageError(
+                Message(
+                    "A result of {:.0f} MB is too large for the database; name a folder that all machines share, or a "
+                    "bucket, in HITL_ARTIFACTS.",
+                    len(data) / 1_000_000,
                 )
-            path, content = self._path(digest), None
-            try:
-                make_private(path.parent)
-                if not path.exists():
-                    write_atomically(path, data)
-            except OSError as error:
-                raise StorageError(
-                    Message("A result can't be written to {}: {}.", path.parent, error.strerror)
-                ) from error
+            )
         self._tables.rows("INSERT INTO session_results VALUES (?, ?) ON CONFLICT DO NOTHING", (self._session, digest))
-        self._tables.rows("INSERT INTO results VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, content))
+        # A row that is there is touched: whoever removes what nobody refers to leaves it then, see `remove_unused`.
+        self._tables.rows(
+            "INSERT INTO results VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET written = now()",
+            (digest, None if large is not None else data),
+        )
+        if large is not None:
+            large.write(digest, data)
 
     def _read(self, digest: str) -> bytes:
         found = self._tables.rows("SELECT content FROM results WHERE digest = ?", (digest,))
@@ -93,10 +94,11 @@ class DatabaseArtifacts(ArtifactStore):
             raise StorageError(Message("The result {} is missing: {}.", digest[:12], Message("nobody wrote it")))
         if found[0][0] is not None:
             return bytes(found[0][0])
-        try:
-            return self._path(digest).read_bytes()
-        except OSError as error:
-            raise StorageError(Message("The result {} is missing: {}.", digest[:12], error.strerror)) from error
+        if self._large is None:
+            raise StorageError(
+                Message("The result {} is missing: {}.", digest[:12], Message("HITL_ARTIFACTS names no place here"))
+            )
+        return self._large.read(digest)
 
     def keep_bytes(self, digest: str, data: bytes) -> None:
         """Keep a result that was kept elsewhere before. Raises StorageError: it can't be written."""
@@ -255,12 +257,12 @@ class DatabaseFolder(DataFolder):
     Args:
         root: the folder.
         address: `postgresql://…`.
-        large: a folder that all machines share, for large results; None for none.
+        large: where large results are; None for nowhere.
         copies: the workspaces that this process has a copy of, wherever they were when a session began.
     """
 
     def __init__(
-        self, root: Path, address: str, large: Path | None = None, copies: Sequence[WorkspaceCopy] = ()
+        self, root: Path, address: str, large: LargeResults | None = None, copies: Sequence[WorkspaceCopy] = ()
     ) -> None:
         super().__init__(root)
         self.address = address

@@ -23,7 +23,9 @@ _MAKING = 0x6869746F
 """Number of the lock that whoever makes these tables holds."""
 
 _THERE = """SELECT 1 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
-    WHERE s.nspname = ? AND c.relname = 'workers'"""
+    JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE s.nspname = ? AND c.relname = 'results' AND a.attname = 'written'"""
+"""What was added last."""
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS session_records (
@@ -41,8 +43,8 @@ _TABLES = (
         id BIGINT PRIMARY KEY, name TEXT NOT NULL, host TEXT NOT NULL, pid BIGINT NOT NULL, queues TEXT[] NOT NULL,
         about TEXT NOT NULL, since TEXT NOT NULL, seen TIMESTAMPTZ NOT NULL
     )""",
+    "ALTER TABLE results ADD COLUMN IF NOT EXISTS written TIMESTAMPTZ NOT NULL DEFAULT now()",
 )
-
 
 _BIND = "UPDATE session_records SET workspace = %s, digest = %s, queue = %s WHERE id = %s"
 

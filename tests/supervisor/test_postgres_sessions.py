@@ -11,15 +11,17 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.postgres import PostgresSaver
 from people import verified
 from postgres_server import PostgresServer
+from s3_server import s3_server
 from session_support import Place, step
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.core.errors import HitlError, SessionBusy, StorageError
+from hitl_tui.core.errors import BadInput, HitlError, SessionBusy, StorageError
 from hitl_tui.ledger import audit, postgres_database
 from hitl_tui.ledger.postgres_connection import SCHEMA, lock_number
 from hitl_tui.supervisor import postgres_sessions
 from hitl_tui.supervisor.admin import SessionAdmin
-from hitl_tui.supervisor.data_place import open_record
+from hitl_tui.supervisor.data_place import data_place, open_record
+from hitl_tui.supervisor.large_results import FolderResults
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.postgres_checkpoints import saver_of
@@ -147,7 +149,7 @@ async def test_large_results_lie_in_a_folder_that_is_named(
     async with open_record(DatabaseFolder(tmp_path, database)):
         pass
     small, large = {"text": "a"}, {"text": "b" * 1000}
-    with_folder = DatabaseArtifacts(tables, "s1", tmp_path / "large")
+    with_folder = DatabaseArtifacts(tables, "s1", FolderResults(tmp_path / "large"))
     without = DatabaseArtifacts(tables, "s1", None)
     digests = [await with_folder.put(value) for value in (small, large)]
     assert [await with_folder.get(digest) for digest in digests] == [small, large]
@@ -158,6 +160,53 @@ async def test_large_results_lie_in_a_folder_that_is_named(
     with pytest.raises(StorageError, match="is missing"):
         await with_folder.get("0" * 64)
     tables.close()
+
+
+async def test_large_results_lie_in_a_bucket_that_is_named(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_sessions, "LARGEST", 100)
+    large = {"text": "b" * 1000}
+    with s3_server() as s3:
+        bucket, key = s3.bucket(), s3.key()
+        for name, value in key.environ(s3.url).items():
+            monkeypatch.setenv(name, value)
+
+        async def opened(address: str) -> tuple[DatabaseFolder, DatabaseArtifacts]:
+            data = data_place(tmp_path, {"HITL_DATABASE": database, "HITL_ARTIFACTS": address})
+            assert isinstance(data, DatabaseFolder)
+            async with open_record(data):
+                return data, DatabaseArtifacts(data.tables, "s1", data.large)
+
+        data, results = await opened(f"s3://{bucket}/of/hitl/")
+        digest = await results.put(large)
+        assert await results.put(large) == digest
+        there = s3.client(key)
+        (found,) = there.list_objects_v2(Bucket=bucket)["Contents"]
+        assert found["Key"] == f"of/hitl/{digest[:2]}/{digest}"
+        assert await results.get(digest) == large
+        there.put_object(Bucket=bucket, Key=found["Key"], Body=b'{"text": "another"}')
+        with pytest.raises(StorageError, match="isn't what was recorded"):
+            await results.get(digest)
+        there.delete_object(Bucket=bucket, Key=found["Key"])
+        with pytest.raises(StorageError, match="is missing: s3://"):
+            await results.get(digest)
+        data.tables.close()
+        _, nowhere = await opened("s3://no-such-bucket")
+        with pytest.raises(StorageError, match="no bucket no-such-bucket"):
+            await nowhere.put({"text": "c" * 1000})
+        only_reads = s3.key("s3:GetObject")
+        for name, value in only_reads.environ(s3.url).items():
+            monkeypatch.setenv(name, value)
+        _, denied = await opened(f"s3://{bucket}")
+        with pytest.raises(StorageError, match="may not do this in the bucket"):
+            await denied.put({"text": "d" * 1000})
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
+        _, away = await opened(f"s3://{bucket}")
+        with pytest.raises(StorageError, match="can't be reached"):
+            await away.put({"text": "e" * 1000})
+    with pytest.raises(BadInput, match="names no bucket"):
+        data_place(tmp_path, {"HITL_DATABASE": database, "HITL_ARTIFACTS": "s3:///prefix"})
 
 
 async def test_sessions_are_administered_as_in_a_folder(place: Place) -> None:
