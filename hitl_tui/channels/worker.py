@@ -10,9 +10,10 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from procrastinate import App, BaseRetryStrategy, PsycopgConnector, RetryDecision
 from procrastinate.exceptions import ConnectorException
@@ -46,6 +47,12 @@ _LOOK = 2.0
 """Seconds between looks at what the workspaces declare."""
 _PATIENCE = 60
 """Most seconds until a session is tried again that couldn't go on."""
+
+
+class Carried(Protocol):
+    """Counts turns of sessions."""
+
+    def __call__(self, seconds: float, *, failed: bool) -> None: ...
 
 
 class Patience(BaseRetryStrategy):
@@ -86,8 +93,15 @@ class SessionWorker:
         self._concurrency = concurrency
         self._tell = tell
         self._hide = hide
+        self.count: Carried | None = None
+        """Is told of each turn of a session."""
         self._away = ""
         self._since = registry.now()
+
+    @property
+    def open_now(self) -> int:
+        """How many sessions are open here."""
+        return len(self._data.open_here)
 
     async def run(self) -> None:
         """Carry sessions until it is cancelled; a server that is away is waited for.
@@ -168,13 +182,18 @@ class SessionWorker:
     def _declare(self, app: App) -> None:
         @app.task(name=WAKE, retry=Patience())
         async def wake(session: str) -> None:
+            began, failed = time.monotonic(), True
             try:
                 await self.carry(session)
+                failed = False
             except ServerAway:
                 raise
             except HitlError as error:
                 self._tell(Message("{} can't go on now: {}", session, error.message))
                 raise
+            finally:
+                if self.count is not None:
+                    self.count(time.monotonic() - began, failed=failed)
 
         @app.periodic(cron=_UPKEEP)
         @app.task(name=UPKEEP, queue=UPKEEP_QUEUE, queueing_lock=UPKEEP)

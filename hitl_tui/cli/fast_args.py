@@ -127,6 +127,7 @@ class Arguments(NamedTuple):
             may be open at once, and whether only the schema of its events is printed.
         listen, no_token, feedback: of `serve`: the address of its HTTP server, None for none; whether anybody may come
             in there; and where feedback objects lie, empty for nowhere.
+        metrics: the address where `serve` and `worker` tell figures to Prometheus; None for nowhere.
         folders, queues: of `worker`: the workspaces that it has, and which of them it takes jobs for, empty for all.
     """
 
@@ -161,6 +162,7 @@ class Arguments(NamedTuple):
     context: str | None = None
     config: str | None = None
     saver: str = ""
+    metrics: str | None = None
     limit: int | None = None
     skip: int | None = None
     lang: str = ""

@@ -11,6 +11,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.cli.metrics_option import metrics_of
 from hitl_tui.cli.settings import existing_workspace, operator_of
 from hitl_tui.config.paths import given_path
 from hitl_tui.console.idle_collector import importing
@@ -95,7 +96,7 @@ async def serve(job: Job) -> int:
             answers.outdated = runtime.look_at
             sources = _sources(job, journal, root, settings.poll_interval)
             try:
-                async with asyncio.TaskGroup() as group:
+                async with metrics_of(job, registry, lambda: runtime.unfinished), asyncio.TaskGroup() as group:
                     beside = [group.create_task(board.run(lambda: runtime.asked))] if board is not None else []
                     if listener is not None:
                         beside.append(group.create_task(_listen(job, runtime, answers, listener)))

@@ -157,6 +157,11 @@ _APPROVER = option(
     "--approver", metavar="NAME", default="", help="decide as this approver; asks for their token at the terminal"
 )
 _WORKSPACE = option("--workspace", metavar="DIR", help="folder to work in (default: the current one)")
+_METRICS = option(
+    "--metrics",
+    metavar="[HOST:]PORT",
+    help="tell figures to Prometheus at this address, without a host at 127.0.0.1; needs the extra metrics",
+)
 _BEGINNING = (
     _WORKSPACE,
     option(
@@ -648,7 +653,7 @@ _ROWS = (
         "carry jobs out without a terminal: plans and steps are told as events, and decided from elsewhere",
         "[--once QUERY [--id ID] | --jobs DIR|s3://BUCKET/PREFIX | --schema] [--listen [HOST:PORT] [--no-token]]\n"
         "                      [--feedback DIR|s3://BUCKET[/PREFIX]] [--concurrency N] [--workspace DIR]\n"
-        "                      [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME]",
+        "                      [--mode step|plan|risk] [--metrics [HOST:]PORT] [--trust D] [--data DIR] [--as NAME]",
         "Carry jobs out without a terminal. Each is a session. What happens is told on standard output, as JSON\n"
         "lines; what waits for people is decided with hitl-tui decide, in the console, or by another channel.\n"
         "Without --once, --jobs and --listen, jobs are read from standard input, one JSON object a line:\n"
@@ -682,6 +687,7 @@ _ROWS = (
                 help="put up what waits there, and take feedback objects from there",
             ),
             *_BEGINNING,
+            _METRICS,
             _TRUST,
         ),
         "exit codes:\n  0 every job ended with an answer   1 a job failed   2 bad input   143 stopped by SIGTERM",
@@ -700,8 +706,8 @@ _ROWS = (
         "worker_command:worker",
         "[[NAME=]DIR …]",
         "carry sessions of a database, beside other workers on any machine",
-        "[[NAME=]DIR …] [--queues NAME,…] [--concurrency N] [--name NAME] [--trust D] [--database ADDRESS]\n"
-        "                       [--data DIR]",
+        "[[NAME=]DIR …] [--queues NAME,…] [--concurrency N] [--name NAME] [--metrics [HOST:]PORT] [--trust D]\n"
+        "                       [--database ADDRESS] [--data DIR]",
         "Carry the sessions of a PostgreSQL database until it is stopped, beside any number of other workers.\n"
         "Each session is one worker's at a time; consoles and commands anywhere only say what is decided.\n"
         "A worker carries sessions of the workspaces that it has a copy of: folders with the same name and the\n"
@@ -718,6 +724,7 @@ _ROWS = (
                 help="how many sessions may be open at once (default: 8); those that wait for people are closed",
             ),
             option("--name", metavar="NAME", default="", help="what it is called in lists (default: its process id)"),
+            _METRICS,
             _TRUST,
         ),
         "exit codes:\n  1 failed   2 bad input   130 interrupted   143 stopped by SIGTERM",

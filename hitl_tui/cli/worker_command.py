@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hitl_tui.cli.metrics_option import metrics_of
 from hitl_tui.cli.settings import existing_workspace
 from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput
@@ -54,7 +55,9 @@ async def worker(job: Job) -> int:
             tell=lambda said: _say(job, said),
             hide=job.log.hide,
         )
-        await service.run()
+        async with metrics_of(job, registry, lambda: service.open_now) as figures:
+            service.count = figures.carried if figures is not None else None
+            await service.run()
     return DONE
 
 

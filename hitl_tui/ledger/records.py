@@ -78,6 +78,25 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordFigures:
+    """How much is on record.
+
+    Args:
+        waiting: requests that wait for a decision.
+        oldest: when the first of them was opened, ISO 8601; empty for none.
+        decisions: decisions of all.
+        settled: by outcome, how many requests ended; `superseded` is one.
+        effects: by status, how many effects there are.
+    """
+
+    waiting: int
+    oldest: str
+    decisions: int
+    settled: Mapping[str, int]
+    effects: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class RequestView:
     """A request with what was decided about it, as of the moment it was read.
 

@@ -25,7 +25,7 @@ from hitl_tui.core.requests import (
     was_since,
 )
 from hitl_tui.core.supersession import Cause, Supersession
-from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event, normalised_json
+from hitl_tui.ledger.records import Branch, Closing, RecordFigures, RequestView, decided_event, normalised_json
 from hitl_tui.ledger.sql_transaction import Row, Transaction
 from hitl_tui.ledger.stored_request import StoredRequest
 from hitl_tui.ledger.stream_tables import branch_number, highest_seq, write_entry, write_event
@@ -128,6 +128,23 @@ def most_urgent(db: Transaction, now: str, limit: int) -> list[RequestView]:
 def waiting_counts(db: Transaction, now: str) -> dict[str, int]:
     """Return by session how many of its requests wait for a person; sessions with none are left out."""
     return dict(db.execute(f"SELECT r.session, count(*) FROM requests r WHERE {_WAITS} GROUP BY r.session", (now,)))  # noqa: S608 - constants
+
+
+def figures(db: Transaction, now: str) -> RecordFigures:
+    """Return how much is on record."""
+    waiting = sum(waiting_counts(db, now).values())
+    oldest = db.execute(
+        f"SELECT e.at FROM requests r JOIN entries e ON e.id = r.entry WHERE {_WAITS} ORDER BY r.entry LIMIT 1",  # noqa: S608 - constants
+        (now,),
+    ).fetchone()
+    ended = db.execute(
+        "SELECT CASE WHEN state = 'settled' THEN outcome ELSE state END, count(*) FROM requests"
+        " WHERE state <> 'open' GROUP BY 1"
+    )
+    settled = {str(outcome) or "unknown": int(count) for outcome, count in ended}
+    (decisions,) = db.execute("SELECT count(*) FROM decisions").fetchone()
+    effects = {str(s): int(n) for s, n in db.execute("SELECT status, count(*) FROM effects GROUP BY status")}
+    return RecordFigures(waiting, oldest[0] if oldest else "", int(decisions), settled, effects)
 
 
 class WaitingList:

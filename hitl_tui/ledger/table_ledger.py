@@ -28,6 +28,7 @@ from hitl_tui.ledger.records import (
     Head,
     Posted,
     Problem,
+    RecordFigures,
     RequestView,
     SessionCopy,
 )
@@ -154,6 +155,10 @@ class TableLedger(ABC):
 
     async def waiting_counts(self, now: str) -> dict[str, int]:
         return await self._database.peek(lambda db: request_tables.waiting_counts(db, now))
+
+    async def figures(self, now: str) -> RecordFigures:
+        """Return how much is on record, of all sessions."""
+        return await self._database.read(lambda db: request_tables.figures(db, now))
 
     async def decided_since(self, since: str, now: str) -> list[RequestView]:
         return await self._database.read(lambda db: request_tables.decided_since(db, since, now))

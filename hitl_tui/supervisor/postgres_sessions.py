@@ -31,6 +31,7 @@ from hitl_tui.supervisor.session_tables import SessionTables
 from hitl_tui.supervisor.storage import (
     ArtifactStore,
     DataFolder,
+    QueueFigures,
     SessionFacts,
     SessionFolder,
     SessionInfo,
@@ -306,6 +307,9 @@ class DatabaseFolder(DataFolder):
 
     async def all_facts(self) -> Mapping[str, SessionFacts | HitlError]:
         return await asyncio.to_thread(self._overview.facts, carried=self.carried)
+
+    def queue_figures(self) -> QueueFigures:
+        return self.queue.figures()
 
     def has(self, session_id: str) -> bool:
         return bool(self.tables.rows("SELECT 1 FROM session_records WHERE id = ?", (session_id,)))

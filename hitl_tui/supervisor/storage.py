@@ -237,6 +237,24 @@ class Whereabouts:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueFigures:
+    """How much is queued.
+
+    Args:
+        todo, doing: jobs that wait, and those that a worker is at.
+        again: of those that wait, how many couldn't be done before.
+        oldest: seconds for which the first of those that could be done now waits.
+        workers: workers that live.
+    """
+
+    todo: int
+    doing: int
+    again: int
+    oldest: float
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
 class SessionFacts:
     """What a list of sessions says of one, beside the questions that wait.
 
@@ -569,6 +587,10 @@ class DataFolder:
 
     async def all_facts(self) -> Mapping[str, SessionFacts | HitlError] | None:
         """Return what there is to say of each session, or why it can't be read; None where each is asked by itself."""
+        return None
+
+    def queue_figures(self) -> QueueFigures | None:
+        """Return how much waits for workers; None where there are none."""
         return None
 
     def has(self, session_id: str) -> bool:

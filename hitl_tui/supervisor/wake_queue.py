@@ -17,7 +17,7 @@ from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_label
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.supervisor.storage import Whereabouts
+from hitl_tui.supervisor.storage import QueueFigures, Whereabouts
 
 if TYPE_CHECKING:
     import psycopg
@@ -58,6 +58,14 @@ _LEFT = """SELECT r.id FROM session_records r
             WHERE j.lock = r.id AND j.status IN ('todo', 'doing') AND j.queue_name = r.queue)
     LIMIT ?"""
 
+
+_FIGURES = """SELECT count(*) FILTER (WHERE j.status = 'todo'), count(*) FILTER (WHERE j.status = 'doing'),
+        count(*) FILTER (WHERE j.status = 'todo' AND j.attempts > 0),
+        coalesce(EXTRACT(epoch FROM now() - min(coalesce(j.scheduled_at, (SELECT min(e.at) FROM procrastinate_events e
+            WHERE e.job_id = j.id))) FILTER (WHERE j.status = 'todo' AND coalesce(j.scheduled_at, now()) <= now())), 0),
+        (SELECT count(*) FROM workers w JOIN procrastinate_workers p ON p.id = w.id
+            AND p.last_heartbeat > now() - make_interval(secs => ?))
+    FROM procrastinate_jobs j WHERE j.task_name = 'wake'"""
 
 _MISPLACED = "DELETE FROM procrastinate_jobs WHERE queueing_lock = %s AND status = 'todo' AND queue_name <> %s"
 
@@ -194,6 +202,11 @@ class WakeQueue:
             missing = "" if live else workspace_label(name, digest)
             found[session] = Whereabouts(by, bool(queued), missing)
         return found
+
+    def figures(self) -> QueueFigures:
+        """Return how much is queued now."""
+        ((todo, doing, again, oldest, workers),) = self._tables.rows(_FIGURES, (STALLED,)) or [(0, 0, 0, 0.0, 0)]
+        return QueueFigures(todo, doing, again, max(0.0, float(oldest)), workers)
 
     def take_along(self, before: WorkspaceCopy, now: WorkspaceCopy, worker: int) -> None:
         """Let the sessions of a workspace go on with what it declares now, unless a worker has it as it was.

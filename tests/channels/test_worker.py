@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,8 +17,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from postgres_server import PostgresServer
+from prometheus_client.parser import text_string_to_metric_families
 
 from hitl_tui.channels import worker as worker_module
+from hitl_tui.channels.metrics import METRICS
 from hitl_tui.channels.worker import SessionWorker
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.workspace_copy import workspace_copy
@@ -324,6 +328,43 @@ async def test_a_worker_that_is_stopped_hands_over(here: Site, there: Site) -> N
             await approve(registry, setup.info.id)
             await stand(registry, setup.info.id, lambda s: s.concluded)
     assert there.records == 1
+
+
+async def test_prometheus_reads_what_a_worker_does(here: Site, there: Site) -> None:
+    def address() -> str:
+        said = (there.data.parent / "worker.log").read_text()
+        found = re.search(r"http://127\.0\.0\.1:\d+/metrics", said)
+        return found[0] if found else ""
+
+    def scraped() -> dict[tuple[str, ...], float]:
+        with urllib.request.urlopen(address()) as answer:
+            families = text_string_to_metric_families(answer.read().decode())
+            return {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
+
+    def is_told(*figures: tuple[tuple[str, ...], float]) -> Callable[[], bool]:
+        return lambda: all(scraped().get(name) == value for name, value in figures)
+
+    digest = ""
+    async with there.open() as registry:
+        digest = (await registry.trust.of(there.work)).digest
+    with there.process("--metrics", "0", "--trust", digest):
+        async with here.open() as registry:
+            await until(lambda: bool(address()) and bool(queue_of(registry).workers()))
+            assert is_told((("hitl_up",), 1), (("hitl_requests_waiting",), 0), (("hitl_workers",), 1))()
+            setup = await registry.create(QUERY, here.work)
+            await stand(registry, setup.info.id, lambda s: bool(s.questions))
+            await until(is_told((("hitl_requests_waiting",), 1), (("hitl_sessions_open",), 0)))
+            assert 0 <= scraped()["hitl_request_oldest_seconds",] < PATIENCE
+            await approve(registry, setup.info.id)
+            await stand(registry, setup.info.id, lambda s: s.concluded)
+            done = (("hitl_decisions_total",), 1), (("hitl_effects", "done"), 1)
+            idle = (("hitl_queue_jobs", "todo"), 0), (("hitl_queue_jobs", "doing"), 0), (("hitl_requests_waiting",), 0)
+            await until(is_told(*done, *idle, (("hitl_requests_ended_total", "approved"), 1)))
+            found = scraped()
+            assert found["hitl_carry_seconds_count",] >= 2
+            assert found["hitl_carry_failures_total",] == 0
+    families = {name for name, *_ in found}
+    assert {name for name in METRICS if "seconds" not in name} <= families
 
 
 async def test_a_worker_goes_on_when_the_server_is_back(here: Site, there: Site, postgres: PostgresServer) -> None:

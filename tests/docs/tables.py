@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from hitl_tui.channels.metrics import METRICS
 from hitl_tui.channels.runtime.events import EVENTS, keys
 from hitl_tui.cli.fast_args import CONSOLE
 from hitl_tui.cli.subcommands import SUBCOMMANDS, Parser
@@ -292,6 +293,11 @@ def events() -> str:
     return table(("type", "what happened", "keys"), rows)
 
 
+def metrics() -> str:
+    """The figures that Prometheus gets."""
+    return table(("figure", "what it tells"), [(f"`{name}`", cell(said)) for name, said in METRICS.items()])
+
+
 def import_order() -> str:
     """Return which packages may import which, from the import contracts."""
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
@@ -320,6 +326,7 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "imports": ("architecture.md", import_order),
     "keys": ("keys.md", key_map),
     "lint-rules": ("lint-rules.md", lint_rules),
+    "metrics": ("scale.md", metrics),
     "plan-settings": ("configuration.md", plan_settings),
     "settings": ("configuration.md", settings),
 }

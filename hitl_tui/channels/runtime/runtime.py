@@ -208,6 +208,11 @@ class Runtime:
         return bool(self._open)
 
     @property
+    def unfinished(self) -> int:
+        """How many jobs aren't finished."""
+        return len(self._open)
+
+    @property
     def asked(self) -> list[str]:
         """The ids of the requests that wait."""
         return [request_id for kept in self._open.values() for request_id in kept.asked]
