@@ -160,7 +160,7 @@ _WORKSPACE = option("--workspace", metavar="DIR", help="folder to work in (defau
 _METRICS = option(
     "--metrics",
     metavar="[HOST:]PORT",
-    help="tell figures to Prometheus at this address, without a host at 127.0.0.1; needs the extra metrics",
+    help="tell figures to Prometheus at this address, without a host at 127.0.0.1",
 )
 _BEGINNING = (
     _WORKSPACE,

@@ -28,6 +28,7 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
         "ID",
         "SQLite",
         "PostgreSQL",
+        "Prometheus",
         "LangGraph",
         "MCP",
         "mcp",

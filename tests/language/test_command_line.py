@@ -19,6 +19,7 @@ NAMES = frozenset(
         "LangGraph",
         "SQLite",
         "PostgreSQL",
+        "Prometheus",
         "JSON",
         "MCP",
         "HTTP",
