@@ -66,10 +66,6 @@ Watch = Callable[[str, SupervisorTodo | None], AbstractContextManager[None]]
 """A context for one call of a planner: what is asked of it, and the TODO whose result it is about."""
 
 
-def _unwatched(what: str, todo: SupervisorTodo | None) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
 class PlanningAgent:
     """Plans with one planner for one set of agents.
 
@@ -89,7 +85,7 @@ class PlanningAgent:
         self._agents: Callable[[], Mapping[str, AgentFacts]] = lambda: known
         self._planner: Callable[[], Planner] = cache(lambda: planner if planner is not None else _rule_planner())
         self._now = now
-        self._watched: Watch = _unwatched
+        self._watched: Watch = lambda what, todo: nullcontext()
 
     @classmethod
     def later(

@@ -7,6 +7,7 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
@@ -30,6 +31,8 @@ MOST_PROPOSED = 5
 """Steps that results may add to one session: what a model thinks of after each of them has no end of its own."""
 _TITLE, _TASK, _RESULT, _SAID = 80, 4000, 6000, 400
 _SHOWN_TODOS = 200
+_FOUND = ("programs", "argv", "preview", "calls")
+"""What of an input only follows from it."""
 _CHANGEABLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
 
 PLANS = """\
@@ -198,13 +201,8 @@ class ModelPlanner:
         made_from = digest([self.model.name, query, sorted(offered)])
         if (known := self.model.memory.pop(made_from, None)) is not None:
             return known
-        told = await self._told("plan", offered, f"The request:\n{query}")
-        language = language_of(query, load_rules())
-
-        def check(filled: PlanForm) -> Planned:
-            return _planned(filled, offered, language)
-
-        found = await self._filled(told, "plan", PlanForm, offered, check)
+        check = partial(_planned, offered=offered, language=language_of(query, load_rules()))
+        found = await self._filled(PlanForm, offered, f"The request:\n{query}", check)
         self.model.memory.clear()
         self.model.memory[made_from] = found
         return found
@@ -248,12 +246,9 @@ class ModelPlanner:
         """Return the changes of a plan that the model makes of what is said."""
         offered = self._offered(plan.agents)
         request = f"The session's request:\n{plan.query}\n\nThe plan as it is:\n{_shown(plan.todos)}\n\n{said}"
-        told = await self._told("changes", offered, request)
-
-        def check(filled: ChangesForm) -> Proposed:
-            return _proposed(filled, offered, plan)
-
-        return await self._filled(told, "changes", ChangesForm, offered, check, todo_id)
+        return await self._filled(
+            ChangesForm, offered, request, partial(_proposed, offered=offered, plan=plan), todo_id
+        )
 
     # Asking ------------------------------------------------------------------------------------------------------
 
@@ -263,12 +258,6 @@ class ModelPlanner:
             for name, facts in agents.items()
             if facts.enabled and name not in self.withheld and (name != COMMANDS or self.commands)
         }
-
-    async def _told(self, form: str, offered: Mapping[str, AgentFacts], request: str) -> list[tuple[str, str]]:
-        if not offered:
-            raise PlanError(Message("Every agent is disabled, so nothing can be planned."))
-        listed = await asyncio.to_thread(self._listed, offered)  # tools are described in processes of their own
-        return [("system", PLANS.format(form=form, agents=listed)), ("human", request)]
 
     def _listed(self, offered: Mapping[str, AgentFacts]) -> str:
         lines = []
@@ -289,16 +278,14 @@ class ModelPlanner:
         return "\n".join(lines)
 
     async def _filled(
-        self,
-        told: list[tuple[str, str]],
-        name: str,
-        form: type[F],
-        offered: Mapping[str, AgentFacts],
-        check: Callable[[F], T],
-        todo_id: str = "",
+        self, form: type[F], offered: Mapping[str, AgentFacts], request: str, check: Callable[[F], T], todo_id: str = ""
     ) -> T:
         """Return what the model filled in, checked; what can't be used goes back to it once, with the reason."""
-        schema, why = _schema(form, offered), ""
+        if not offered:
+            raise PlanError(Message("Every agent is disabled, so nothing can be planned."))
+        listed = await asyncio.to_thread(self._listed, offered)  # tools are described in processes of their own
+        name, schema, why = form.__name__.removesuffix("Form").lower(), _schema(form, offered), ""
+        told = [("system", PLANS.format(form=name, agents=listed)), ("human", request)]
         for attempt in (1, 2):
             filled, said = await self.model.fill(told, name, str(form.__doc__), schema, todo_id=todo_id)
             try:
@@ -309,11 +296,8 @@ class ModelPlanner:
                 why = error.message
             if attempt == 1:
                 shown = _json(filled) if filled is not None else said
-                told = [
-                    *told,
-                    ("ai", clip(shown, _RESULT) or "…"),
-                    ("human", f'That can\'t be used: {why} Fill in the form "{name}" again, whole and corrected.'),
-                ]
+                again = f'That can\'t be used: {why} Fill in the form "{name}" again, whole and corrected.'
+                told += [("ai", clip(shown, _RESULT) or "…"), ("human", again)]
         raise PlanError(
             Message("{} planned something that can't be used, asked again as well: {}", self.model.name, why),
             help=Message("Say it in other words, or plan by rules: /model none in a session, HITL_MODEL=none before"),
@@ -392,25 +376,21 @@ def _fitting(filled: dict[str, Any] | None, form: type[F]) -> F:
 
 def _shown(todos: Sequence[SupervisorTodo]) -> str:
     """Return the plan as the model gets it: what each step is, and the first line of what it found."""
-    lines = [
-        _json(
-            {
-                "id": todo.id,
-                "agent": todo.agent_name,
-                "title": todo.name,
-                "status": todo.status.value,
-                "after": list(todo.dependencies),
-                **({"found": one_line(str(todo.result.get("summary", "")), 200)} if todo.result else {}),
-                **({"input": _given(todo)} if todo.status in _CHANGEABLE else {}),
-            }
-        )
-        for todo in list(todos)[-_SHOWN_TODOS:]
-    ]
+    lines = []
+    for todo in list(todos)[-_SHOWN_TODOS:]:
+        line: dict[str, Json] = {
+            "id": todo.id,
+            "agent": todo.agent_name,
+            "title": todo.name,
+            "status": todo.status.value,
+        }
+        line["after"] = list(todo.dependencies)
+        if todo.result:
+            line["found"] = one_line(str(todo.result.get("summary", "")), 200)
+        if todo.status in _CHANGEABLE:
+            line["input"] = {key: value for key, value in todo.arguments.items() if key not in _FOUND}
+        lines.append(_json(line))
     return "\n".join(lines) or "(no steps)"
-
-
-def _given(todo: SupervisorTodo) -> JsonObject:
-    return {key: value for key, value in todo.arguments.items() if key not in ("programs", "argv", "preview", "calls")}
 
 
 def _writable(schema: JsonSchema) -> JsonSchema:

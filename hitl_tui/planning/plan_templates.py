@@ -188,7 +188,7 @@ class TemplateShelf:
     def all(self) -> list[PlanTemplate]:
         """Return all that can be read; a file that can't be is left out, and `get` says why."""
         found: dict[str, PlanTemplate] = {}
-        for key, text, own in [*_shipped(), *self._own()]:
+        for key, text, own in self._files():
             try:
                 found[key] = read_template(text, key, own=own)
             except BadInput:
@@ -204,7 +204,7 @@ class TemplateShelf:
         for template in self.all():
             if name in (template.key, template.name):
                 return template
-        for key, text, own in self._own():
+        for key, text, own in self._files():
             if key == name:
                 return read_template(text, key, own=own)
         known = ", ".join(template.key for template in self.all())
@@ -245,7 +245,11 @@ class TemplateShelf:
             raise StorageError(Message("{} can't be written: {}.", path, error.strerror or error)) from error
         return path
 
-    def _own(self) -> Iterator[tuple[str, str, bool]]:
+    def _files(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield key and text of each file there is, those that ship first, and whether it is the person's own."""
+        for shipped in resources.files("hitl_tui.planning").joinpath(FOLDER).iterdir():
+            if shipped.name.endswith(".toml"):
+                yield shipped.name.removesuffix(".toml"), shipped.read_text(encoding="utf-8"), False
         try:
             files = sorted((self.data / FOLDER).glob("*.toml"))
         except OSError:
@@ -256,12 +260,6 @@ class TemplateShelf:
                     yield file.stem, file.read_text(encoding="utf-8"), True
             except (OSError, ValueError):
                 continue
-
-
-def _shipped() -> Iterator[tuple[str, str, bool]]:
-    for file in resources.files("hitl_tui.planning").joinpath(FOLDER).iterdir():
-        if file.name.endswith(".toml"):
-            yield file.name.removesuffix(".toml"), file.read_text(encoding="utf-8"), False
 
 
 def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], parameters: Mapping[str, str]) -> str:

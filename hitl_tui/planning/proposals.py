@@ -139,7 +139,8 @@ def carried_out(changes: Sequence[ProposedChange], todos: Sequence[SupervisorTod
             places += [change] if change.get("anchor") else []
         else:
             gone = plan.pop(todo_id)
-            plan = {key: _without(todo, gone) for key, todo in plan.items()}
+            for key, todo in plan.items():
+                plan[key] = replace(todo, dependencies=inherited(todo.dependencies, gone.id, gone.dependencies))
     order = list(plan)
     for place in places:
         order.remove(place["todo_id"])
@@ -147,11 +148,9 @@ def carried_out(changes: Sequence[ProposedChange], todos: Sequence[SupervisorTod
     return [replace(t, rank=float(n)) for n, t in enumerate(in_order([plan[key] for key in order]), start=1)]
 
 
-def _without(todo: SupervisorTodo, gone: SupervisorTodo) -> SupervisorTodo:
-    if gone.id not in todo.dependencies:
-        return todo
-    heirs = (i for d in todo.dependencies for i in (gone.dependencies if d == gone.id else (d,)))
-    return replace(todo, dependencies=tuple(dict.fromkeys(heirs)))
+def inherited(waits: Iterable[str], gone: str, heirs: Sequence[str]) -> tuple[str, ...]:
+    """Return what a step waits for, with what a step that goes waited for in the place of that."""
+    return tuple(dict.fromkeys(i for d in waits for i in (heirs if d == gone else (d,))))
 
 
 def build_proposal(

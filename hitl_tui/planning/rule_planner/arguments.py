@@ -37,24 +37,42 @@ _CERTAIN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """The arguments of one call.
+class Call:
+    """A command or team with the arguments that a clause gives it.
 
     Args:
+        facts: what is called.
         parameters: those given, in the order they are declared; defaults are left to the team.
-        used: the places that gave them.
+        words: the clause.
+        start, end: where in the text the clause stands.
+        used: the places of the clause that gave them.
         unplaced: amounts that were given and that no parameter takes.
         unread: the parts of the clause that nothing was made of.
     """
 
+    facts: CommandFacts
     parameters: JsonObject
+    words: str = ""
+    start: int = 0
+    end: int = 0
     used: tuple[Span, ...] = ()
     unplaced: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
-    def lacks(self, facts: CommandFacts) -> list[str]:
-        """Return the parameters that have to be given and weren't."""
-        return [n for n, p in facts.parameters.items() if p.needed and n not in self.parameters]
+    @property
+    def command(self) -> str:
+        """What is called."""
+        return self.facts.name
+
+    @property
+    def said(self) -> str:
+        """The call on one line: `clean-logs dir=logs days=30`."""
+        return " ".join([self.command, *(f"{k}={v}" for k, v in self.parameters.items())])
+
+    @property
+    def lacks(self) -> list[str]:
+        """The parameters that have to be given and weren't."""
+        return [n for n, p in self.facts.parameters.items() if p.needed and n not in self.parameters]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +128,7 @@ class _Filling:
                         self.take(name, value, one.place)
 
 
-def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> list[Bound]:
+def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> list[Call]:
     """Return the calls that a clause gives arguments for: one, or one for each value where it lists several.
 
     Args:
@@ -123,7 +141,6 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
         PlanError: a parameter is given by name that it doesn't have.
     """
     pairs = list(PAIR.finditer(clause))
-    named = [*named, *_asking_verb(clause, facts, rules)]
     filling = _Filling(facts, rules, blanked(clause, [*named, *(match.span() for match in pairs)]))
     for match in pairs:
         filling.take(match["name"], _typed(match, facts), match.span())
@@ -141,9 +158,9 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     amounts = (g.place for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters)
     unplaced = {place: clause[slice(*place)].strip() for place in amounts}
     left = unread(clause, [*named, *filling.used, *unplaced, *_known_in(clause, facts, rules)], rules)
-    said = tuple(dict.fromkeys(unplaced.values()))
-    calls = [{**filling.values, **one} for one in several or [{}]]
-    return [Bound(in_declared_order(values, facts), tuple(filling.used), said, left) for values in calls]
+    used, unplaced_said = tuple(filling.used), tuple(dict.fromkeys(unplaced.values()))
+    calls = [in_declared_order({**filling.values, **one}, facts) for one in several or [{}]]
+    return [Call(facts, given, clause.strip(), 0, len(clause), used, unplaced_said, left) for given in calls]
 
 
 def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
@@ -167,13 +184,6 @@ def _typed(pair: re.Match[str], facts: CommandFacts) -> Json:
     except (ValueError, RecursionError):
         return value
     return read if type(read) in types.get(facts.parameters[name].type, ()) else value
-
-
-def _asking_verb(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
-    """Return where the verb stands that asks for a call: it is part of no value."""
-    verbs = rules.lexicon.deeds(facts)
-    words = [m for m in WORD.finditer(clause) if rules.lexicon.concepts(m.group()) & verbs]
-    return [words[0 if words[-1].group().isascii() else -1].span()] if words else []
 
 
 def _known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:

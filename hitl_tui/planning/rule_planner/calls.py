@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.planning.rule_planner.arguments import Bound, fill, in_declared_order, of_kind
+from hitl_tui.planning.rule_planner.arguments import Call, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
 from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
@@ -22,43 +21,6 @@ from hitl_tui.planning.rule_planner.words import name_words
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _KOREAN = re.compile("[가-힣]")
 _HALF = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A command or team with the arguments that were given.
-
-    Args:
-        facts: what is called.
-        parameters: those given; defaults are left to the team.
-        start: where in the text it stands.
-        end: where that clause ends.
-        unread: the parts of that clause that nothing was made of.
-        unplaced: amounts that no parameter takes.
-        words: the clause.
-    """
-
-    facts: CommandFacts
-    parameters: JsonObject
-    start: int
-    end: int
-    unread: tuple[str, ...] = ()
-    unplaced: tuple[str, ...] = ()
-    words: str = ""
-
-    @property
-    def command(self) -> str:
-        """What is called."""
-        return self.facts.name
-
-    @property
-    def said(self) -> str:
-        """The call on one line: `clean-logs dir=logs days=30`."""
-        return " ".join([self.command, *(f"{k}={v}" for k, v in self.parameters.items())])
-
-    def given(self, more: JsonObject) -> JsonObject:
-        """Return its parameters with further ones, as they are declared."""
-        return in_declared_order({**self.parameters, **more}, self.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +91,8 @@ def asked_in(
             deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
             if deed and named_only(clause.text):
                 numbered = rules.revise.number.search(clause.text)
-                [bound, *_] = fill(clause.text, known[deed], rules)
-                deed = deed if not numbered and _complete(clause.text, bound, known[deed], rules) else ""
+                [call, *_] = fill(clause.text, known[deed], rules)
+                deed = deed if not numbered and _complete(clause.text, call, rules) else ""
             if deed and verdict is not _Verdict.UNCLEAR:
                 calls += _calls_of(clause, [_Mention(deed, (0, 0))], known, rules)
                 continue
@@ -154,8 +116,8 @@ def _calls_of(
         team = _TEAM.match(said, name[1]) if name[1] else None
         places = [(name[0], team.end() if team else name[1])] if name[1] else []
         at = clause.start + start
-        for bound in fill(said, facts, rules, places):
-            yield Call(facts, bound.parameters, at, at + len(said), bound.unread, bound.unplaced, said.strip())
+        for call in fill(said, facts, rules, places):
+            yield replace(call, start=at, end=at + call.end)
 
 
 def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
@@ -176,11 +138,11 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
         return []
     repeated = all(b.parameters.keys() & last.parameters.keys() and not b.unplaced for b in instead)
     if repeated and not instead[0].unread:
-        again = [Call(facts, last.given(b.parameters), clause.start, clause.end, words=said.strip()) for b in instead]
-        return [last, *again]
+        whole = [in_declared_order({**last.parameters, **one.parameters}, facts) for one in instead]
+        return [last, *(Call(facts, given, said.strip(), clause.start, clause.end) for given in whole)]
     if more.parameters and len(more.unread) <= len(more.parameters):
-        words = f"{last.words}. {said.strip()}"
-        return [replace(last, parameters=last.given(more.parameters), end=clause.end, words=words)]
+        given = in_declared_order({**last.parameters, **more.parameters}, facts)
+        return [replace(last, parameters=given, end=clause.end, words=f"{last.words}. {said.strip()}")]
     return []
 
 
@@ -238,7 +200,9 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool, rules
     found: list[_Mention] = []
     programs = Counter(program for facts in known.values() for program in facts.runs)
     ran = {run: name for name, facts in known.items() for run in facts.runs if programs[run] == 1}
-    for spoken, name in [*sorted(zip(known, known, strict=True), key=_longest), *sorted(ran.items(), key=_longest)]:
+    names = [*sorted(known, key=len, reverse=True), *sorted(ran, key=len, reverse=True)]
+    for spoken in names:
+        name = spoken if spoken in known else ran[spoken]
         for match in spoken_name(spoken).finditer(text):
             before, after = text[: match.start()], text[match.end() : match.end() + 30]
             asked = rules.commands.run_before.search(before) or rules.commands.run_after.match(after)
@@ -247,10 +211,6 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool, rules
                 found.append(_Mention(name, match.span()))
                 taken.append(match.span())
     return sorted(found, key=lambda m: m.place)
-
-
-def _longest(said: tuple[str, str]) -> int:
-    return -len(said[0])
 
 
 def _named_in(
@@ -293,22 +253,17 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     rest = PAIR.sub("", rest)
     if asked.statement.match(rest.rstrip("? ")):
         return _Verdict.NOTHING
-    alone = not _opening(clause[: place[0]], rules)
+    alone = not asked.lead.sub("", f"{clause[: place[0]].strip(_SIGNS)} ").strip()  # only what leads over to it
     if asked.run_after.search(rest.lstrip()) or team:
         return _Verdict.CALLED
     start = named[-1].place[0] if named[1:] else 0
     said, names = clause[start:], [(named[-1].place[0] - start, named[-1].place[1] - start)]
-    [bound, *_] = fill(said, facts, rules, names)
-    given, all_read = bool(bound.used), not bound.unread
+    [call, *_] = fill(said, facts, rules, names)
+    given, all_read = bool(call.used), not call.unread
     if (given and all_read) or (alone and (given or all_read)):
         return _Verdict.CALLED
     # One word may mean anything.
     return _Verdict.UNCLEAR if any(sign in facts.name for sign in "-_") else _Verdict.NOTHING
-
-
-def _opening(text: str, rules: Rules) -> str:
-    """Return what stands before a name, without the words that only lead over to it."""
-    return rules.commands.lead.sub("", f"{text.strip(_SIGNS)} ").strip()
 
 
 def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> None:
@@ -353,7 +308,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
     if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
-    bound, *_ = fill(clause, facts, rules)
+    call, *_ = fill(clause, facts, rules)
     given = [g.place for g in given_in(clause, rules.units)]
     matched = total = 0.0
     for place, word in _words(clause, rules):
@@ -361,7 +316,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         found = rules.lexicon.found(word, own)
         if meant & requested or (meant & rules.lexicon.looking and not meant & own):
             continue
-        if not found and overlaps(place, [*given, *bound.used]):
+        if not found and overlaps(place, [*given, *call.used]):
             continue
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
         weight = 1.0 + (1.0 / said if said else 0.0)
@@ -369,27 +324,25 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     if total and matched < max(_HALF * total, 0.01):
         return 0.0
     if deeds and not asking:
-        fits = sum(overlaps(g, bound.used) for g in given) - len(bound.lacks(facts))
+        fits = sum(overlaps(g, call.used) for g in given) - len(call.lacks)
         return 4.0 * len(deeds) + matched + len(deeds & rules.lexicon.meant(facts.name)) + 0.5 * fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
-    told = not asking and (matched == total or bound.used) and _tells(clause, rules)
-    return matched if told or _complete(clause, bound, facts, rules) else 0.0
+    told = not asking and (matched == total or call.used) and _tells(clause, rules)
+    return matched if told or _complete(clause, call, rules) else 0.0
 
 
-def _complete(clause: str, bound: Bound, facts: CommandFacts, rules: Rules) -> bool:
+def _complete(clause: str, call: Call, rules: Rules) -> bool:
     """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
-    given = given_in(clause, rules.units)
+    given, paths = given_in(clause, rules.units), rules.units.kinds["path"]
     files = [g.value for g in given if g.kind == "path"]
-    taken = {name: facts.parameters[name] for name in bound.parameters}
-    paths = rules.units.kinds["path"]
-    if any(
-        bound.parameters[n] in files and p.type != "path" and not of_kind(name_words(f"{n} {p.description}"), paths)
-        for n, p in taken.items()
-    ):
-        return False
-    used = [overlaps(g.place, bound.used) for g in given]
-    said = any(used) or any(clause[start].isupper() for start, _ in bound.used)
-    return said and all(used) and not bound.lacks(facts)
+    for name, value in call.parameters.items():
+        parameter = call.facts.parameters[name]
+        named = of_kind(name_words(f"{name} {parameter.description}"), paths)
+        if value in files and parameter.type != "path" and not named:
+            return False
+    used = [overlaps(g.place, call.used) for g in given]
+    said = any(used) or any(clause[start].isupper() for start, _ in call.used)
+    return said and all(used) and not call.lacks
 
 
 def _tells(clause: str, rules: Rules) -> bool:

@@ -98,10 +98,14 @@ def team_facts(agents: Mapping[str, AgentFacts]) -> dict[str, CommandFacts]:
     for name, agent in agents.items():
         if name not in BUILT_IN and agent.enabled and agent.guide is None:
             schema = agent.schema()
+            required = frozenset(schema.get("required", ()))
             found[name] = CommandFacts(
                 name=name,
                 description=str(agent.description),
-                parameters=_from_schema(schema),
+                parameters={
+                    str(key): _schema_parameter(part, key in required)
+                    for key, part in schema.get("properties", {}).items()
+                },
                 agent=name,
                 reads_results=agent.reads_results,
                 words=not schema,
@@ -119,11 +123,6 @@ def _programs(run: Sequence[str]) -> tuple[str, ...]:
     """Return the program of an argument vector: the first word that isn't an option, a hole or what starts programs."""
     words = (PurePosixPath(word).stem for word in run if not word.startswith("-") and "{" not in word)
     return tuple(islice((word for word in words if word not in _RUNNERS), 1))
-
-
-def _from_schema(schema: JsonSchema) -> dict[str, ParameterFacts]:
-    required = frozenset(schema.get("required", ()))
-    return {str(name): _schema_parameter(part, name in required) for name, part in schema.get("properties", {}).items()}
 
 
 def _schema_parameter(part: JsonSchema, required: bool) -> ParameterFacts:

@@ -1,4 +1,4 @@
-"""Questions that go on from the last one: what a person leaves out is taken from it."""
+"""What goes on from the last question: one that leaves out what that said, and a broader search after too few hits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Final
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
@@ -14,14 +15,22 @@ from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
-from hitl_tui.planning.rule_planner.arguments import fill
-from hitl_tui.planning.rule_planner.calls import Asked, Call
+from hitl_tui.planning.rule_planner.arguments import Call, fill
+from hitl_tui.planning.rule_planner.calls import Asked
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, new_id, run_step, usable
-from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, term_of, terms_of
+from hitl_tui.planning.rule_planner.plan_steps import (
+    StepList,
+    build_plan,
+    decide,
+    look_step,
+    run_step,
+    title_of,
+    usable,
+)
+from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
-from hitl_tui.planning.rule_planner.scene import IDLE, Scene
-from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
+from hitl_tui.planning.rule_planner.scene import IDLE, Scene, fed_by
+from hitl_tui.planning.rule_planner.values import Span, blanked, given_in, overlaps
 from hitl_tui.tables.words import is_question_word
 
 _LEAD = re.compile(
@@ -40,6 +49,9 @@ _SUBJECT = ("은", "는", "이", "가")
 _AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
 """Particles that go with how a word ends."""
 _FEW = 2
+FOLLOW_UP_OF: Final = "follow_up_of"
+_MEASURE = re.compile(r"(?<![a-z])how\s+[a-z]+|얼마나\s?[가-힣]{1,6}", re.IGNORECASE)
+"""What only asks for a measure: a passage that answers "how high" has a figure in its place."""
 
 
 def continued(scene: Scene, asked: Asked) -> Proposed | None:
@@ -100,8 +112,8 @@ def _called_again(said: str, facts: CommandFacts, last: SupervisorTodo, scene: S
     given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
     if not isinstance(given, Mapping):
         return ()
-    step = run_step(Call(facts, given, 0, len(said), words=said), scene.language, scene.rules)
-    return [replace(step, id=new_id(step.agent, scene.step_ids))]
+    step = run_step(Call(facts, given, said), scene.language, scene.rules)
+    return [StepList(scene.step_ids).add(step)]
 
 
 def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject | None:
@@ -113,11 +125,11 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
         before, words = question_of(todo.arguments, path), terms_of(said, scene.rules)
         whole, replaced = merged(before, " ".join(words), scene.rules)
         return with_question(todo.arguments, path, whole) if before and replaced else None
-    bound, *_ = fill(said, facts, scene.rules)
+    call, *_ = fill(said, facts, scene.rules)
     given = todo.arguments.get("input" if facts.own else "parameters")
-    if not bound.parameters or not isinstance(given, Mapping):
+    if not call.parameters or not isinstance(given, Mapping):
         return None
-    whole_input = {**given, **bound.parameters}
+    whole_input = {**given, **call.parameters}
     return {"input": whole_input} if facts.own else {"command": facts.name, "parameters": whole_input}
 
 
@@ -205,3 +217,45 @@ def _phrases(text: str, rules: Rules) -> list[_Phrase]:
 def _phrase(text: str, place: Span, kind: str, particle: str) -> _Phrase:
     by = _OF.search(text[: place[0]])
     return _Phrase(place, text[slice(*place)], kind, by["by"].lower() if by else "", particle)
+
+
+# A broader search (D14) ---------------------------------------------------------------------------------------------
+
+
+def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> Proposed | None:
+    """Propose a broader search after one that found too little, once per TODO and never after a follow-up.
+
+    Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed.
+
+    Args:
+        scene: the session's plan; its text is the query.
+        todo: the TODO that ended.
+        result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
+            (`weak`), which words no document has (`missing`), and how many documents were `searched`.
+    """
+    rules, facts = scene.rules, scene.agents.get(scene.rules.steps[Need.FIND].agent)
+    data = result.get("data")
+    if facts is None or not facts.enabled or todo.agent_name != facts.team or not isinstance(data, dict):
+        return None
+    hits, missing = data.get("hits"), {str(word).lower() for word in data.get("missing") or ()}
+    if type(hits) is not int or hits >= rules.limits.few_hits or (hits and data.get("weak") is False):
+        return None
+    asked = str(todo.arguments.get("query") or scene.query)
+    said = _MEASURE.sub(" ", shown(asked, rules.limits))
+    figures = [g.place for g in given_in(said, rules.units) if g.kind in ("number", "percent", "date", "period")]
+    words = [term for term in terms_of(blanked(said, figures), rules) if not any(map(str.isdigit, term))]
+    broader = " ".join(words[: rules.limits.broader_words])
+    # The same words would find the same again.
+    narrower = len(words) > rules.limits.broader_words or len(words) < len(terms_of(said, rules))
+    done = any(broader == t.arguments.get("query") or t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos)
+    absent = any(word.lower().startswith(gone) for word in words for gone in missing)
+    if not broader or not narrower or done or absent or data.get("searched") == 0 or FOLLOW_UP_OF in todo.metadata:
+        return None
+    language = language_of(said, rules)
+    step = AddStep(
+        look_step(Need.FIND, broader, language, rules, title_of(broader, rules)),
+        feeds=fed_by(Need.FIND, (), scene),
+        metadata={FOLLOW_UP_OF: todo.id},
+    )
+    reason = rules.sentences[language]["one" if hits else "none"].format(id=step_name(todo.id))
+    return Proposed(f"{reason}.", (step,))

@@ -13,19 +13,20 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy, in_order
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
-from hitl_tui.planning.rule_planner.calls import Asked, Call, asked_in
+from hitl_tui.planning.rule_planner.arguments import Call
+from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in, names_step
 from hitl_tui.planning.rule_planner.plan_steps import (
+    StepList,
+    left_out,
     look_step,
-    new_id,
     of_commands,
     run_step,
     title_of,
     write_step,
 )
 from hitl_tui.planning.rule_planner.query_reader import cut, refers, shown, terms_of
-from hitl_tui.planning.rule_planner.remarks import left_out
 from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by
 from hitl_tui.planning.rule_planner.step_order import StepOrder
@@ -381,10 +382,8 @@ class _Revision:
         return look_step(need, query, language, rules, title_of(query, rules))
 
     def _append(self, step: ExecutionStep, need: Need, said: _Sentence, sources: Sequence[str]) -> None:
-        kept = tuple(one for one in dict.fromkeys(sources) if one not in self._gone)
-        new = replace(
-            step, id=new_id(step.agent, [*self.scene.step_ids, *(s.id for _, s in self.added)]), dependencies=kept
-        )
+        kept = [one for one in sources if one not in self._gone]
+        new = StepList([*self.scene.step_ids, *(one.id for _, one in self.added)]).add(step, kept)
         self.added.append((need, new))
         said.added.append(new.id)
         said.heeded = True

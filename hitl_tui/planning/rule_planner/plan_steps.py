@@ -1,10 +1,10 @@
-"""Steps of a plan, made of what a query needs."""
+"""Steps of a plan, made of what a query needs, and what a person has to know of it: what nothing was made of."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count, pairwise
 
 from hitl_tui.core.errors import PlanError
@@ -12,8 +12,9 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
-from hitl_tui.planning.rule_planner.calls import Asked, Call
-from hitl_tui.planning.rule_planner.query_reader import Reading, cut, read, score_of, shown, split, terms_of
+from hitl_tui.planning.rule_planner.arguments import Call
+from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
+from hitl_tui.planning.rule_planner.query_reader import Reading, cut, read, score_of, shown, split, terms_of, unread
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
 
@@ -73,6 +74,8 @@ class Wanted:
         return [part for part in self.parts if isinstance(part, Call)]
 
 
+_LONGEST = 100  # characters of what a person wrote that a remark repeats
+_NAMED = 3  # clauses that one remark repeats
 _LOOKS = 2.0
 """Score from which on words ask for a search even where the figures are at hand."""
 _QUESTION = re.compile(r"(?<=[?？])\s+")
@@ -80,16 +83,15 @@ _QUESTION = re.compile(r"(?<=[?？])\s+")
 
 def decide(query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], rules: Rules) -> Wanted:
     """Decide what a query needs: whatever isn't understood otherwise is looked for in the documents."""
-    parts = sorted([*asked.calls, *_beside(reading.text, asked, rules)], key=lambda part: part.start)
-    needs = {Need.RUN, *reading.needs(rules, Need.WRITE)}
-    if not asked.calls:
+    needs: frozenset[Need] = frozenset()
+    if asked.calls:
+        parts = sorted([*asked.calls, *_beside(reading.text, asked, rules)], key=lambda part: part.start)
+        needs = frozenset({Need.RUN, *reading.needs(rules, Need.WRITE)})
+    else:
         said = _questions(reading.text, rules)
         texts = said if len(said) > 1 else [query]
         parts = [Part(text, n, _needs(text, agents, rules)) for n, text in enumerate(texts)]
-        needs = set()
-    return Wanted(
-        query, reading, frozenset(needs.union(*(p.needs for p in parts if isinstance(p, Part)))), tuple(parts)
-    )
+    return Wanted(query, reading, needs.union(*(p.needs for p in parts if isinstance(p, Part))), tuple(parts))
 
 
 def _questions(text: str, rules: Rules) -> list[str]:
@@ -167,24 +169,37 @@ def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rule
     Raises:
         PlanError: nothing remains; the message names the agents.
     """
-    missing = []
-    met = set()
-    for need in Need:
-        if need in needs:
-            agent = rules.steps[need].agent
-            if agent in agents and agents[agent].enabled:
-                met.add(need)
-            else:
-                missing.append(agent)
+    wanted = {need: rules.steps[need].agent for need in Need if need in needs}
+    met = {need for need, agent in wanted.items() if agent in agents and agents[agent].enabled}
+    missing = [agent for need, agent in wanted.items() if need not in met]
     if not met:
-        raise PlanError(
-            Message("Nothing can be planned, because this needs {}, which is disabled.", " and ".join(missing))
-        )
+        lacking = " and ".join(missing)
+        raise PlanError(Message("Nothing can be planned, because this needs {}, which is disabled.", lacking))
     return met, missing
 
 
+@dataclass(frozen=True, slots=True)
+class StepList:
+    """Steps as they are added to a plan, each with an id that no other has.
+
+    Args:
+        taken: ids that other steps have.
+        steps: those that were added.
+    """
+
+    taken: Sequence[str] = ()
+    steps: list[ExecutionStep] = field(default_factory=list)
+
+    def add(self, step: ExecutionStep, after: Iterable[str] = ()) -> ExecutionStep:
+        """Add a step after others, by their ids, and return it with its own: `search_1`."""
+        used, base = {*self.taken, *(one.id for one in self.steps)}, step.agent.removesuffix("_team")
+        name = next(name for number in count(1) if (name := f"{base}_{number}") not in used)
+        self.steps.append(replace(step, id=name, dependencies=tuple(dict.fromkeys(after))))
+        return self.steps[-1]
+
+
 def build_plan(
-    wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool = False, taken: Iterable[str] = ()
+    wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool = False, taken: Sequence[str] = ()
 ) -> ExecutionPlan:
     """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last.
 
@@ -196,40 +211,27 @@ def build_plan(
         taken: ids that other steps have.
     """
     language, strategy = wanted.reading.language, wanted.reading.strategy
-    several = titled or len(wanted.parts) > 1
-    used, end = [*taken], 0
-    steps: list[ExecutionStep] = []
-    ran: list[ExecutionStep] = []
-
-    def add(step: ExecutionStep, after: Sequence[ExecutionStep]) -> ExecutionStep:
-        used.append(new_id(step.agent, used))
-        steps.append(replace(step, id=used[-1], dependencies=tuple(dict.fromkeys(one.id for one in after))))
-        return steps[-1]
-
+    new, ran, end = StepList(taken), list[str](), 0
     for part in wanted.parts:
         ordered = rules.words.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
-        last = steps[-1:] if wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own)) else []
+        follows = wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own))
+        last = [step.id for step in new.steps[-1:]] if follows else []
         if isinstance(part, Call):
             if Need.RUN in needs:
                 before = last or ([] if strategy is Strategy.PARALLEL else ran[-1:])
-                ran.append(add(run_step(part, language, rules), before))
+                ran.append(new.add(run_step(part, language, rules), before).id)
             end = part.end
             continue
-        title = title_of(part.text, rules) if several else ""
-        wants = needs & part.needs
-        found = [add(look_step(Need.FIND, part.text, language, rules, title), last)] if Need.FIND in wants else []
-        if Need.COMPUTE in wants:
+        title = title_of(part.text, rules) if titled or len(wanted.parts) > 1 else ""
+        found = []
+        if Need.FIND in needs & part.needs:
+            found = [new.add(look_step(Need.FIND, part.text, language, rules, title), last).id]
+        if Need.COMPUTE in needs & part.needs:
             before = ran if wanted.calls and of_commands(part.text, rules) else last
-            add(look_step(Need.COMPUTE, part.text, language, rules, title), [*before, *found])
+            new.add(look_step(Need.COMPUTE, part.text, language, rules, title), [*before, *found])
     if Need.WRITE in needs:
-        add(write_step(wanted.query, language, rules), tuple(steps))
-    return finished(steps, strategy, rules)
-
-
-def new_id(agent: str, taken: Iterable[str]) -> str:
-    """Return an id for a step of an agent that no other step has: `search_1`."""
-    used, base = frozenset(taken), agent.removesuffix("_team")
-    return next(name for number in count(1) if (name := f"{base}_{number}") not in used)
+        new.add(write_step(wanted.query, language, rules), [step.id for step in new.steps])
+    return finished(new.steps, strategy, rules)
 
 
 def finished(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -> ExecutionPlan:
@@ -288,3 +290,67 @@ def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
     inputs = {"command": call.command, "parameters": dict(call.parameters)}
     step = _step(Need.RUN, call.said, language, rules, "", inputs)
     return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced)
+
+
+# What nothing was made of -------------------------------------------------------------------------------------------
+
+
+def remarks(
+    asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules, withheld: Sequence[str] = ()
+) -> list[str]:
+    """Return what a person should know of a plan, a sentence each.
+
+    Args:
+        asked: what it asks of the declared commands.
+        wanted: what it needs.
+        missing: agents that would be needed and are disabled.
+        rules: the rules.
+        withheld: names of what could be called if the folder were trusted.
+    """
+    words, text = rules.sentences[wanted.reading.language], wanted.reading.text
+    found = [words["disabled"].format(agent=agent) for agent in missing]
+    found += left_out(asked, wanted.reading.language, rules, wanted.needs)
+    if asked.calls:
+        found += _unplanned(asked, wanted, rules)
+    elif withheld and (deeds_asked(text, rules) or any(spoken_name(name).search(text) for name in withheld)):
+        found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
+    elif not asked.unclear and (deeds := deeds_asked(text, rules)):
+        found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
+    return list(dict.fromkeys(found))
+
+
+def left_out(asked: Asked, language: str, rules: Rules, needs: frozenset[Need] = frozenset()) -> Iterator[str]:
+    """Yield what of the words about commands was left out, a sentence each.
+
+    Args:
+        asked: what was understood.
+        language: `ko` or `en`.
+        rules: the rules.
+        needs: what is planned besides; words that ask for it aren't left out, and a search looks for all of them.
+    """
+    words = rules.sentences[language]
+    for call in asked.calls:
+        for part in call.unread:
+            if not _asks_for(part, needs, rules):
+                yield words["without"].format(command=call.command, part=cut(part, _LONGEST))
+    for part, command in asked.unclear:
+        yield words["unclear_searched" if Need.FIND in needs else "unclear"].format(
+            command=command, part=cut(part, _LONGEST)
+        )
+
+
+def _unplanned(asked: Asked, wanted: Wanted, rules: Rules) -> Iterator[str]:
+    """Yield what was made of the clauses that ask for no command."""
+    words = rules.sentences[wanted.reading.language]
+    searched = bool(wanted.needs & {Need.FIND, Need.COMPUTE})
+    for clause in asked.beside:
+        part = cut(clause.text, _LONGEST)
+        if searched:
+            if deeds_asked(clause.text, rules):
+                yield words["searched"].format(part=part)
+        elif unread(clause.text, (), rules) and not _asks_for(clause.text, wanted.needs, rules):
+            yield words["unplanned"].format(part=part)
+
+
+def _asks_for(text: str, needs: frozenset[Need], rules: Rules) -> bool:
+    return any(score_of(text, need, rules) > 0 for need in needs - {Need.RUN})

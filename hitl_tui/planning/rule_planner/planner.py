@@ -10,18 +10,12 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed
-from hitl_tui.planning.rule_planner.broader_search import follow_up_search
 from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
+from hitl_tui.planning.rule_planner.continuation import follow_up_search
 from hitl_tui.planning.rule_planner.plan_changes import changed
-from hitl_tui.planning.rule_planner.plan_steps import (
-    build_plan,
-    decide,
-    intent_of,
-    usable,
-)
+from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, intent_of, remarks, usable
 from hitl_tui.planning.rule_planner.query_reader import read
-from hitl_tui.planning.rule_planner.remarks import remarks
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 from hitl_tui.planning.rule_planner.scene import Scene
 
@@ -62,7 +56,7 @@ class RulePlanner:
         intent = intent_of(wanted, rules)
         needs, missing = usable(wanted.needs, agents, rules)
         plan = build_plan(wanted, needs, rules)
-        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules, self.withheld or ())))
+        return Planned(intent, plan, tuple(remarks(asked, wanted, missing, rules, self.withheld or ())))
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for; see `Planner.revise`.

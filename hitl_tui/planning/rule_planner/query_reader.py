@@ -38,7 +38,7 @@ class Reading:
         language: `ko` or `en`.
         scores: how much they speak for each need.
         entities: the amounts, percentages and dates among them.
-        strategy: what they say about order.
+        strategy: what they say about order; `pipeline` for nothing.
     """
 
     text: str
@@ -104,24 +104,19 @@ def read(query: str, rules: Rules) -> Reading:
         BadInput: it is empty or says nothing.
     """
     text = check_query(query, rules)
+    said = (Strategy(name) for name, expression in rules.strategy.items() if expression.search(text))
     return Reading(
         text=text,
         language=language_of(text, rules),
         scores={need: score_of(text, need, rules) for need in rules.needs},
         entities=_entities(text, rules),
-        strategy=strategy_of(text, rules),
+        strategy=next(said, Strategy.PIPELINE),
     )
 
 
 def score_of(text: str, need: Need, rules: Rules) -> float:
     """Return how much the words of a text speak for a need."""
     return sum(cue.weight for cue in rules.needs[need] if cue.expression.search(text))
-
-
-def strategy_of(text: str, rules: Rules) -> Strategy:
-    """Return the order a text asks for; `pipeline` when it says nothing."""
-    named = (Strategy(name) for name, expression in rules.strategy.items() if expression.search(text))
-    return next(named, Strategy.PIPELINE)
 
 
 def _entities(text: str, rules: Rules) -> dict[str, list[str]]:

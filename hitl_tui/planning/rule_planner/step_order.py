@@ -8,6 +8,7 @@ from itertools import pairwise
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
+from hitl_tui.planning.proposals import inherited
 from hitl_tui.planning.rule_planner.scene import ancestors
 
 
@@ -128,13 +129,12 @@ class StepOrder:
         """Let all but some that wait for a step wait for what that waits for."""
         for key, after in self.after.items():
             if moved in after and key not in kept:
-                heirs = (i for d in after for i in (self.after[moved] if d == moved else (d,)))
-                self.after[key] = tuple(dict.fromkeys(heirs))
+                self.after[key] = inherited(after, moved, self.after[moved])
 
     def _sources(self, reader: str, without: str) -> tuple[str, ...]:
         """Return what a step works from where it doesn't from another, nor from what rests on that: what that does."""
-        heirs = (i for d in self.after[reader] for i in (self.after[without] if d == without else (d,)))
-        kept = tuple(dict.fromkeys(d for d in heirs if d != without and without not in self._before(d)))
+        heirs = inherited(self.after[reader], without, self.after[without])
+        kept = tuple(d for d in heirs if d != without and without not in self._before(d))
         if self.after[reader] and not kept:
             raise _impossible(reader, without)
         return kept
