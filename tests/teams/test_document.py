@@ -161,7 +161,7 @@ def test_a_report_has_its_parts_in_the_language_of_the_question() -> None:
 
 def test_findings_are_cited_by_file_and_line() -> None:
     text = report()
-    target = "../docs/%EC%9E%84%EB%8C%80%EC%B0%A8.md#L12"
+    target = "../docs/임대차.md#L12"
     assert f"[docs/임대차.md:12]({target}) 제7조 [^1]" in text
     assert "[docs/guide.pdf p.4:3](../docs/guide.pdf#page=4) [^2]" in text
     assert f"[^1]: [docs/임대차.md:12]({target}) “20분의 1을 초과하지 못한다.”" in text

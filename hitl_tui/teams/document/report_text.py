@@ -154,7 +154,9 @@ class _Notes:
         label = literal(safe_text(Citation(path, line, line, "", page).label, multiline=False))
         if path.startswith("/") or ":" in path.split("/")[0]:
             return label
-        target = quote(posixpath.relpath(path, self.folder or "."), safe="/.-_~", errors="replace")
+        place = posixpath.relpath(path, self.folder or ".")
+        # Letters of any language stay readable; Markdown takes them as they are.
+        target = "".join(c if c.isalnum() else quote(c, safe="/.-_~", errors="replace") for c in place)
         fragment = f"#page={page}" if page else f"#L{line}"
         return f"[{label}]({target}{fragment})"
 
