@@ -226,9 +226,10 @@ def compose(
     unanswered = bool(answering) and not any(one in newest for one in answering)
     unsaid = [(one, text) for one in newest for text in _absent(one, results, questions)][:1] if unanswered else []
     refused = [text for _, text in unsaid]
-    above = [f"**{_heading(one, newest)}**" for one, _ in unsaid if len(questions) > 1]
+    among = said if len(questions) > 1 else []
+    above = [f"**{_heading(one, among)}**" for one, _ in unsaid if among]
     answer = (
-        _answer(answering, words, deeds, absent=missed, headed=unanswered and len(questions) > 1)
+        _answer(answering, words, deeds, among, absent=missed)
         if done
         else words["nothing_since" if lasting else "nothing"]
     )
@@ -417,21 +418,29 @@ def _newest_first(answering: Sequence[_Told]) -> list[_Told]:
     return [one for question in reversed(_by_question(answering)) for one in answering if one in question]
 
 
-def _heading(one: _Told, answering: Sequence[_Told]) -> str:
+def _heading(one: _Told, among: Sequence[_Told]) -> str:
     """Return what a step's answer stands under: its name; what it was asked where that tells it from another."""
     name, asked = one.todo.name, one.asked
-    same = sum(other.todo.name == name for other in answering) > 1
-    several = any(other.todo.metadata.get("manual") for other in answering)
+    same = sum(other.todo.name == name for other in among) > 1
+    several = any(other.todo.metadata.get("manual") for other in among)
     return literal(clip(asked, 200)) if asked and (same or several) else name
 
 
 def _answer(
-    answering: Sequence[_Told], words: Mapping[str, str], deeds: str, *, absent: bool, headed: bool = False
+    answering: Sequence[_Told], words: Mapping[str, str], deeds: str, among: Sequence[_Told], *, absent: bool
 ) -> str:
-    """Return what comes first; where nobody answers, that nothing was found, or that a step ended without words."""
-    if len(answering) == 1 and not deeds and not headed:
+    """Return what comes first; where nobody answers, that nothing was found, or that a step ended without words.
+
+    Args:
+        answering: whose answers come first.
+        words: in the answer's language.
+        deeds: what commands did.
+        among: all steps, where they answer several questions: each answer then stands under its own.
+        absent: something wasn't found.
+    """
+    if len(answering) == 1 and not deeds and not among:
         return answering[0].brief.answer
-    parts = [f"**{_heading(one, answering)}**\n\n{one.brief.answer}" for one in answering]
+    parts = [f"**{_heading(one, among or answering)}**\n\n{one.brief.answer}" for one in answering]
     parts = [deeds, *parts] if deeds else parts
     return "\n\n".join(parts) or words["none_found" if absent else "no_words"]
 

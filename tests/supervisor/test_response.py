@@ -117,7 +117,16 @@ def test_a_last_question_without_an_answer_says_so_before_the_answers_to_the_oth
         "When?", "en", [first, after], {"todo_001": {"text": "In May."}, "todo_002": nothing}, asks=ASKS
     ).text
     absent = nothing["data"][BRIEF]["absent"][0]
-    assert text.startswith(f"## Answer\n\n**What do we owe?**\n\n{absent}\n\n**Step 1**\n\nIn May.")
+    assert text.startswith(f"## Answer\n\n**What do we owe?**\n\n{absent}\n\n**When?**\n\nIn May.")
+
+
+def test_the_only_answer_to_several_questions_stands_under_its_own() -> None:
+    first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:01", arguments={"query": "When?"})
+    asked = {"arguments": {"query": "What did Tom pay?"}, "metadata": {"manual": True, "added_by": "user"}}
+    after = todo(2, created_at="2026-01-01T09:02", completed_at="2026-01-01T09:03", **asked)
+    results = {"todo_001": searched("When?"), "todo_002": {"text": "111.00"}}
+    text = compose("When?", "en", [first, after], results, asks=ASKS).text
+    assert text.startswith("## Answer\n\n**What did Tom pay?**\n\n111.00\n")
 
 
 def test_what_one_command_printed_leaves_room_for_what_was_rejected() -> None:
