@@ -265,18 +265,6 @@ def _query(folder: Path, question: str) -> SearchHits:
         return index.query(question)
 
 
-def test_of_two_dated_notes_the_later_one_comes_first(folder: Path) -> None:
-    texts = {
-        "2026-03-03-meeting.md": "# Meeting 3 March\n\n- Priya orders tyres.\n- The next stocktake is on 27 June.\n",
-        "2026-05-12-meeting.md": "# Meeting 12 May\n\n- Stocktake moved to 4 July because of an order.\n",
-        "2026-06-01-meeting.md": "# Meeting 1 June\n\n- The alarm code is changed.\n",
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    found = ask(folder, "When is the next stocktake?")
-    assert found[:2] == ["2026-05-12-meeting.md:3", "2026-03-03-meeting.md:4"]
-
-
 def test_a_list_under_a_heading_that_asks_for_it_is_quoted_whole(folder: Path) -> None:
     items = ["`var/log/audit`: evidence.", "`srv/data`: orders.", "Logs without `.gz`, which must stay as they are."]
     text = "# Runbook\n\n## What must never be touched\n\n" + "".join(f"- {item}\n" for item in items)
