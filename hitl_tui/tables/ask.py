@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.engine import Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
+from hitl_tui.tables.links import bare_form, names_of
 from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun
 from hitl_tui.tables.profile import Profiles, profiles
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.tables.words import is_past, likeness, words_of
+from hitl_tui.tables.words import is_past, likeness, tokens, words_of
 
 _NAMED = re.compile(
     r"[\w가-힣][\w가-힣.()-]*\.(?:" + "|".join(s[1:] for s in sorted(SUFFIXES, key=len, reverse=True)) + r")(?![a-z])",
@@ -96,9 +98,10 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
             return Answer(continued, why="" if continued.sure else "unsure")
     candidates = [Reader(question, table, bool(named)).read()[0] for table in (named or known.tables)[:_MAX_TABLES]]
     ranked = _ranked(candidates, named=bool(named))
-    if ranked and ranked[0].unknown and (named or ranked[0].own):
-        near = [Reader(question, one.table, bool(named), by_meaning=True).read()[0] for one in ranked[:_COMPARED]]
-        ranked = _ranked([*near, *ranked[_COMPARED:]], named=bool(named))
+    if ranked and ranked[0].unknown and (named or ranked[0].own or re.search("[가-힣]", question)):
+        near = ranked if named or ranked[0].own else _by_meaning(question, ranked)
+        again = [Reader(question, one.table, bool(named), by_meaning=True).read()[0] for one in near[:_COMPARED]]
+        ranked = _ranked([*again, *(one for one in ranked if one not in near[:_COMPARED])], named=bool(named))
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
         return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread)
     best = ranked[0]
@@ -215,6 +218,15 @@ def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:
 def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:
     weighed = candidates if named else _weighed(candidates)
     return sorted(weighed, key=lambda one: (one.score, one.sure), reverse=True)
+
+
+def _by_meaning(question: str, candidates: Sequence[Mapped]) -> list[Mapped]:
+    """Return what was read with the tables first that have a name, or a column, which a word of the question means."""
+    words = [bare for token in tokens(question) if not token.filler and (bare := bare_form(token))]
+    names = list(dict.fromkeys(name for one in candidates for name in names_of(one.table)))
+    rated = zip(names, *(likenesses(word, names) for word in words), strict=True)
+    like = {name: max(likes, default=0.0) for name, *likes in rated}
+    return sorted(candidates, key=lambda one: -sum(sorted(like[name] for name in names_of(one.table))[-2:]))
 
 
 def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:

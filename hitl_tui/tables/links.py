@@ -13,7 +13,7 @@ from hitl_tui.tables.words import Token, is_past, key_of, lemma, lexicon, likene
 
 FUZZY = 84.0
 ALIKE, APART = 0.63, 0.1
-"""How near in meaning a word and a column's name have to be, and by how much nearer than the next."""
+"""How near in meaning a word and a name have to be, and by how much nearer than the next."""
 _COMPARED = 60
 _indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
 
@@ -245,16 +245,29 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
 
 
 def _mean(token: Token, n: int, made: Links) -> None:
-    """Link a word that stands for nothing to the column whose name is nearest to it in meaning, if one is near."""
-    names = {" ".join(words_of(c.name)): c.name for c in made.table.columns[:_COMPARED] if words_of(c.name)}
-    bare = token.forms[0] if token.text.isascii() else min((f for f in token.forms if len(f) > 1), key=len, default="")
+    """Link a word that stands for nothing to the name, of a column or the table, that is nearest to it in meaning."""
+    names, bare = names_of(made.table), bare_form(token)
     if not names or not bare:
         return
     ranked = sorted(zip(likenesses(bare, list(names)), names.values(), strict=True), reverse=True)
-    near, column = ranked[0]
-    if near >= ALIKE and (len(ranked) == 1 or near - ranked[1][0] >= APART):
-        made.columns[n][column] = 0.75
-        made.guessed[n] = column
+    (near, column), *others = ranked
+    if near >= ALIKE and near - max((like for like, _ in others), default=0.0) >= APART:
+        if column:
+            made.columns[n][column] = 0.75
+            made.guessed[n] = column
+        else:
+            made.named[n] = near
+
+
+def names_of(table: Table) -> dict[str, str]:
+    """Return what a table and its columns are called, in words; each with the column, the table with none."""
+    names = {" ".join(words_of(c.name)): c.name for c in table.columns[:_COMPARED] if words_of(c.name)}
+    return {" ".join(words_of(table.stem)): ""} | names
+
+
+def bare_form(token: Token) -> str:
+    """Return a word as it is compared in meaning: a Korean one without particles."""
+    return token.forms[0] if token.text.isascii() else min((f for f in token.forms if len(f) > 1), key=len, default="")
 
 
 def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
