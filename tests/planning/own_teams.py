@@ -9,7 +9,7 @@ from hitl_tui.core.errors import MissingInput
 from hitl_tui.core.json_types import JsonSchema
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.tool.arguments import exact_arguments
+from hitl_tui.teams.arguments import exact_arguments
 
 
 def own(

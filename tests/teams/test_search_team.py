@@ -70,16 +70,16 @@ async def test_an_unsure_answer_says_so_first_and_what_stands_nowhere(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("", {}, "needs a query"),
+        ("", {}, "query can't be used"),
         ("  ", {"limit": 3}, "needs a query"),
-        ("x" * 20_001, {}, "at most 20,000"),
-        ("x", {"limit": 0}, "from 1 to 20"),
-        ("x", {"limit": True}, "from 1 to 20"),
-        ("x", {"limit": "many"}, "from 1 to 20"),
+        ("x" * 20_001, {}, "query can't be used"),
+        ("x", {"limit": 0}, "minimum of 1"),
+        ("x", {"limit": True}, "must be a whole number"),
+        ("x", {"limit": "many"}, "must be a whole number"),
         ("x", {"documents": 3}, "must be a list"),
-        ("x", {"documents": []}, "No documents"),
+        ("x", {"documents": []}, "should be non-empty"),
         ("x", {"documents": ["../secret"]}, "inside the workspace"),
-        ("x", {"depth": 1}, "no parameter 'depth'; it takes query, limit, documents"),
+        ("x", {"depth": 1}, 'no parameter "depth"; it takes query, limit, documents'),
     ],
 )
 def test_bind_refuses_what_cannot_be_used(text: str, arguments: dict[str, Any], message: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Concern
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
+from hitl_tui.teams.arguments import exact_arguments
 from hitl_tui.teams.contract import Team, TeamGraph, TeamSources
 
 
@@ -59,20 +59,8 @@ class AnalysisTeam(Team):
         Raises:
             BadInput: an unknown argument, an unknown analysis type or a query that is no text or too long.
         """
-        unknown = sorted(set(arguments) - {"query", "analysis_type"})
-        if unknown:
-            raise BadInput(Message("analysis_team takes query and analysis_type, not {}.", repr(unknown[0])))
-        query = arguments.get("query", text)
-        if not isinstance(query, str) or len(query) > MAX_QUERY:
-            raise BadInput(
-                Message("The query of analysis_team must be a text of at most {} characters.", f"{MAX_QUERY:,}")
-            )
-        kind = arguments.get("analysis_type", "comprehensive")
-        if kind not in ANALYSIS_TYPES:
-            raise BadInput(
-                Message("The analysis type must be one of {}, not {}.", ", ".join(ANALYSIS_TYPES), repr(kind))
-            )
-        return {"query": query.strip(), "analysis_type": kind}
+        given = exact_arguments(self.name, {"query": text, **arguments}, self.input_schema)
+        return {**given, "query": str(given["query"]).strip()}
 
     def build(self) -> TeamGraph:
         """Return the graph of six stages: prepare, preprocess, analyse, generate_insights, create_report, finalise."""

@@ -8,6 +8,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
+from hitl_tui.teams.arguments import exact_arguments
 from hitl_tui.teams.contract import Preparation, Team, TeamGraph, TeamSources
 from hitl_tui.teams.search.file_walk import clean_patterns
 
@@ -73,16 +74,16 @@ class SearchTeam(Team):
         Raises:
             BadInput: no query, an unknown parameter, or a value of the wrong kind.
         """
-        known = ("query", "limit", "documents")
-        if unknown := sorted(set(arguments) - set(known)):
-            raise BadInput(
-                Message("{} has no parameter {}; it takes {}.", self.name, repr(unknown[0]), ", ".join(known))
-            )
-        return {
-            "query": _query(arguments.get("query", text)),
-            "limit": _limit(arguments.get("limit", DEFAULT_LIMIT)),
-            "documents": _documents(arguments.get("documents", self.documents)),
-        }
+        named: dict[str, Json] = {"query": text, **arguments}
+        if isinstance(named.get("documents"), str):
+            named["documents"] = [named["documents"]]
+        given = exact_arguments(self.name, named, self.input_schema)
+        query = str(given["query"]).strip().encode("utf-8", "replace").decode("utf-8")
+        if not query:
+            raise BadInput(Message("The search needs a query: some words to look for."))
+        documents = given["documents"]
+        assert isinstance(documents, list)
+        return {**given, "query": query, "documents": list(clean_patterns([str(item) for item in documents]))}
 
     def build(self) -> TeamGraph:
         """Return the graph refresh → find → report, not compiled."""
@@ -101,28 +102,3 @@ class SearchTeam(Team):
 def teams(sources: TeamSources) -> list[Team]:
     """Return the search team, for the documents that a workspace declares."""
     return [SearchTeam(sources.config.search.documents)]
-
-
-def _query(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise BadInput(Message("The search needs a query: some words to look for."))
-    query = value.strip().encode("utf-8", "replace").decode("utf-8")
-    if len(query) > MAX_QUERY:
-        raise BadInput(
-            Message("The query has {} characters; at most {} can be searched for.", f"{len(query):,}", f"{MAX_QUERY:,}")
-        )
-    return query
-
-
-def _limit(value: object) -> int:
-    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MAX_LIMIT:
-        raise BadInput(Message("The limit must be a whole number from 1 to {}, not {}.", MAX_LIMIT, repr(value)))
-    return number
-
-
-def _documents(value: object) -> list[str]:
-    items = [value] if isinstance(value, str) else value
-    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-        raise BadInput(Message("The documents must be a list of files, folders or patterns."))
-    return list(clean_patterns([str(item) for item in items]))

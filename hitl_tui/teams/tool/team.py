@@ -25,9 +25,9 @@ from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.secret_names import with_values
 from hitl_tui.graphs.graph_source import Imports, source_of
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
+from hitl_tui.teams.arguments import exact_arguments, fields_of, given_in
 from hitl_tui.teams.bounded_output import NOTES
 from hitl_tui.teams.contract import Team, TeamContext, TeamGraph, TeamResult, TeamSources, language_of, one
-from hitl_tui.teams.tool.arguments import exact_arguments, fields_of, given_in
 from hitl_tui.teams.tool.calls import Described, Descriptions, call
 
 if TYPE_CHECKING:

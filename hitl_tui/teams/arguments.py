@@ -1,4 +1,4 @@
-"""From words, `name=value` and JSON to the exact arguments of a tool, by its schema. Pure."""
+"""From words, `name=value` and JSON to the exact arguments of a team, by its schema. Pure."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def exact_arguments(name: str, given: JsonObject, schema: JsonSchema) -> dict[st
     """Return the arguments with texts read as what is due and the schema's defaults, null aside, filled in.
 
     Args:
-        name: what messages call the tool.
+        name: what messages call the team.
         given: as they were written.
         schema: JSON Schema of the arguments.
 
