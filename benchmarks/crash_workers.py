@@ -5,7 +5,10 @@ as in `crash.py`. Somebody elsewhere decides, by the record alone. An effect may
 into it.
 
     uv run python benchmarks/crash_workers.py --minutes 2
-    uv run python benchmarks/crash_workers.py --workers 4 --minutes 20 --every 8 --seed 1
+    uv run python benchmarks/crash_workers.py --workers 4 --minutes 20 --every 8 --seed 1 --proxy --skew 3600
+
+`--proxy` puts a proxy between workers and server that cuts connections, delays them, and lets one direction of them
+die. `--skew 3600` lets every second worker's clock be an hour ahead; what is asked about is then judged by both clocks.
 
 Sessions are begun until the minutes are over, `--live` of them at a time, and then finished. It needs PostgreSQL's
 `initdb` on this machine.
@@ -28,8 +31,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -38,13 +42,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import psycopg
 from crash_judge import Verdicts, judge_session
 from crash_plan import COMMAND, QUERY, Teams, planned
+from crash_proxy import FAULTS, Proxy, proxy_to
 from crash_world import World, served
+from langgraph.checkpoint.base import id as ids
 from postgres_server import PostgresServer, postgres_server
 
 from hitl_tui.channels.worker import SessionWorker
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.workspace_copy import workspace_copy
 from hitl_tui.core.errors import HitlError, Refused
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.records import Entry, RequestView
@@ -56,6 +63,8 @@ from hitl_tui.teams.contract import TeamContext, TeamResult
 
 NEAR = 1.0
 """Seconds around a death in which what happened may have come before or after it."""
+_LASTS = 20.0
+"""Seconds after which a direction that died may still be found out."""
 STUCK = 300.0
 """Seconds without any progress after which what is left counts as lost."""
 
@@ -109,6 +118,13 @@ class BenchRegistry(SessionRegistry):
     """Sessions with the plan and the teams of the benchmark."""
 
     root = Path()
+    ahead = 0
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **{**named, "now": self._ahead_now})
+
+    def _ahead_now(self) -> str:
+        return (datetime.fromisoformat(utc_now()) + timedelta(seconds=self.ahead)).isoformat(timespec="microseconds")
 
     async def setup(self, session_id: str, *, teams: bool = True) -> SessionSetup:
         found = await super().setup(session_id, teams=teams)
@@ -118,9 +134,10 @@ class BenchRegistry(SessionRegistry):
 # A worker ----------------------------------------------------------------------------------------------------------
 
 
-async def work(root: Path, number: int, concurrency: int) -> None:
+async def work(root: Path, number: int, concurrency: int, ahead: int) -> None:
     """Carry sessions until somebody ends this process."""
-    BenchRegistry.root = root
+    BenchRegistry.root, BenchRegistry.ahead = root, ahead
+    ids.time = SimpleNamespace(time_ns=lambda: time.time_ns() + ahead * 10**9)
     async with BenchRegistry.open(root / f"data-{number}") as registry:
         copies = [workspace_copy(root / "workspace")]
         worker = SessionWorker(
@@ -145,6 +162,7 @@ class Run:
     root: Path
     server: PostgresServer
     options: argparse.Namespace
+    proxy: Proxy | None = None
     workers: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
     deaths: list[tuple[str, str]] = field(default_factory=list)
     begun: list[str] = field(default_factory=list)
@@ -165,7 +183,17 @@ class Run:
     def _start(self, number: int) -> None:
         with (self.root / f"worker-{number}.log").open("ab") as log:
             words = ["--work", str(self.root), "--number", str(number), "--concurrency", str(self.options.concurrency)]
-            self.workers[number] = subprocess.Popen([sys.executable, __file__, *words], stdout=log, stderr=log)
+            words += ["--skew", str(self.options.skew)] if number % 2 else []
+            self.workers[number] = subprocess.Popen(
+                [sys.executable, __file__, *words], stdout=log, stderr=log, env={**os.environ, **self._environ(number)}
+            )
+
+    def _environ(self, number: int) -> dict[str, str]:
+        found = {}
+        if self.proxy is not None:
+            port, address = self.server.port, os.environ["HITL_DATABASE"]
+            found["HITL_DATABASE"] = address.replace(f"127.0.0.1:{port}", f"127.0.0.1:{self.proxy.port}")
+        return found
 
     async def kill(self) -> None:
         """Let something die, again and again."""
@@ -173,12 +201,17 @@ class Run:
         while True:
             await asyncio.sleep(chance.expovariate(1 / self.options.every))
             what = chance.choices(("worker", "connection", "server", "stop"), (6, 3, 1, 1))[0]
+            if self.proxy is not None and chance.random() < 0.5:
+                what = chance.choice(FAULTS)
             number = chance.randrange(self.options.workers)
             now = datetime.now().astimezone().isoformat()
             if what == "worker":
                 self.workers[number].kill()
             elif what == "stop":
                 self.workers[number].terminate()
+            elif what in FAULTS:
+                assert self.proxy is not None
+                await asyncio.to_thread(self.proxy.fault, what)
             elif what == "connection":
                 await asyncio.to_thread(self._cut, chance)
             else:
@@ -286,22 +319,26 @@ class Run:
         for line in World(self.root).lines():
             session, _, todo = line["todo"].partition("/")
             lines[session].append({**line, "todo": todo})
+        lasts = _LASTS if self.options.proxy else 0.0
         times = [datetime.fromisoformat(at).timestamp() for _, at in self.deaths]
 
         def cut_off(key: str, entries: list[Entry]) -> bool:
             """Tell whether a death fell between a start of an effect and its end, or near one of them."""
+            return any(cut_off_by(key, entries, ahead) for ahead in {0, self.options.skew})
+
+        def cut_off_by(key: str, entries: list[Entry], ahead: float) -> bool:
             start = 0.0
             for entry in entries:
-                at = datetime.fromisoformat(entry.at).timestamp()
+                at = datetime.fromisoformat(entry.at).timestamp() - ahead
                 if entry.data.get("key") != key:
                     continue
                 if entry.kind == "effect_started":
                     start = at
                 elif entry.kind == "effect_ended" and start:
-                    if any(start - NEAR <= death <= at + NEAR for death in times):
+                    if any(start - NEAR - lasts <= death <= at + NEAR for death in times):
                         return True
                     start = 0.0
-            return bool(start) and any(death >= start - NEAR for death in times)
+            return bool(start) and any(death >= start - NEAR - lasts for death in times)
 
         found: dict[str, Verdicts] = {}
         async with BenchRegistry.open(self.root / "data") as registry:
@@ -321,13 +358,15 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=2.0, help="begin sessions for so long")
     parser.add_argument("--every", type=float, default=8.0, help="mean seconds between deaths")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--proxy", action="store_true", help="cut, delay and halve connections of workers, too")
+    parser.add_argument("--skew", type=int, default=0, help="seconds that every second worker's clock is ahead")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--number", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work is not None:
         with suppress(KeyboardInterrupt):
             signal.signal(signal.SIGTERM, signal.default_int_handler)
-            asyncio.run(work(options.work, options.number, options.concurrency))
+            asyncio.run(work(options.work, options.number, options.concurrency, options.skew))
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended with it
     root = Path(tempfile.mkdtemp(prefix="crash-workers-"))
@@ -339,7 +378,8 @@ def main() -> int:
         os.environ["HITL_AUDIT_KEY"] = ""
         BenchRegistry.root = root
         stack.enter_context(served(World(root), lingering=False))
-        run = Run(root, server, options)
+        proxy = stack.enter_context(proxy_to(server.port)) if options.proxy else None
+        run = Run(root, server, options, proxy)
         with run.worked():
             asyncio.run(run.play())
         seconds = time.monotonic() - began

@@ -13,6 +13,7 @@ import socket
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, Protocol
 
 from procrastinate import App, BaseRetryStrategy, PsycopgConnector, RetryDecision
@@ -30,7 +31,7 @@ from hitl_tui.policy import standing_rules
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.supervisor.wake_queue import HEARTBEAT, STALLED, UPKEEP, UPKEEP_QUEUE, WAKE, LiveWorker
+from hitl_tui.supervisor.wake_queue import HEARTBEAT, PRUNE, STALLED, UPKEEP, UPKEEP_QUEUE, WAKE, LiveWorker
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ GRACE = 20.0
 _RULES = 0.5
 """Seconds that standing rules have to answer what is asked."""
 _UPKEEP = "* * * * * */5"
+_PRUNING = "17 * * * *"
 _SWEPT = 500
 """Sessions that one sweep wakes."""
 _AGAIN = 1.0
@@ -93,6 +95,8 @@ class SessionWorker:
         self._concurrency = concurrency
         self._tell = tell
         self._hide = hide
+        self.prune_after: timedelta | None = None
+        """How old sessions that ended become before they are deleted; None for as old as people let them."""
         self.count: Carried | None = None
         """Is told of each turn of a session."""
         self._away = ""
@@ -195,6 +199,13 @@ class SessionWorker:
                 if self.count is not None:
                     self.count(time.monotonic() - began, failed=failed)
 
+        if self.prune_after is not None:
+
+            @app.periodic(cron=_PRUNING)
+            @app.task(name=PRUNE, queue=UPKEEP_QUEUE, queueing_lock=PRUNE)
+            async def prune(timestamp: int) -> None:
+                await self.prune()
+
         @app.periodic(cron=_UPKEEP)
         @app.task(name=UPKEEP, queue=UPKEEP_QUEUE, queueing_lock=UPKEEP)
         async def upkeep(timestamp: int) -> None:
@@ -268,6 +279,15 @@ class SessionWorker:
             with suppress(HitlError):
                 await asyncio.to_thread(queue.wake, session_id)
             raise
+
+    async def prune(self) -> None:
+        """Delete what ended long ago, as `hitl-tui prune` does. Raises StorageError: the database can't be used."""
+        admin = self._registry.admin
+        pruned = await admin.prune(await admin.prunable(older_than=self.prune_after), by=self._name)
+        if pruned.deleted:
+            self._tell(Message("Deleted {} sessions that ended long ago.", len(pruned.deleted)))
+        for session, why in pruned.stayed.items():
+            log.info("%s stays: %s", session, why)
 
     async def sweep(self, app: App) -> None:
         """Wake what nobody carries: whose job was lost, whose worker died, whose deadline passed."""

@@ -706,8 +706,8 @@ _ROWS = (
         "worker_command:worker",
         "[[NAME=]DIR …]",
         "carry sessions of a database, beside other workers on any machine",
-        "[[NAME=]DIR …] [--queues NAME,…] [--concurrency N] [--name NAME] [--metrics [HOST:]PORT] [--trust D]\n"
-        "                       [--database ADDRESS] [--data DIR]",
+        "[[NAME=]DIR …] [--queues NAME,…] [--concurrency N] [--name NAME] [--prune AGE] [--metrics [HOST:]PORT]\n"
+        "                       [--trust D] [--database ADDRESS] [--data DIR]",
         "Carry the sessions of a PostgreSQL database until it is stopped, beside any number of other workers.\n"
         "Each session is one worker's at a time; consoles and commands anywhere only say what is decided.\n"
         "A worker carries sessions of the workspaces that it has a copy of: folders with the same name and the\n"
@@ -724,6 +724,12 @@ _ROWS = (
                 help="how many sessions may be open at once (default: 8); those that wait for people are closed",
             ),
             option("--name", metavar="NAME", default="", help="what it is called in lists (default: its process id)"),
+            option(
+                "--prune",
+                metavar="AGE",
+                dest="older_than",
+                help="every hour, delete sessions that ended longer ago than this, as prune does: 12h, 30d, 2w",
+            ),
             _METRICS,
             _TRUST,
         ),

@@ -42,6 +42,7 @@ async def worker(job: Job) -> int:
     async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
         with importing():
             from hitl_tui.channels.worker import SessionWorker
+            from hitl_tui.supervisor.admin import parse_age
         for said in registry.warnings:
             _say(job, said)
         name = given.name or f"worker-{os.getpid()}"
@@ -55,6 +56,7 @@ async def worker(job: Job) -> int:
             tell=lambda said: _say(job, said),
             hide=job.log.hide,
         )
+        service.prune_after = parse_age(given.older_than) if given.older_than is not None else None
         async with metrics_of(job, registry, lambda: service.open_now) as figures:
             service.count = figures.carried if figures is not None else None
             await service.run()

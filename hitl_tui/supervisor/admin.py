@@ -327,6 +327,7 @@ class SessionAdmin:
                 deleted.append(summary.id)
             except HitlError as error:
                 stayed[summary.id] = error.message
+        await asyncio.to_thread(self.store.data.remove_unused)
         return Pruned(tuple(deleted), stayed)
 
     async def _changed(self, chosen: SessionSummary) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -42,10 +42,29 @@ from hitl_tui.supervisor.wake_queue import WakeQueue
 from hitl_tui.threads.session_history import thread_of
 
 if TYPE_CHECKING:
+    import psycopg
+
     from hitl_tui.supervisor.postgres_checkpoints import DatabaseSaver
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a result that is kept in the database; larger ones lie in a place that is named."""
+
+
+_AT_ONCE = 50
+"""Threads, and results, of one transaction that removes some."""
+_UNUSED = 3_600.0
+"""Seconds for which a result that nobody refers to stays."""
+
+_RUNS = "SELECT DISTINCT thread_id FROM checkpoints WHERE split_part(thread_id, '/', 1) = ?"
+
+_HAND_ON = """INSERT INTO session_results
+    SELECT other.id, done.digest FROM session_records other JOIN session_results done ON done.session = ?1
+    WHERE other.id <> ?1 AND strpos(other.info, ?2) > 0 ON CONFLICT DO NOTHING"""
+
+_GONE = """DELETE FROM results WHERE digest IN (SELECT r.digest FROM results r
+        WHERE r.written < now() - make_interval(secs => %s)
+        AND NOT EXISTS (SELECT 1 FROM session_results s WHERE s.digest = r.digest) LIMIT %s FOR UPDATE SKIP LOCKED)
+    RETURNING digest, content IS NULL"""
 
 
 class DatabaseArtifacts(ArtifactStore):
@@ -393,18 +412,49 @@ class DatabaseFolder(DataFolder):
         return self.session(info.id)
 
     def remove(self, session_id: str) -> None:
-        """Remove what is kept of a session but its record; results stay: others may have them, too."""
-        thread, runs = thread_of(session_id), f"{session_id}/"
+        """Remove what is kept of a session but its record; its results go with `remove_unused`.
+
+        What its copies may be asked to use as done is theirs from now on. Each statement is a transaction of its own:
+        what is left of one that a process died in goes when the session is deleted again.
+        """
+        with suppress(StorageError):  # what can't be read has no copies
+            lineage = json.dumps({"lineage": DatabaseSession(self, session_id).info().lineage})[1:-1]
+            self.tables.rows(_HAND_ON, (session_id, lineage))
+        # Runs have threads of their own. Texts have an order in which a beginning needn't be a range of the key.
+        threads = [thread_of(session_id)]
+        threads += [row[0] for row in self.tables.rows(_RUNS, (session_id,))]
         for table in ("checkpoint_writes", "checkpoint_blobs", "checkpoints"):
-            self.tables.rows(
-                f"DELETE FROM {table} WHERE thread_id = ?1 OR substr(thread_id, 1, ?2) = ?3",  # noqa: S608 - constants
-                (thread, len(runs), runs),
-            )
-        self.tables.rows("DELETE FROM session_records WHERE id = ?", (session_id,))
+            for begin in range(0, len(threads), _AT_ONCE):
+                page = threads[begin : begin + _AT_ONCE]
+                self.tables.rows(f"DELETE FROM {table} WHERE thread_id = ANY(?)", (page,))  # noqa: S608 - constants
         self.tables.rows("DELETE FROM session_results WHERE session = ?", (session_id,))
-        self.tables.rows(
-            "DELETE FROM results r WHERE NOT EXISTS (SELECT 1 FROM session_results s WHERE s.digest = r.digest)"
-        )
+        self.tables.rows("DELETE FROM session_records WHERE id = ?", (session_id,))
+
+    def remove_unused(self, *, unused_for: float = _UNUSED) -> int:
+        """Remove results that no session refers to; return how many went.
+
+        They go a few at a time. What was written a moment ago stays, for its session may be about to refer to it.
+
+        Args:
+            unused_for: seconds since it was last written.
+
+        Raises:
+            StorageError: the database can't be used, or a large one can't be removed where it lies.
+        """
+
+        def some(connection: psycopg.Connection[Any]) -> int:
+            # Until this is committed, who writes one of them again waits, and then finds it gone.
+            with connection.transaction():
+                rows = connection.execute(_GONE, (unused_for, _AT_ONCE)).fetchall()
+                for digest, lies_elsewhere in rows:
+                    if lies_elsewhere and self.large is not None:
+                        self.large.remove(digest)
+            return len(rows)
+
+        gone = 0
+        while found := self.tables.use(some):
+            gone += found
+        return gone
 
     async def reader(self) -> DatabaseSaver:
         """Return what reads checkpoints on the running loop; it is closed with this.

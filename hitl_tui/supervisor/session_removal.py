@@ -113,7 +113,7 @@ async def finish_deletions(store: SessionStore) -> None:
 
 def copies_with(data: DataFolder, folder: SessionFolder) -> list[Path]:
     """Return the copies of threads that go with a session: those in which no other one goes on."""
-    others = [data.session(name) for name in data.ids() if name != folder.path.name]
+    others = (data.session(name) for name in data.ids() if name != folder.path.name)
     return copies_of_session_alone(folder, others, data.root)
 
 

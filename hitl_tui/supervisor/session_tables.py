@@ -23,8 +23,7 @@ _MAKING = 0x6869746F
 """Number of the lock that whoever makes these tables holds."""
 
 _THERE = """SELECT 1 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
-    JOIN pg_attribute a ON a.attrelid = c.oid
-    WHERE s.nspname = ? AND c.relname = 'results' AND a.attname = 'written'"""
+    WHERE s.nspname = ? AND c.relname = 'results_of_digest'"""
 """What was added last."""
 
 _TABLES = (
@@ -44,6 +43,7 @@ _TABLES = (
         about TEXT NOT NULL, since TEXT NOT NULL, seen TIMESTAMPTZ NOT NULL
     )""",
     "ALTER TABLE results ADD COLUMN IF NOT EXISTS written TIMESTAMPTZ NOT NULL DEFAULT now()",
+    "CREATE INDEX IF NOT EXISTS results_of_digest ON session_results (digest)",
 )
 
 _BIND = "UPDATE session_records SET workspace = %s, digest = %s, queue = %s WHERE id = %s"

@@ -589,6 +589,10 @@ class DataFolder:
         """Return what there is to say of each session, or why it can't be read; None where each is asked by itself."""
         return None
 
+    def remove_unused(self) -> int:
+        """Remove what sessions that are gone left; return how much. In a folder it went with each of them."""
+        return 0
+
     def queue_figures(self) -> QueueFigures | None:
         """Return how much waits for workers; None where there are none."""
         return None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WAKE, UPKEEP = "wake", "upkeep"
+WAKE, UPKEEP, PRUNE = "wake", "upkeep", "prune"
 """The tasks."""
 UPKEEP_QUEUE = "hitl-tui-upkeep"
 HEARTBEAT, STALLED = 3.0, 12.0

@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -84,7 +85,7 @@ class Site:
         return len(file.read_text().splitlines()) if file.exists() else 0
 
     @asynccontextmanager
-    async def worker(self) -> AsyncIterator[SessionWorker]:
+    async def worker(self, prune_after: timedelta | None = None) -> AsyncIterator[SessionWorker]:
         """Run a worker, and wait until it is on the list."""
         async with self.open() as registry:
             made = SessionWorker(
@@ -95,6 +96,7 @@ class Site:
                 tell=lambda _: None,
                 hide=lambda _: None,
             )
+            made.prune_after = prune_after
             running = asyncio.create_task(made.run())
             try:
                 await until(lambda: not running.done() and bool(queue_of(registry).workers()))
@@ -328,6 +330,29 @@ async def test_a_worker_that_is_stopped_hands_over(here: Site, there: Site) -> N
             await approve(registry, setup.info.id)
             await stand(registry, setup.info.id, lambda s: s.concluded)
     assert there.records == 1
+
+
+async def test_a_worker_deletes_what_ended_long_ago(here: Site, there: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with there.worker(), here.open() as registry:
+        ended, asks = [(await registry.create(QUERY, here.work)).info.id for _ in range(2)]
+        for session in (ended, asks):
+            await stand(registry, session, lambda s: bool(s.questions))
+        await approve(registry, ended)
+        await stand(registry, ended, lambda s: s.concluded)
+    monkeypatch.setattr(worker_module, "_PRUNING", "* * * * * *")
+    async with there.worker(timedelta(hours=1)), here.open() as registry:
+
+        def pruned() -> bool:
+            with connected(here.address) as db:
+                asked = "SELECT 1 FROM procrastinate_periodic_defers WHERE task_name = 'prune'"
+                left = "SELECT 1 FROM procrastinate_jobs WHERE task_name = 'prune'"
+                return bool(db.execute(asked).fetchall()) and not db.execute(left).fetchall()
+
+        await until(pruned)
+        assert set(registry.data.ids()) == {ended, asks}
+    async with there.worker(timedelta(0)), here.open() as registry:
+        await until(lambda: set(registry.data.ids()) == {asks})
+        assert [e.kind for e in await registry.ledger.entries(ended)][-1] == "session_deleted"
 
 
 async def test_prometheus_reads_what_a_worker_does(here: Site, there: Site) -> None:

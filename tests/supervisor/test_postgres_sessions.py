@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -207,6 +209,45 @@ async def test_large_results_lie_in_a_bucket_that_is_named(
             await away.put({"text": "e" * 1000})
     with pytest.raises(BadInput, match="names no bucket"):
         data_place(tmp_path, {"HITL_DATABASE": database, "HITL_ARTIFACTS": "s3:///prefix"})
+
+
+async def test_what_ended_goes_by_age_with_what_only_it_had(place: Place, database: str, tmp_path: Path) -> None:
+    """Its copy keeps what it may be asked to use; what another session has of it stays, and the record."""
+
+    def count(table: str, where: str = "true") -> int:
+        with psycopg.connect(database, options="-c search_path=hitl_tui") as db:
+            row = db.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()
+            return int((row or (0,))[0])
+
+    async with place.open() as op:
+        await op.finish()
+    environ = {"HITL_DATABASE": database}
+    async with SessionRegistry.open(tmp_path / "other", environ) as registry:
+        admin, data = registry.admin, registry.data
+        assert isinstance(data, DatabaseFolder)
+        results = count("results")
+        assert results > 0 < count("checkpoints", "thread_id LIKE 's1/%'")
+        assert await admin.prunable(older_than=timedelta(hours=1)) == []
+        chosen = await admin.prunable(older_than=timedelta(0))
+        assert [one.id for one in chosen] == ["s1"]
+        data.begin(replace(data.session("s1").info(), id="s10"))
+        kept = DatabaseArtifacts(data.tables, "s10", None)
+        mine = DatabaseArtifacts(data.tables, "s2", None)
+        lone, shared = await mine.put({"text": "only s2"}), await mine.put({"text": "both"})
+        assert await kept.put({"text": "both"}) == shared
+        pruned = await admin.prune(chosen, by="ann")
+        assert (pruned.deleted, pruned.stayed) == (("s1",), {})
+        for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+            assert count(table) == 0
+        assert count("session_results", "session = 's10'") == results + 1, "the copy's lineage did it, too"
+        assert count("entries", "stream = 's1' AND kind = 'session_deleted'") == 1
+        data.tables.rows("DELETE FROM session_results WHERE session = 's2'")
+        assert data.remove_unused() == 0, "it was written a moment ago"
+        assert data.remove_unused(unused_for=0.0) == 1
+        assert (await kept.get(shared), count("results", f"digest = '{lone}'")) == ({"text": "both"}, 0)
+        assert await mine.put({"text": "only s2"}) == lone
+        assert await mine.get(lone) == {"text": "only s2"}
+        assert (await audit.verify(registry.ledger)).problems == ()
 
 
 async def test_sessions_are_administered_as_in_a_folder(place: Place) -> None:
