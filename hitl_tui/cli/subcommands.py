@@ -728,7 +728,8 @@ _ROWS = (
                 "--prune",
                 metavar="AGE",
                 dest="older_than",
-                help="every hour, delete sessions that ended longer ago than this, as hitl-tui prune does: 12h, 30d, 2w",
+                help="every hour, delete sessions that ended longer ago than this, as hitl-tui prune does: "
+                "12h, 30d, 2w",
             ),
             _METRICS,
             _TRUST,
