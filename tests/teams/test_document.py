@@ -278,11 +278,12 @@ def test_binding_is_stable_and_says_what_happens_to_existing_files() -> None:
     assert DocumentTeam().risk_of(arguments) is Risk.HIGH
     assert DocumentTeam("out/here/").bind("x", {})["path"] == "out/here/x.md"
     assert DocumentTeam(".").bind("x", {})["path"] == "./x.md"
+    assert bound("x", path="y.md")["path"] == "reports/y.md"
 
 
 @pytest.mark.parametrize(
     "path",
-    ["x.md", "/etc/x.md", "reports/../x.md", "reports/a/b.md", "reports/.x.md", "reports/x.txt", "",
+    ["/etc/x.md", "reports/../x.md", "reports/a/b.md", "reports/.x.md", "reports/x.txt", "",
      "reports/.md", "reports/a\u202eb.md", "reports/a\nb.md", "reports/a\\b.md", f"reports/{'x' * 300}.md"],
 )  # fmt: skip
 def test_a_path_outside_the_folder_is_refused(path: str) -> None:

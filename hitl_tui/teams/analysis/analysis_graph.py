@@ -132,7 +132,7 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     language = language_of(query)
     runs = [run_of(todo_id, result.to_dict()) for todo_id, result in task.inputs.items()]
     korean = f"앞선 결과 {len(task.inputs)}건의 구절 {len(passages)}개"
-    english = f"{len(passages)} passages from {len(task.inputs)} earlier results"
+    english = f"passages: {len(passages)}, from earlier results: {len(task.inputs)}"
     runtime.context.progress(say(language, korean, english))
     return {
         "query": query,

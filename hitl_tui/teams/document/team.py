@@ -120,7 +120,7 @@ class DocumentTeam(Team):
 
     def _checked(self, path: str) -> str:
         folder, name = posixpath.split(path)
-        if posixpath.normpath(folder or ".") != posixpath.normpath(self.folder):
+        if folder and posixpath.normpath(folder) != posixpath.normpath(self.folder):
             raise BadInput(Message('A report must be in {}/; "{}" isn\'t.', self.folder, one(path)))
         stem = name.removesuffix(".md")
         if stem == name or not stem or stem.startswith(".") or not _writable(stem):
