@@ -121,7 +121,10 @@ async def test_what_runs_again_is_said_before_and_counted_after(tmp_path: Path) 
         (question,) = op.questions
         assert question.view.request.subject["path"] == ["sub", "inside"]
         again = question.view.request.about["again"]
-        assert again[0] == "`sub → inside` restarts from its top after your answer"
+        assert (
+            again[0]
+            == "`sub → inside` restarts from its top with your answer: what it does before this question happens twice"
+        )
         assert again[1].startswith("`sub` goes on inside")
         await op.ok("/answer 1 true")
         assert op.now.todos[0].metadata["entered"] == {"before_inner": 1, "sub": 2, "sub/inside": 2}

@@ -173,7 +173,9 @@ async def test_what_runs_again_is_right_at_each_moment(tmp_path: Path) -> None:
         await op.ok("/answer todo_001.3 three")
         assert beside(op) == []
         (line,) = op.questions[0].to_dict()["about"]["again"]
-        assert line == "`ask_one` restarts from its top after your answer"
+        assert (
+            line == "`ask_one` restarts from its top with your answer: what it does before this question happens twice"
+        )
 
 
 async def test_an_answer_with_a_digest_counts_for_exactly_that_question(tmp_path: Path) -> None:

@@ -193,7 +193,12 @@ def again(asked: Asked) -> list[str]:
     for depth in range(len(path), 0, -1):
         place = " → ".join(path[:depth])
         if asked.levels[depth - 1].whole:
-            lines.append(Message("`{}` restarts from its top after your answer", place))
+            lines.append(
+                Message(
+                    "`{}` restarts from its top with your answer: what it does before this question happens twice",
+                    place,
+                )
+            )
         else:
             lines.append(Message("`{}` goes on inside; its finished nodes don't run again", place))
     return lines
