@@ -6,21 +6,22 @@ import asyncio
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, ProposedChange
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep, Intent, Strategy
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Strategy
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.planning.agent import Planner
+from hitl_tui.planning.plan_templates import FOUND, TemplateStep
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS, CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import language_of
@@ -31,8 +32,6 @@ MOST_PROPOSED = 5
 """Steps that results may add to one session: what a model thinks of after each of them has no end of its own."""
 _TITLE, _TASK, _RESULT, _SAID = 80, 4000, 6000, 400
 _SHOWN_TODOS = 200
-_FOUND = ("programs", "argv", "preview", "calls")
-"""What of an input only follows from it."""
 _CHANGEABLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
 
 PLANS = """\
@@ -59,23 +58,15 @@ def _at_most(limit: int, *, multiline: bool = False) -> AfterValidator:
 _Line = Annotated[str, _at_most(_SAID)]
 
 
-class StepForm(BaseModel):
+class StepForm(TemplateStep):
     """A step as a model fills it in."""
 
+    model_config = ConfigDict(extra="ignore", strict=False)
+
     id: Annotated[str, _at_most(40)] = Field(description="a short name of your own, unique")
-    agent: str
     title: Annotated[str, _at_most(_TITLE)]
     task: Annotated[str, _at_most(_TASK, multiline=True), Field(pattern=r"\S", description="what to do, in words")]
-    input: dict[str, Any] = Field({}, description="exactly as the agent's schema says")
-    after: list[str] = Field([], description="ids of steps it needs")
     priority: int = Field(1, ge=0, le=2, description="0 high, 1 medium, 2 low")
-    optional: bool = Field(False, description="the rest goes on without it")
-
-    def step(self) -> ExecutionStep:
-        """Return the step."""
-        after = tuple(dict.fromkeys(self.after))
-        step = ExecutionStep(self.agent, self.task, self.title, self.id, after, self.priority, optional=self.optional)
-        return replace(step, input_mapping=self.input)
 
 
 class PlanForm(BaseModel):
@@ -388,7 +379,7 @@ def _shown(todos: Sequence[SupervisorTodo]) -> str:
         if todo.result:
             line["found"] = one_line(str(todo.result.get("summary", "")), 200)
         if todo.status in _CHANGEABLE:
-            line["input"] = {key: value for key, value in todo.arguments.items() if key not in _FOUND}
+            line["input"] = {key: value for key, value in todo.arguments.items() if key not in FOUND}
         lines.append(_json(line))
     return "\n".join(lines) or "(no steps)"
 

@@ -7,7 +7,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,7 +34,7 @@ _STEM = re.compile(r"\w[\w-]{0,63}")
 _PARAMETER = "[a-z][a-z0-9_]{0,39}"
 _HOLE = re.compile(rf"\{{({_PARAMETER})\}}")
 _LARGEST = 200_000
-_FOUND = ("programs", "argv", "preview", "calls", "timeout", "exit_codes", "if_exists", "tools")
+FOUND = ("programs", "argv", "preview", "calls", "timeout", "exit_codes", "if_exists", "tools")
 """What of an input only follows from it."""
 _PRIORITIES = {Priority.CRITICAL: 0, Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 
@@ -60,16 +60,22 @@ class TemplateParameter(_Part):
 
 
 class TemplateStep(_Part):
-    """A step as the file has it."""
+    """A step as somebody writes it down: a person in a file, or a model in its form."""
 
     agent: str
     task: str
     id: str = ""
     title: str = ""
-    after: list[str] = []
-    input: dict[str, Any] = {}
-    priority: int = 1
-    optional: bool = False
+    input: dict[str, Any] = Field({}, description="exactly as the agent's schema says")
+    after: list[str] = Field([], description="ids of steps it needs")
+    priority: int = Field(1, description="0 high, 1 medium, 2 low")
+    optional: bool = Field(False, description="the rest goes on without it")
+
+    def step(self) -> ExecutionStep:
+        """Return the step of a plan."""
+        after = tuple(dict.fromkeys(self.after))
+        step = ExecutionStep(self.agent, self.task, self.title, self.id, after, self.priority, optional=self.optional)
+        return replace(step, input_mapping=self.input)
 
 
 class TemplateFile(_Part):
@@ -118,7 +124,8 @@ class PlanTemplate:
                 Message('The template {} needs "{}".', self.key, lacking[0]),
                 help=Message("For example: /template run {} {}", self.key, f'{lacking[0]}="…"'),
             )
-        return tuple(_step(step, {name: str(value) for name, value in values.items()}) for step in self.file.steps)
+        written = _mapped([step.model_dump() for step in self.file.steps], lambda text: _filled(text, values))
+        return tuple(TemplateStep.model_validate(step).step() for step in written)
 
     def to_dict(self) -> dict[str, Json]:
         """Return what is shown of it."""
@@ -126,20 +133,8 @@ class PlanTemplate:
         return {**self.file.model_dump(include={"description", "parameters"}), **shown}
 
 
-def _step(step: TemplateStep, values: Mapping[str, str]) -> ExecutionStep:
-    def fill(text: str) -> str:
-        return _HOLE.sub(lambda found: values.get(found[1], found[0]), text)
-
-    return ExecutionStep(
-        agent=step.agent,
-        task=fill(step.task),
-        name=fill(step.title),
-        id=step.id,
-        dependencies=tuple(step.after),
-        priority=step.priority,
-        optional=step.optional,
-        input_mapping=_mapped(step.input, fill),
-    )
+def _filled(text: str, values: Mapping[str, str | None]) -> str:
+    return _HOLE.sub(lambda found: str(values.get(found[1], found[0])), text)
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
@@ -298,7 +293,7 @@ def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], paramete
 
 def _kept(todo: SupervisorTodo, known: set[str], hole: Callable[[str], str]) -> dict[str, Any]:
     """Return what a template keeps of a TODO; what is as usual is left out."""
-    given = {key: value for key, value in todo.arguments.items() if key not in _FOUND}
+    given = {key: value for key, value in todo.arguments.items() if key not in FOUND}
     kept = {
         "id": todo.id,
         "agent": str(todo.metadata.get("agent", todo.agent_name)),

@@ -65,11 +65,6 @@ class Call:
         return self.facts.name
 
     @property
-    def said(self) -> str:
-        """The call on one line: `clean-logs dir=logs days=30`."""
-        return " ".join([self.command, *(f"{k}={v}" for k, v in self.parameters.items())])
-
-    @property
     def lacks(self) -> list[str]:
         """The parameters that have to be given and weren't."""
         return [n for n, p in self.facts.parameters.items() if p.needed and n not in self.parameters]
@@ -144,23 +139,25 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     filling = _Filling(facts, rules, blanked(clause, [*named, *(match.span() for match in pairs)]))
     for match in pairs:
         filling.take(match["name"], _typed(match, facts), match.span())
-    filling.given = given_in(filling.text, rules.units)
+    given = given_in(filling.text, rules.units)
+    matches = [m for e in rules.commands.paths for m in e.finditer(filling.text)]
+    folders = [Given("path", m[g].rstrip("."), m.span(g)) for m in matches for g in m.groupdict() if m[g]]
+    filling.given = [*given, *(f for f in folders if not overlaps(f.place, [g.place for g in given]))]
     filling.assign(_offers(filling))
     _take_lists(filling)
     filling.assign_only(frozenset({"number"}), _NUMBERS)
     texts = frozenset(one.kind for one in filling.given) - _AMOUNTS
     filling.assign_only(texts & {"path", "text"}, frozenset({"path"}))
     filling.assign_only(texts & {"date", "text"}, frozenset({"date"}))
-    _take_folder(filling)
     filling.assign_only(texts, _TEXTS)
     several = _several(filling, filling.left(texts))
     _take_words(filling, clause)
-    amounts = (g.place for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters)
-    unplaced = {place: clause[slice(*place)].strip() for place in amounts}
+    unplaced = [g.place for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters]
     left = unread(clause, [*named, *filling.used, *unplaced, *_known_in(clause, facts, rules)], rules)
-    used, unplaced_said = tuple(filling.used), tuple(dict.fromkeys(unplaced.values()))
-    calls = [in_declared_order({**filling.values, **one}, facts) for one in several or [{}]]
-    return [Call(facts, given, clause.strip(), 0, len(clause), used, unplaced_said, left) for given in calls]
+    said = tuple(dict.fromkeys(clause[slice(*place)].strip() for place in unplaced))
+    call = Call(facts, {}, clause.strip(), 0, len(clause), tuple(filling.used), said, left)
+    values = ({**filling.values, **one} for one in several or [{}])
+    return [replace(call, parameters=in_declared_order(given, facts)) for given in values]
 
 
 def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
@@ -346,10 +343,6 @@ def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[
             yield _Offer(_CERTAIN + 1, name, value, places)
 
 
-_NOT = re.compile(r"(?<![a-z])(?:no|not|without|don.t|skip)\s+(?:\w+\s)?$", re.IGNORECASE)
-_NOT_AFTER = re.compile(r"(?:은|는|을|를)?\s?(?:없이|말고|빼고|하지\s?(?:마|말|않)|끄)")
-
-
 def _flags(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[_Offer]:
     """Yield true or false where a text says the name of a flag, or what describes it: as it is said, or denied."""
     text, lexicon = filling.text, filling.rules.lexicon
@@ -360,8 +353,8 @@ def _flags(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[
         ]
         if words and all(named):
             places = tuple(first for first, *_ in named)
-            denied = _NOT.search(text[: min(places)[0]]) or _NOT_AFTER.match(text, max(places)[1])
-            yield _Offer(1, name, denied is None, places)
+            before, after = text[: min(places)[0]], text[max(places)[1] :]
+            yield _Offer(1, name, not filling.rules.commands.denied(before, after), places)
             return
 
 
@@ -377,16 +370,6 @@ def _take_lists(filling: _Filling) -> None:
         own = {g.kind for g in filling.left(kinds) if _by_kind(name, item, g, filling.rules)} or kinds - {"path"}
         if found := filling.left(frozenset(own)):
             filling.take(name, [g.value for g in found], *(g.place for g in found))
-
-
-def _take_folder(filling: _Filling) -> None:
-    """Give the only path that is free the only folder that is named as one: "the build folder"."""
-    paths = list(filling.free(frozenset({"path"})))
-    matches = [m for e in filling.rules.commands.paths for m in e.finditer(filling.text)]
-    folders = {m[g]: m.span() for m in matches for g in m.groupdict() if m[g]}
-    if len(paths) == 1 and len(folders) == 1:
-        [(folder, place)] = folders.items()
-        filling.take(paths[0], folder.rstrip("."), place)
 
 
 def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -56,12 +56,7 @@ class _Mention:
 
 
 def asked_in(
-    text: str,
-    known: Mapping[str, CommandFacts],
-    rules: Rules,
-    named_only: Callable[[str], bool] = lambda clause: False,
-    *,
-    trusted: bool = True,
+    text: str, known: Mapping[str, CommandFacts], rules: Rules, *, trusted: bool = True, revising: bool = False
 ) -> Asked:
     """Return what a text calls, and what it says besides.
 
@@ -69,8 +64,8 @@ def asked_in(
         text: what a person wrote.
         known: what can be called, by name.
         rules: how it is asked for.
-        named_only: clauses in which it has to be named, or given all that it needs.
         trusted: what can be called is believed what it says of itself, and need not be named plainly.
+        revising: the text changes a plan; where it names a step, a call has to be named, or given all that it needs.
 
     Raises:
         PlanError: it asks for a command that isn't declared, or a parameter is unknown.
@@ -89,9 +84,9 @@ def asked_in(
             calls += _calls_of(clause, named, known, rules)
         elif verdict is not _Verdict.NEGATED:
             deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
-            if deed and named_only(clause.text):
-                numbered = rules.revise.number.search(clause.text)
+            if deed and revising and rules.revise.names_step(clause.text):
                 [call, *_] = fill(clause.text, known[deed], rules)
+                numbered = rules.revise.number.search(clause.text)
                 deed = deed if not numbered and _complete(clause.text, call, rules) else ""
             if deed and verdict is not _Verdict.UNCLEAR:
                 calls += _calls_of(clause, [_Mention(deed, (0, 0))], known, rules)
@@ -244,7 +239,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     before, after = clause[max(0, place[0] - 60) : place[0]], clause[place[1] : place[1] + 60]
     team = _TEAM.match(after)
     rest = after[team.end() :] if team else after
-    if asked.negated_before.search(before) or asked.negated_after.search(rest):
+    if asked.denied(before, rest):
         return _Verdict.NEGATED
     if howto.search(before):
         return _Verdict.NOTHING

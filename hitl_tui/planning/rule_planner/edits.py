@@ -108,11 +108,6 @@ def edits_in(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules
     return found
 
 
-def names_step(text: str, rules: Rules) -> bool:
-    """Whether a text names a step by its kind or id."""
-    return bool(rules.revise.number.search(text)) or any(t.search(text) for t in rules.revise.targets.values())
-
-
 def _parts(marks: Sequence[_Mark]) -> Iterator[list[_Mark]]:
     """Yield the marks of each part of a sentence that has one operation."""
     part: list[_Mark] = []
@@ -172,18 +167,12 @@ def _edit(
     alone = {"only", "remove"} <= kinds or {"only", "skip"} <= kinds
     if alone and not rules.revise.left.search(sentence):
         operation = Operation.REMOVE  # that alone, and nothing else, goes
-    if operation is Operation.KEEP and all(
-        commands.get(step.command, frozenset()) & _deed(sentence, part, rules) for step in steps
-    ):
+    denied = " ".join(sentence[slice(*mark.place)] for mark in part if mark.kind == Operation.KEEP)
+    deed = rules.lexicon.meant(denied)
+    if operation is Operation.KEEP and all(commands.get(step.command, frozenset()) & deed for step in steps):
         operation = Operation.REMOVE  # what isn't to be done is what the step does
     place = (part[0].place[0], part[-1].place[1])
     return Edit(operation, steps, level, subject, bool(rules.revise.again.search(sentence)), place)
-
-
-def _deed(sentence: str, part: Sequence[_Mark], rules: Rules) -> frozenset[str]:
-    """Return what the words mean that say that something isn't to be done."""
-    said = " ".join(sentence[slice(*mark.place)] for mark in part if mark.kind == Operation.KEEP)
-    return frozenset().union(*(rules.lexicon.concepts(rules.lexicon.plain(m.group())) for m in WORD.finditer(said)))
 
 
 def _subject(sentence: str, place: Span, marks: Sequence[Span], rules: Rules) -> str:

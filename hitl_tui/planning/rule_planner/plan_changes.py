@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import ProposedChange
@@ -16,7 +17,7 @@ from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
-from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in, names_step
+from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
     left_out,
@@ -67,9 +68,10 @@ def changed(scene: Scene) -> Proposed:
     for one in sentences:
         revision.give_inputs(one)
     rest = "\n".join(one.rest for one in sentences)
-    asked = asked_in(rest, scene.commands, rules, lambda clause: names_step(clause, rules), trusted=scene.trusted)
+    asked = asked_in(rest, scene.commands, rules, trusted=scene.trusted, revising=True)
     # What the plan calls already isn't called again where only its place is said.
-    ordered = planned.intersection(name for one in sentences for name in one.only_placed())
+    placed = [e for one in sentences for e in one.edits if e.level or (e.operation is Operation.ONLY and not e.subject)]
+    ordered = planned & {step.command for edit in placed if not edit.again for step in edit.steps}
     asked = replace(asked, calls=tuple(call for call in asked.calls if call.command not in ordered))
     for one in sentences:
         one.take_calls(asked.calls, at)
@@ -136,19 +138,10 @@ class _Sentence:
         left = (edit for edit in self.edits if rest[slice(*edit.place)].strip())
         self.left = [replace(e, operation=Operation.ASK) if e.level in _ENDS else e for e in left]
 
-    def only_placed(self) -> Iterator[str]:
-        """Yield the names of what can be called that it says a place of, or keeps alone."""
-        for edit in self.edits:
-            only = edit.operation is Operation.ONLY and not edit.subject
-            if (edit.level or only) and not edit.again:
-                yield from (step.command for step in edit.steps)
-
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
-        also = self._scene.rules.revise.also.search(self.text) is not None
-        more = (
-            edit.subject and edit.operation is Operation.ASK and any(also or s.need in _ORDER[:2] for s in edit.steps)
-        )
+        looked_for = self.also or any(step.need in _ORDER[:2] for step in edit.steps)
+        more = edit.subject and edit.operation is Operation.ASK and looked_for
         return edit.operation in _PLACED and not (more or edit.again)
 
     def anchors(self, edit: Edit) -> list[str]:
@@ -204,10 +197,15 @@ class _Revision:
             spans = [m.span() for a in actions for e in (a.before, a.after) if e for m in e.finditer(said.text)]
             wanted = [((Named(everything=True),), blanked(said.text, spans).strip())]
         for steps, subject in wanted:
-            idle = [t for t in steps_named(steps, self.scene) if t.status in IDLE]
-            if len(idle) == 1 and (inputs := changed_inputs(subject, idle[0], self.scene)) is not None:
-                self.inputs.append({"kind": Change.EDIT, "todo_id": idle[0].id, "arguments": inputs})
+            if self._give(subject, [t for t in steps_named(steps, self.scene) if t.status in IDLE]):
                 said.rest, said.heeded = " " * len(said.text), True
+
+    def _give(self, words: str, idle: Sequence[SupervisorTodo]) -> bool:
+        """Give the only one of some steps the input that words say now; return whether it takes any of it."""
+        inputs = changed_inputs(words, idle[0], self.scene) if len(idle) == 1 else None
+        if inputs is not None:
+            self.inputs.append({"kind": Change.EDIT, "todo_id": idle[0].id, "arguments": inputs})
+        return inputs is not None
 
     def carry_out(self, sentences: Sequence[_Sentence]) -> None:
         """Take out, add and order what sentences ask for.
@@ -315,8 +313,7 @@ class _Revision:
         if not call.facts.own:
             self._check_agent(Need.RUN)
         idle = [t for t in self.scene.called(call.command) if t.status in IDLE and t.id not in self._gone]
-        if said.narrows and len(idle) == 1 and (inputs := changed_inputs(call.words, idle[0], self.scene)) is not None:
-            self.inputs.append({"kind": Change.EDIT, "todo_id": idle[0].id, "arguments": inputs})
+        if said.narrows and self._give(call.words, idle):
             said.heeded = True
             return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
@@ -432,7 +429,7 @@ class _Revision:
             self.added = [(need, step) for need, step in self.added if step.id not in said.added]
             raise
         if said.strategy is Strategy.PARALLEL:
-            order.apart([*order.after])
+            order.apart()
         said.heeded = said.heeded or order.after != before
         if placed and not said.heeded:
             raise BadInput(Message("The plan has {} there already.", ", ".join(map(step_name, placed))))
@@ -447,7 +444,8 @@ class _Revision:
         order, fresh = self.order, said.added
         if said.row:
             row = [key for key in said.row if key in order.after]
-            order.row(row)
+            for one, other in pairwise(row):
+                order.follow(other, one)
             return row
         stay = [one for edit in said.moved for one in said.anchors(edit) if one in order.after]
         placed, level, related = fresh or list(dict.fromkeys(stay)), said.level, False

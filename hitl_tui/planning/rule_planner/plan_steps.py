@@ -288,7 +288,8 @@ def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
         inputs: JsonObject = {} if facts.words else {"input": dict(call.parameters)}
         return ExecutionStep(facts.name, call.words or facts.name, titled, input_mapping=inputs, unplaced=call.unplaced)
     inputs = {"command": call.command, "parameters": dict(call.parameters)}
-    step = _step(Need.RUN, call.said, language, rules, "", inputs)
+    said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
+    step = _step(Need.RUN, said, language, rules, "", inputs)
     return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced)
 
 

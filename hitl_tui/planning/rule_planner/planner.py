@@ -67,16 +67,14 @@ class RulePlanner:
         """
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
         # is made from is never changed.
-        known = await asyncio.to_thread(self._known, plan.agents)
-        scene = self._scene(text, plan, known)
-        return await asyncio.to_thread(changed, scene)
+        return await asyncio.to_thread(lambda: changed(self._scene(text, plan)))
 
     async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
         """Return what follows from a result: a broader search after one with too few hits, else nothing."""
-        return follow_up_search(self._scene(plan.query, plan, self.commands), todo, result)
+        return await asyncio.to_thread(lambda: follow_up_search(self._scene(plan.query, plan), todo, result))
 
-    def _scene(self, text: str, plan: CurrentPlan, known: Mapping[str, CommandFacts]) -> Scene:
-        trusted, reviewed = self.withheld is None, bool(plan.remarks)
+    def _scene(self, text: str, plan: CurrentPlan) -> Scene:
+        known, trusted, reviewed = self._known(plan.agents), self.withheld is None, bool(plan.remarks)
         return Scene(text, plan.query, plan.todos, plan.agents, known, load_rules(), trusted, reviewed)
 
     def _known(self, agents: Mapping[str, AgentFacts]) -> Mapping[str, CommandFacts]:

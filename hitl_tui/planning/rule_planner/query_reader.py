@@ -66,28 +66,6 @@ def cut(text: str, length: int) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def check_query(query: str, rules: Rules) -> str:
-    """Return the part of a query that is looked at.
-
-    Raises:
-        BadInput: it is empty, holds no word, or only words that ask for nothing.
-    """
-    text = shown(query, rules.limits)
-    if not text.strip():
-        raise BadInput(Message("The query is empty; write a question or a task."), help=EXAMPLE)
-    words = _ALPHABETIC.findall(text)
-    mixed = any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in WORD.findall(text))
-    # A lone letter and the jamo of a laugh say nothing.
-    if not mixed and not any(_HANGUL.search(w) or (len(w) > 1 and not _JAMO.search(w)) for w in words):
-        raise BadInput(
-            Message('"{}" has no word to search for; write a question or a task.', cut(query, 40)),
-            help=EXAMPLE,
-        )
-    if all(word.lower() in rules.words.chatter for word in words):
-        raise BadInput(Message('"{}" asks for nothing; write a question or a task.', cut(query, 40)), help=EXAMPLE)
-    return text
-
-
 def language_of(text: str, rules: Rules) -> str:
     """Return `ko` or `en`: what the person writes in, whatever names and terms stand between."""
     words = WORD.findall(text)
@@ -101,16 +79,24 @@ def read(query: str, rules: Rules) -> Reading:
     """Return what a query says.
 
     Raises:
-        BadInput: it is empty or says nothing.
+        BadInput: it is empty, or has only words that ask for nothing.
     """
-    text = check_query(query, rules)
-    said = (Strategy(name) for name, expression in rules.strategy.items() if expression.search(text))
+    text = shown(query, rules.limits)
+    if not text.strip():
+        raise BadInput(Message("The query is empty; write a question or a task."), help=EXAMPLE)
+    words = _ALPHABETIC.findall(text)
+    # A lone letter and the jamo of a laugh say nothing; a name of letters and digits does.
+    named = any(_HANGUL.search(w) or (len(w) > 1 and not _JAMO.search(w)) for w in words)
+    named = named or any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in WORD.findall(text))
+    if not named or all(word.lower() in rules.words.chatter for word in words):
+        raise BadInput(Message('"{}" asks for nothing; write a question or a task.', cut(query, 40)), help=EXAMPLE)
+    strategies = (Strategy(name) for name, expression in rules.strategy.items() if expression.search(text))
     return Reading(
         text=text,
         language=language_of(text, rules),
         scores={need: score_of(text, need, rules) for need in rules.needs},
         entities=_entities(text, rules),
-        strategy=next(said, Strategy.PIPELINE),
+        strategy=next(strategies, Strategy.PIPELINE),
     )
 
 

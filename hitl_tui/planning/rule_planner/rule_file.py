@@ -24,9 +24,6 @@ class Need(StrEnum):
     RUN = "run"
 
 
-LANGUAGES = ("ko", "en")
-
-
 def _compiled(raw: str | Mapping[str, str]) -> re.Pattern[str]:
     """Return a text as an expression; a table of `ko` and `en` is one for both, English words with a boundary."""
     if isinstance(raw, Mapping):
@@ -106,6 +103,10 @@ class CommandRules(_Table):
     modifiers: Expression
     paths: tuple[Expression, ...]
 
+    def denied(self, before: str, after: str) -> bool:
+        """Whether what stands before and after a name says that it isn't wanted."""
+        return bool(self.negated_before.search(before) or self.negated_after.search(after))
+
 
 class Action(_Table):
     """A word that changes a plan, and on which side of its target it stands.
@@ -150,6 +151,10 @@ class ReviseRules(_Table):
     both: Expression
     left: Expression
     actions: tuple[Action, ...]
+
+    def names_step(self, text: str) -> bool:
+        """Whether a text names a step by its kind or id."""
+        return bool(self.number.search(text)) or any(target.search(text) for target in self.targets.values())
 
 
 class Wording(_Table):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Mapping
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
@@ -109,18 +108,9 @@ class StepOrder:
         if leaves := _but(self.after, (*needed, moved)):
             self.follow(moved, *leaves)
 
-    def row(self, ids: Sequence[str]) -> None:
-        """Let steps come one after the other.
-
-        Raises:
-            BadInput: one of them works from what a later one finds.
-        """
-        for one, other in pairwise(ids):
-            self.follow(other, one)
-
-    def apart(self, ids: Collection[str]) -> None:
+    def apart(self) -> None:
         """Let steps that only wait for others wait for none."""
-        self.after |= {key: () for key in ids if key not in self._readers}
+        self.after |= {key: () for key in self.after if key not in self._readers}
 
     def _before(self, key: str) -> set[str]:
         return ancestors((key,), self.after) - {key}
