@@ -115,7 +115,7 @@ class ChangeForm(BaseModel):
         elif self.kind == "after":
             change["after"] = self.after
         elif self.kind == "priority":
-            change["priority"] = self.priority
+            change["priority"] = self.priority.value
         elif self.kind == "edit":
             change["arguments"] = self.input
         return change

@@ -50,6 +50,7 @@ CASES: list[tuple[str, str | tuple[str, ...], str]] = [
     (FULL_EN, "we don't need the analysis or the report", "search"),
     (OPS, "don't delete the logs", "backup-database > list-files"),
     (OPS, "the list of files is not needed", "backup-database > clean-logs"),
+    (OPS, "no clean-logs please", "backup-database > list-files"),
     # order
     (TWO, "list the files first", "list-files > clean-logs"),
     (TWO, "파일 목록 먼저 보여줘", "list-files > clean-logs"),
