@@ -324,12 +324,15 @@ class Run:
 
         def cut_off(key: str, entries: list[Entry]) -> bool:
             """Tell whether a death fell between a start of an effect and its end, or near one of them."""
-            return any(cut_off_by(key, entries, ahead) for ahead in {0, self.options.skew})
+            # Who began it and who said that it ended may have had other clocks.
+            clocks = {0, self.options.skew}
+            return any(cut_off_by(key, entries, began, ended) for began in clocks for ended in clocks)
 
-        def cut_off_by(key: str, entries: list[Entry], ahead: float) -> bool:
+        def cut_off_by(key: str, entries: list[Entry], began: float, ended: float) -> bool:
             start = 0.0
             for entry in entries:
-                at = datetime.fromisoformat(entry.at).timestamp() - ahead
+                at = datetime.fromisoformat(entry.at).timestamp()
+                at -= began if entry.kind == "effect_started" else ended
                 if entry.data.get("key") != key:
                     continue
                 if entry.kind == "effect_started":

@@ -43,17 +43,18 @@ async def sessions(job: Job) -> int:
     """List sessions."""
     search = job.arguments.search
     async with looking(job) as registry:
-        found = await registry.admin.sessions(search)
+        found, place = await registry.admin.sessions(search), registry.data.place
+        where = str(job.data if isinstance(place, Path) else place)
     sought = one_line(search, 100) if search.strip() else ""
-    count = counted_message("{} session in {}.", "{} sessions in {}.", len(found), job.data)
+    count = counted_message("{} session in {}.", "{} sessions in {}.", len(found), where)
     if sought:
         count = counted_message(
-            '{} session with "{}" in {}.', '{} sessions with "{}" in {}.', len(found), sought, job.data
+            '{} session with "{}" in {}.', '{} sessions with "{}" in {}.', len(found), sought, where
         )
     if job.arguments.json:
         job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
     elif not found:
-        folder = shown(str(job.data))
+        folder = shown(where)
         none = Message("No sessions in {} yet.", folder)
         job.out.lines([translate(Message('No session matches "{}" in {}.', sought, folder) if sought else none)])
     else:

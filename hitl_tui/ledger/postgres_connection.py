@@ -195,7 +195,9 @@ def explained(error: Exception, address: str) -> HitlError:
     where, said = shown_address(address), server_words(error, address)
     if isinstance(error, pg.errors.ReadOnlySqlTransaction):
         return _read_only(where)
-    if isinstance(error, pg.errors.InsufficientPrivilege):
+    if isinstance(error, pg.errors.InsufficientPrivilege | pg.errors.InvalidSchemaName):
+        if isinstance(error, pg.errors.InvalidSchemaName):
+            said = Message("the schema {} is somebody else's", SCHEMA)
         return StorageError(
             Message("The user of {} may not do what is needed: {}.", where, said),
             help=Message('An administrator of the database can let it: CREATE SCHEMA {} AUTHORIZATION "USER"', SCHEMA),

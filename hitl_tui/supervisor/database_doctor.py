@@ -55,6 +55,11 @@ _NOBODYS = """SELECT r.workspace, r.digest, count(*) FROM session_records r
     GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 20"""
 
 
+_MAY_MAKE = """SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = ?)
+    THEN (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = ?)
+    ELSE has_database_privilege(current_database(), 'CREATE') END"""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that was found.
@@ -114,6 +119,16 @@ def _server(tables: SessionTables) -> Iterator[Finding]:
 def _formats(tables: SessionTables) -> Iterator[Finding]:
     there = _one(tables, "SELECT max(version) FROM ledger_version")
     if there is None:
+        if not _one(tables, _MAY_MAKE, (SCHEMA, SCHEMA)):
+            yield Finding(
+                Message(
+                    "The schema {0} has no tables of ours, and this user may make none there; an administrator can let "
+                    'it: CREATE SCHEMA {0} AUTHORIZATION "USER"',
+                    SCHEMA,
+                ),
+                good=False,
+            )
+            return
         yield Finding(Message("The database has no tables of ours in the schema {}; who opens it makes them.", SCHEMA))
         return
     if there > VERSION:

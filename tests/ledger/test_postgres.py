@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -19,12 +20,13 @@ from ledger_support import ask, at, deed, say
 from postgres_server import PASSWORD, PostgresServer
 from wire import Wire
 
-from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.ledger import audit, postgres_database
 from hitl_tui.ledger.postgres_connection import SCHEMA
 from hitl_tui.ledger.postgres_ledger import PostgresLedger
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.view_schema import VERSION
+from hitl_tui.supervisor.database_doctor import examine
 
 pytestmark = pytest.mark.long
 
@@ -272,12 +274,47 @@ async def test_what_can_t_be_used_is_refused_in_one_sentence(postgres: PostgresS
         assert f"may not do what is needed: permission denied for database {name}" in await refused(
             postgres.at(name, user=f"poor_{name}")
         )
+        with psycopg.connect(database, autocommit=True) as db:
+            db.execute("CREATE SCHEMA hitl_tui")
+        assert "may not do what is needed: the schema hitl_tui is somebody else's" in await refused(
+            postgres.at(name, user=f"poor_{name}")
+        )
+        (said,) = [one.text for one in examine(postgres.at(name, user=f"poor_{name}")) if not one.good]
+        assert "this user may make none there" in said
+        assert all(one.good for one in examine(database))
         assert "is read-only, as a replica is" in await refused(
             f"{database}?options=-c%20default_transaction_read_only%3Don"
         )
     finally:
         with owner(database) as db:
             db.execute(f"DROP ROLE poor_{name}")
+
+
+async def test_a_replica_is_refused_in_one_sentence(postgres: PostgresServer, database: str) -> None:
+    async with PostgresLedger.open(database):
+        pass
+    with postgres.replica() as port:
+        assert "is read-only, as a replica is" in await refused(database.replace(f":{postgres.port}/", f":{port}/"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted by root alone")
+async def test_a_full_disk_is_one_sentence_and_what_was_written_before_stays(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with postgres.small_database(24) as (address, room):
+        async with PostgresLedger.open(address) as ledger:
+            await ledger.record("s1", "note", {"n": 0}, at())
+            filler = room / "filler"
+            free = os.statvfs(room)
+            filler.write_bytes(b"x" * (free.f_bavail * free.f_frsize))
+            with pytest.raises(StorageError, match=r"Disk full: the server .* can't write"):
+                for number in range(1, 100):
+                    await ledger.record("s1", "note", {"n": number, "text": "x" * 10_000}, at())
+            written = (await ledger.head("s1")).n
+            filler.unlink()
+            await ledger.record("s1", "note", {"n": "last"}, at())
+            assert (await ledger.head("s1")).n == written + 1
+            assert (await audit.verify(ledger)).problems == ()
 
 
 async def test_what_has_no_form_in_it_is_refused(database: str) -> None:

@@ -103,13 +103,17 @@ class PostgresServer:
                 cwd="/",
                 process_group=0,
             )
+        self._wait(self._process, self.uri)
+
+    def _wait(self, running: subprocess.Popen[bytes], address: str) -> None:
         deadline = time.monotonic() + 60
         while True:
-            assert self._process.poll() is None, "the server stopped"
+            assert running.poll() is None, "the server stopped"
             try:
-                psycopg.connect(self.uri).close()
+                psycopg.connect(address).close()
             except psycopg.OperationalError:
                 assert time.monotonic() < deadline, "the server never answered"
+                time.sleep(0.05)
             else:
                 return
 
@@ -131,6 +135,60 @@ class PostgresServer:
         finally:
             with psycopg.connect(self.uri, autocommit=True) as owner:
                 owner.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    @contextmanager
+    def replica(self) -> Iterator[int]:
+        """Run a replica of it; yields its port."""
+        with tempfile.TemporaryDirectory(prefix="replica-", dir="/tmp", ignore_cleanup_errors=True) as name:
+            folder, environ = Path(name), {"PGPASSWORD": PASSWORD, "PATH": os.environ["PATH"]}
+            if self._user:
+                os.chown(folder, pwd.getpwnam(self._user).pw_uid, -1)
+            where = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "owner"]
+            copying = [self._programs / "pg_basebackup", *where, "-D", folder / "data", "-R", "-c", "fast"]
+            subprocess.run(copying, check=True, capture_output=True, user=self._user, cwd="/", env=environ)
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
+            options = ["-h", "127.0.0.1", "-p", str(port), "-k", name, "-c", "max_connections=300"]
+            running = subprocess.Popen(
+                [self._programs / "postgres", "-D", folder / "data", *options],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                user=self._user,
+                cwd="/",
+            )
+            try:
+                self._wait(running, self.uri.replace(f":{self.port}/", f":{port}/"))
+                yield port
+            finally:
+                running.send_signal(signal.SIGQUIT)
+                running.wait(60)
+
+    @contextmanager
+    def small_database(self, megabytes: int) -> Iterator[tuple[str, Path]]:
+        """Make a database on a small disk of its own; yields its address, and a folder on that disk. Root alone can."""
+        room = Path(tempfile.mkdtemp(prefix="small-", dir="/tmp"))
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=755", "tmpfs", room], capture_output=True
+        )
+        if mounted.returncode:
+            room.rmdir()
+            pytest.skip("no small disk can be mounted here")
+        name = f"t{secrets.token_hex(6)}"
+        try:
+            (room / "space").mkdir()
+            if self._user:
+                os.chown(room / "space", pwd.getpwnam(self._user).pw_uid, -1)
+            with psycopg.connect(self.uri, autocommit=True) as owner:
+                owner.execute(f"CREATE TABLESPACE {name} LOCATION '{room / 'space'}'")
+                owner.execute(f"CREATE DATABASE {name} TABLESPACE {name} STRATEGY file_copy")
+            yield self.at(name), room
+            with psycopg.connect(self.uri, autocommit=True) as owner:
+                owner.execute(f"DROP DATABASE {name} WITH (FORCE)")
+                owner.execute(f"DROP TABLESPACE {name}")
+        finally:
+            subprocess.run(["umount", "-l", room], check=True)
+            room.rmdir()
 
 
 @contextmanager
