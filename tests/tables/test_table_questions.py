@@ -427,3 +427,17 @@ TAKINGS = """date,shop,product,quantity,amount_eur
 def test_how_much_was_sold_is_money_and_how_many_is_none(tmp_path: Path, question: str, expected: float) -> None:
     (tmp_path / "takings.csv").write_text(TAKINGS, encoding="utf-8")
     assert first(asked(tmp_path, question)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "expected"), [("평균 염분은?", "buoys.csv", 34), ("공항 평균 고도는?", "airports.csv", 265)]
+)
+def test_a_korean_word_means_a_table_and_a_column_in_english(
+    tmp_path: Path, question: str, source: str, expected: float
+) -> None:
+    (tmp_path / "buoys.csv").write_text("buoy,current speed,salinity\nB1,2.5,35\nB1,3.5,34\nB2,1.5,33\n")
+    (tmp_path / "airports.csv").write_text("name,runways,elevation\nUlm,2,410\nLund,1,120\n")
+    answer = asked(tmp_path, question)
+    assert answer.mapped is not None and answer.mapped.query.source == source and answer.mapped.guessed
+    assert first(answer) == expected
+    assert about(question, tmp_path) is About.TABLE
