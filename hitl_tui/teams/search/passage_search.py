@@ -20,7 +20,7 @@ from hitl_tui.tables.words import ends_as_predicate
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
-from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, units
+from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
 MAX_PASSAGE_CHARS = 600
 _POSTINGS = 6_000
@@ -205,7 +205,7 @@ def ask(
         named: ids of the files that the question names: only they are searched.
         part: it is only some words of a question: what merely comes near these answers nothing.
     """
-    terms = parse_question(question, lambda word: _sounding(db, word))
+    terms = parse_question(question, lambda word: _sounding(db, word), lambda word: _written(db, word))
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
@@ -309,6 +309,12 @@ def _sounding(db: sqlite3.Connection, word: str) -> list[tuple[str, float]]:
     rated = [(sound_likeness(word, one), one) for one in found if telling(one, "en") > _EVERY_DAY]
     least = (85, 65, 55)[min(len(sound), 3) - 1]
     return [(one, rate / 100) for rate, one in sorted(rated, key=lambda item: -item[0])[:_SOUNDING] if rate >= least]
+
+
+def _written(db: sqlite3.Connection, word: str) -> bool:
+    """Return whether the documents have a word's syllables side by side."""
+    phrase = _quoted(phrase_tokens(word))
+    return bool(db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (phrase,)).fetchone())
 
 
 def _written_like(db: sqlite3.Connection, word: str) -> str:

@@ -110,16 +110,19 @@ def alike(word: str) -> tuple[str, ...]:
     return _groups().get(stem(word.casefold()), ())
 
 
-def parse_question(text: str, sounding: Sounding = lambda word: ()) -> tuple[Term, ...]:
+def parse_question(
+    text: str, sounding: Sounding = lambda word: (), written: Callable[[str], bool] = lambda word: False
+) -> tuple[Term, ...]:
     """Return what a question looks for, in its order, without repetitions.
 
     Args:
         text: the question, Korean or English (other languages work, with less knowledge of their words).
         sounding: finds what a Korean word sounds like.
+        written: returns whether the documents have a Korean word in one piece.
     """
     clean = normalise(text[:MAX_QUESTION].encode("utf-8", "replace").decode("utf-8"))
     terms: dict[str, Term] = {}
-    for term in _terms(clean, sounding):
+    for term in _terms(clean, sounding, written):
         known = terms.get(term.forms[0].phrase)
         if known is None or known.telling < term.telling:
             terms[term.forms[0].phrase] = term
@@ -143,7 +146,7 @@ def whole_words(text: str) -> dict[str, float]:
     return found
 
 
-def _terms(text: str, sounding: Sounding) -> Iterator[Term]:
+def _terms(text: str, sounding: Sounding, written: Callable[[str], bool]) -> Iterator[Term]:
     found = list(units(text))
     for unit in found:
         match unit.kind:
@@ -154,7 +157,7 @@ def _terms(text: str, sounding: Sounding) -> Iterator[Term]:
             case Kind.CJK:
                 yield Term(unit.surface, 1.0, (Form(" ".join(run_tokens(unit.surface))),))
             case Kind.HANGUL:
-                yield from _korean(unit.surface, sounding)
+                yield from _korean(unit.surface, sounding, written)
             case _:
                 yield _word(unit.surface, named=unit.start > 0 and len(unit.surface) > 2 and unit.surface[0].isupper())
     for first, second in pairwise(found):
@@ -177,7 +180,7 @@ def _word(surface: str, *, named: bool) -> Term:
     return Term(surface, says, _distinct(forms))
 
 
-def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
+def _korean(run: str, sounding: Sounding, written: Callable[[str], bool]) -> Iterator[Term]:
     parts = list(segments(run))
     at = 0
     while at < len(parts):
@@ -187,10 +190,19 @@ def _korean(run: str, sounding: Sounding) -> Iterator[Term]:
                 yield Term(whole, _whole_says(parts[at:stop]), _loan_forms(whole, loans), korean=True)
                 at = stop
                 break
+            if _one_word(parts[at:stop]) and written(whole):
+                yield Term(whole, telling(whole, "ko"), (Form(_run(whole)),), korean=True)
+                at = stop
+                break
         else:
             if (term := _segment(parts[at], sounding)) is not None:
                 yield replace(term, part=at > 0)
             at += 1
+
+
+def _one_word(parts: Sequence[str]) -> bool:
+    """Whether segments may be one word that general language doesn't know: one is a single syllable, none ends it."""
+    return telling(parts[-1], "ko") >= _SAYS and any(len(part) == 1 for part in parts)
 
 
 def _whole_says(parts: Sequence[str]) -> float:
