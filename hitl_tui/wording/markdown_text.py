@@ -11,8 +11,10 @@ from hitl_tui.wording.rows import StyledText, assembled
 _HEADING = re.compile(r" {0,3}#{1,6} +(?P<said>.*?)(?: +#+)? *$")
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})[^`]*$")
 _ITEM = re.compile(r"(?P<indent> *)[-*+] +(?=\S)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _INLINE = re.compile(
     r"\*\*(?P<bold>[^\s*](?:[^*\n]*[^\s*])?)\*\*|`(?P<code>[^`\n]+)`|(?<!!)\[(?P<link>[^\]\n]+)\]\((?P<to>[^\s()]+)\)"
+    r"|(?<![\w*\\])\*(?P<italic>(?! )(?:\\.|[^*\n\\])+)(?<! )\*(?![\w*])"
 )
 _MARKS = re.compile(r"^ {0,3}#{1,6} +\S|^ {0,3}`{3}|\*\*[^\s*][^*\n]*\*\*|(?<!!)\[[^\]\n]+\]\([^\s()]+\)", re.MULTILINE)
 
@@ -51,12 +53,19 @@ def rendered_markdown(text: str) -> StyledText:
 def _inline(line: str) -> Iterator[tuple[str, str]]:
     begin = 0
     for found in _INLINE.finditer(line):
-        yield line[begin : found.start()], ""
+        yield _said(line[begin : found.start()]), ""
         if found["bold"]:
-            yield found["bold"], "bold"
+            yield _said(found["bold"]), "bold"
+        elif found["italic"]:
+            yield _said(found["italic"]), "italic"
         elif found["code"]:
             yield found["code"], "$text-primary"
         else:
-            yield f"{found['link']} ({found['to']})", ""
+            yield f"{_said(found['link'])} ({found['to']})", ""
         begin = found.end()
-    yield line[begin:], ""
+    yield _said(line[begin:]), ""
+
+
+def _said(text: str) -> str:
+    """Return text as it reads: a mark that a backslash makes a plain character is one."""
+    return _ESCAPED.sub(r"\1", text)

@@ -226,6 +226,7 @@ def test_markdown_is_rendered_and_no_link_hidden() -> None:
     ]  # fmt: skip
     styles = {found.plain[span.start : span.end]: span.style for span in found.spans}
     assert styles["Title"] == styles["bold"] == "bold"
+    assert rendered_markdown(r"*Read: in/\*.txt; a\_b*, a*b*c, C:\dir").plain == r"Read: in/*.txt; a_b, a*b*c, C:\dir"
     (_, row) = detail_rows(recognise({"action": "post", "message": "Post?", "notes": text}))
     assert row.text == found
 
