@@ -27,7 +27,7 @@ _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 Say = Callable[[Sequence[str]], None]
 
-_KEYS: Mapping[str, str] = {Verdict.APPROVE: "y", Verdict.REJECT: "n"}
+_KEYS: Mapping[str, str] = {Verdict.APPROVE: "y, 1", Verdict.REJECT: "n, 3", Verdict.SKIP: "4"}
 """Keys that, sent alone, answer the only question there is."""
 _TOLD = frozenset({"started", "finished", "failed", "line", "note"})
 
@@ -61,6 +61,7 @@ class Announcer:
         self._showing = showing
         self._fits = fits
         self._shown: set[str] = set()
+        self._open = 0
         self._long: set[str] = set()
         self._armed: set[str] = set()
         self._armed_before: frozenset[str] = frozenset()
@@ -82,8 +83,11 @@ class Announcer:
         """
         self._decided(snapshot)
         total = len(snapshot.questions)
+        # A key answers the only one that is left of several: what it answers stands right above the prompt again.
+        left = self._fits is not None and total == 1 < self._open
+        self._open = total
         for number, question in enumerate(snapshot.questions, start=1):
-            if question.id not in self._shown and _whole(question, snapshot):
+            if (left or question.id not in self._shown) and _whole(question, snapshot):
                 self._shown.add(question.id)
                 place = place_of(number, total)
                 keys = _KEYS if self._fits is not None and total == 1 else {}

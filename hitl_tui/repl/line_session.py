@@ -23,6 +23,7 @@ from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import joined as one_message
 from hitl_tui.core.names import step_name, typed_command
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
@@ -62,12 +63,18 @@ from hitl_tui.wording.trust_rows import trust_rows
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
+_NAMED = 3
+"""So many questions are named where a key can't say which one it answers."""
 _QUESTION = 72
 """Characters of a starter's question in the list: a line of a narrow terminal."""
 _NAMES_SESSIONS = ("/open", "/delete")
 
-KEYS = {"1": "approve", "y": "approve", JAMO["y"]: "approve", "n": "reject", JAMO["n"]: "reject"}
-"""What a key alone says at a question; a Korean keyboard sends jamo for the letters."""
+KEYS = {
+    **dict.fromkeys(("1", "y", JAMO["y"]), "approve"),
+    **dict.fromkeys(("3", "n", JAMO["n"]), "reject"),
+    "4": "skip",
+}
+"""What a key alone says at a question: the console's numbers, too; a Korean keyboard sends jamo for the letters."""
 _OPTIONAL = re.compile(r"\[[^\]]*\]|\bREASON\b")
 _PLACE = re.compile(r"\b[A-Z]{3,}\b|…")
 
@@ -287,8 +294,9 @@ class LineSession:
         """
         question = snapshot.questions[0]
         commands = question.commands
-        way = typed_command(next(iter(commands.values()), "/help"))
-        help = Message("Answer {} with {}.", step_name(question.name), way)
+        open_ones = [(one.name, next(iter(one.commands.values()), "/help")) for one in snapshot.questions[:_NAMED]]
+        ways = [Message("Answer {} with {}.", step_name(name), typed_command(command)) for name, command in open_ones]
+        help = one_message(ways)
         if len(snapshot.questions) > 1:
             raise BadInput(Message("{} questions are open, so name one.", len(snapshot.questions)), help=help)
         if why := self._announcer.why_not_by_key(question):

@@ -21,7 +21,7 @@ def line(tmp_path: Path) -> Line:
 
 def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
     terminal = line.terminal(SEARCH)
-    shown = terminal.wait("skip     /todo skip 001")
+    shown = terminal.wait("skip     4 or /todo skip 001")
     assert f"query: {SEARCH}" in shown
     assert "Approve 001?" in shown
     terminal.wait("1 needs you · y approve · n reject · /help")
@@ -179,12 +179,14 @@ def test_a_key_alone_approves_the_question_that_stood_there(line: Line, key: str
     assert terminal.leave() == 0
 
 
-@pytest.mark.parametrize("key", ["n", "ㅜ"])
-def test_a_key_alone_rejects_it(line: Line, key: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "said"), [("n", "1 rejected"), ("ㅜ", "1 rejected"), ("3", "1 rejected"), ("4", "1 skipped")]
+)
+def test_a_key_alone_rejects_or_skips_it(line: Line, key: str, said: str) -> None:
     terminal = line.terminal(SEARCH)
     stand(terminal)
     terminal.send(f"{key}\r")
-    terminal.wait("1 rejected")
+    terminal.wait(said)
     assert terminal.leave() == 0
 
 

@@ -168,6 +168,17 @@ def test_a_question_is_announced_once_and_waits_for_its_preview() -> None:
     assert "found it" in json.dumps(said)
 
 
+async def test_what_a_key_answers_stands_there_again_once_it_is_the_only_question_left() -> None:
+    said: list[str] = []
+    announcer = Announcer(said.extend, fits=lambda lines: True)
+    plan, step = question(Kind.PLAN, {"steps": []}, {}), question(Kind.TODO, {"arguments": {}}, {})
+    announcer.look(snapshot(plan, step))
+    said.clear()
+    announcer.look(snapshot(step))
+    announcer.look(snapshot(step))
+    assert "\n".join(said).count("Approve 001?") == 1 and any("y, 1 or /todo approve 001" in line for line in said)
+
+
 def test_what_others_decide_and_what_becomes_of_it_is_said_in_a_sentence_each() -> None:
     said: list[str] = []
     announcer = Announcer(said.extend, "ops")
