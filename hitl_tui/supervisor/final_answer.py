@@ -398,11 +398,15 @@ def _surest(answering: Sequence[_Told], results: Mapping[str, ResultData]) -> li
 
 
 def _by_question(told: Sequence[_Told]) -> list[list[_Told]]:
-    """Return what there is to tell by question: one more may be asked once the answers to those before are known."""
+    """Return what there is to tell by question: people ask one more in other words, or once the last is answered."""
     questions: list[list[_Told]] = []
     for one in sorted(told, key=lambda one: one.todo.created_at):
-        known = questions and all(other.todo.completed_at <= one.todo.created_at for other in questions[-1])
-        if not questions or (known and one.todo.metadata.get("manual")):
+        last = questions[-1] if questions else []
+        known = all(other.todo.completed_at <= one.todo.created_at for other in last)
+        words = {other.asked for other in last}
+        another = one.asked and not words.intersection(("", one.asked))
+        apart = not {other.todo.id for other in last}.intersection(one.todo.dependencies)
+        if not last or (one.todo.metadata.get("manual") and (known or (another and apart))):
             questions.append([])
         questions[-1].append(one)
     return questions

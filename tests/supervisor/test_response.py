@@ -108,6 +108,20 @@ def test_questions_of_tables_that_were_asked_while_others_waited_keep_their_answ
     assert told[1] in text and told[0] not in text
 
 
+def test_a_question_asked_while_another_waited_is_one_of_its_own() -> None:
+    """They were approved together, so that none was answered before the other was asked."""
+    done, asked = "2026-01-01T09:05", {"manual": True, "added_by": "user"}
+    table = {"arguments": {"query": "What is the total?"}, "metadata": asked}
+    search = {"arguments": {"query": "Which is due first?"}, "metadata": asked}
+    first = todo(1, created_at="2026-01-01T09:01", completed_at=done, **table)
+    second = todo(2, created_at="2026-01-01T09:02", completed_at=done, **search)
+    weak = searched("Which is due first?", RULE)
+    weak["data"]["weak"] = True
+    results = {"todo_001": {"text": "111.00", "data": {"table": "t.csv"}}, "todo_002": weak}
+    text = compose("When?", "en", [first, second], results, asks=ASKS).text
+    assert text.startswith("## Answer\n\n**Which is due first?**") and "**What is the total?**\n\n111.00" in text
+
+
 def test_a_last_question_without_an_answer_says_so_before_the_answers_to_the_others() -> None:
     first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:01", arguments={"query": "When?"})
     asked = {"arguments": {"query": "What do we owe?"}, "metadata": {"manual": True, "added_by": "user"}}
