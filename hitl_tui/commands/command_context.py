@@ -321,6 +321,8 @@ class CommandContext:
         facts = self.planner.agents.get(todo.agent_name) if todo is not None else None
         if todo is None or facts is None or facts.changed is None:
             return
+        if self.snapshot.carrier:  # what runs is a worker's copy, which is looked at before it starts
+            return
         subject = question.view.request.subject
         if question.kind in (Kind.TODO, Kind.FAILURE):
             if todo.status not in _UNDECIDED:
