@@ -92,8 +92,10 @@ def test_a_question_of_which_no_word_stands_there_is_never_answered(folder: Path
     ("question", "weak"),
     [
         ("병가는 며칠까지 유급이야?", False),
+        ("점심시간은 몇 시야?", False),
         ("병가는 며칠까지 쓸 수 있어?", False),
         ("병가를 10일 내달래. 유급으로 쓸 수 있어?", False),
+        ("노트북이 고장나면 언제 교체해?", False),
         ("유급 육아휴직은 며칠까지야?", True),
     ],
 )
@@ -168,10 +170,10 @@ def test_a_value_stands_with_what_it_is_the_value_of(folder: Path) -> None:
     assert (best.line, best.end_line) == (16, 18)
 
 
-def test_words_win_over_code(folder: Path) -> None:
+def test_words_win_over_code_and_over_questions(folder: Path) -> None:
     (folder / "a.md").write_text(
         "# Tones\n\n```js\nconst duration = 500; sender.tone('1', duration); log({tone: 1, duration});\n```\n\n"
-        "A tone has a duration of at most 6000 ms.\n"
+        "A tone has a duration of at most 6000 ms.\n\n1. What is the duration of a tone?\n"
     )
     best = ask(folder, "How long is the duration of a tone at most?")[0]
     assert best.line == 7
@@ -295,6 +297,17 @@ def test_the_end_of_a_word_is_no_word_that_stands_nowhere(folder: Path, question
         index.refresh(folder)
         assert not {"달래", "액"} & set(index.query(question).missing)
         assert "식대" in index.query("직원 식대는 얼마인가요?").missing
+
+
+def test_a_name_and_something_else_that_stand_apart_only_come_near(folder: Path) -> None:
+    (folder / "handbook.md").write_text(
+        "# Office\n\n## Pay\n\nSalaries are paid on the 25th.\n\n## Welcome\n\nLena shows new colleagues around.\n"
+    )
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        assert index.query("Lena's salary").weak
+        assert not index.query("when are salaries paid?").weak
+        assert not index.query("who shows new colleagues around?").weak
 
 
 def test_lines_that_a_document_breaks_are_quoted_as_a_paragraph() -> None:

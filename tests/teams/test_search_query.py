@@ -139,6 +139,12 @@ def test_tokens_and_questions_are_total(text: str) -> None:
         assert term.forms and all(form.phrase.strip() for form in term.forms)
 
 
+def test_syllables_that_the_documents_have_in_one_piece_are_one_word() -> None:
+    question = "예초기를 쓸 수 있는 사람은?"
+    assert [term.surface for term in parse_question(question)][:2] == ["예", "초기"]
+    assert parse_question(question, written=lambda word: word == "예초기")[0].surface == "예초기"
+
+
 @given(
     st.lists(
         st.sampled_from(["전세금", "retry", "법", "policy", "3", "漢字", "maxRetries"]),
@@ -263,6 +269,18 @@ def _query(folder: Path, question: str) -> SearchHits:
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)
         return index.query(question)
+
+
+def test_of_two_dated_notes_the_later_one_comes_first(folder: Path) -> None:
+    texts = {
+        "2026-03-03-meeting.md": "# Meeting 3 March\n\n- Priya orders tyres.\n- The next stocktake is on 27 June.\n",
+        "2026-05-12-meeting.md": "# Meeting 12 May\n\n- Stocktake moved to 4 July because of an order.\n",
+        "2026-06-01-meeting.md": "# Meeting 1 June\n\n- The alarm code is changed.\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    found = ask(folder, "When is the next stocktake?")
+    assert found[:2] == ["2026-05-12-meeting.md:3", "2026-03-03-meeting.md:4"]
 
 
 def test_a_list_under_a_heading_that_asks_for_it_is_quoted_whole(folder: Path) -> None:

@@ -16,9 +16,10 @@ from typing import Any
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
-from hitl_tui.tables.words import ends_as_predicate
+from hitl_tui.tables.words import ends_as_predicate, is_question_word, lexicon
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
+from hitl_tui.teams.search.outline import Outline, outline_of
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
@@ -42,6 +43,8 @@ _MOST_FAR = 2
 
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
+_FEW_SUBJECTS, _MEANT_SO = 3, 0.45
+"""Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _SAMPLED, _HARDLY = 100, 0.05
 """Windows of which the language is looked at, and the share of them that counts as none."""
 _NEARLY = 0.6
@@ -53,12 +56,20 @@ _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
 """Characters of the headings, and with them of a sentence, and sentences of a window, of which meaning is compared."""
 _GONE = 0.35
 """The share of what is asked that stands nowhere, from which on a passage merely comes near."""
-_LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
-"""What is followed by what it is about: `Default: 180`, or what announces a list."""
-_LONG_QUESTION, _REPEATED = 30, 0.4
-"""A passage that has a whole question, word for word, asks it, too."""
 _NO_WORD = re.compile(r"[\W_]+")
 _SENTENCE_END = (".", "!", "?", "。", ":")
+_LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
+"""What is followed by what it is about: `Default: 180`, or what announces a list."""
+_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
+_AS_GOOD = 0.5
+"""How much of what is asked a heading says, beside the best sentence, whose list is quoted whole."""
+_CLAUSE = re.compile("(?:면|니까|아서|어서|여서|해서|는데|지만)$")
+"""How the verb of a Korean clause ends."""
+_DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
+_ASKS = 0.5
+"""A sentence that asks answers nothing."""
+_LONG_QUESTION, _REPEATED = 30, 0.4
+"""A passage that has a whole question, word for word, asks it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,7 @@ class SearchHits:
         counted: what was counted or listed.
         nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
         far: what comes nearest where nothing speaks of it.
+        outline: the section that answers as a whole.
         foreign: nothing sure was found, and the documents are in another language than the question.
     """
 
@@ -107,6 +119,7 @@ class SearchHits:
     nearly: tuple[tuple[str, str], ...] = ()
     counted: Listed | None = None
     far: tuple[Passage, ...] = ()
+    outline: Outline | None = None
     foreign: bool = False
 
     @classmethod
@@ -114,7 +127,8 @@ class SearchHits:
         """Return what `asdict` made JSON of."""
         some = {key: tuple(Passage(**passage) for passage in kept[key]) for key in ("passages", "far")}
         counted = Listed(**kept["counted"]) if kept["counted"] else None
-        return cls(**{**kept, **some, "counted": counted})
+        outline = Outline.from_dict(kept["outline"]) if kept.get("outline") else None
+        return cls(**{**kept, **some, "counted": counted, "outline": outline})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +153,6 @@ class _Asked:
     def stands(self, term: Term) -> bool:
         return any(self.found[form.phrase] for form in term.forms)
 
-    @property
-    def gone(self) -> float:
-        """The share of what is asked that stands nowhere; what a Korean sentence ends with needn't stand there."""
-        about = [
-            t
-            for t in self.terms
-            if t.telling >= _SUBJECT and not (t.part or (t.korean and ends_as_predicate(t.surface)))
-        ]
-        absent = sum(term.telling for term in about if not self.stands(term))
-        return absent / (sum(term.telling for term in about) or 1.0)
-
     def value(self, text: str) -> float:
         """Return how much of the question a text says."""
         tokens = f" {index_tokens(text)} "
@@ -159,10 +162,11 @@ class _Asked:
             for term in self.terms
         )
 
-    def repeated_in(self, text: str) -> bool:
-        """Return whether a text asks the same, word for word."""
-        asked, said = (" ".join(words.casefold().split()) for words in (self.text, text))
-        return len(self.text) > _LONG_QUESTION and asked in said
+    def said_in(self, text: str) -> frozenset[str]:
+        """Return those of the words that say what is asked that stand in a text."""
+        tokens = f" {index_tokens(text)} "
+        telling = (term for term in self.terms if term.telling >= _SUBJECT)
+        return frozenset(term.surface for term in telling if self.has(tokens, term))
 
     def has_all(self, tokens: str) -> bool:
         """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
@@ -210,7 +214,7 @@ def ask(
         return _listed(lines, listing, searched(db))
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     asked = _Asked(question, terms, _found(db, terms, named), windows)
-    absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED]
+    absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
     nearly = {word: near for word, near in spelt if near and near != word.casefold()}
     missing = tuple(term.surface for term in absent if term.surface not in nearly and not term.part)
@@ -240,12 +244,69 @@ def ask(
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
-    passages = tuple(_quote(asked, window) for window in _different(ranked, limit))
+    passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
-    weak = likely < _SURE or bool(names) or (same and asked.gone >= _GONE)
+    subjects = [t for t in absent if t.korean and not (ends_as_predicate(t.surface) or is_question_word(t.surface))]
+    lacking = same and (bool(subjects) or not any(window.said for window in ranked))
+    lacking = lacking or (same and _lacks(asked)) or _apart(asked, ranked[:3])
+    weak = likely < _SURE or bool(names) or lacking
     if weak and part:
-        return replace(hits, far=passages[:_MOST_FAR])
-    return replace(hits, passages=passages, weak=weak)
+        return replace(hits, far=tuple(passages[:_MOST_FAR]))
+    outline = None if weak else outline_of(db, question, [(passage.path, passage.heading) for passage in passages])
+    return replace(hits, passages=tuple(passages), weak=weak, outline=outline)
+
+
+def _apart(asked: _Asked, best: Sequence[_Window]) -> bool:
+    """Return whether the few things that a question puts together stand apart, and no sentence is much like it."""
+    subjects = [term for term in asked.terms if term.telling >= _SUBJECT and asked.stands(term)]
+    subjects = [term for term in subjects if not (term.korean and len(term.surface) == 1)]  # the stem of a verb, mostly
+    together = any(all(asked.has(window.tokens, term) for term in subjects) for window in best)
+    meant = max(max(window.likes) for window in best)
+    return 1 < len(subjects) <= _FEW_SUBJECTS and not together and meant < _MEANT_SO
+
+
+def _lacks(asked: _Asked) -> bool:
+    """Return whether a good part of what is asked stands nowhere; what only asks needn't stand there."""
+    asking = lexicon().operations.values()
+    subjects = [
+        term
+        for term in asked.terms
+        if term.telling >= _SUBJECT and not term.surface[0].isdigit() and not _is_predicate(term, asked.text)
+        if not (term.korean and ends_as_predicate(term.surface)) and not any(e.search(term.surface) for e in asking)
+    ]
+    gone = sum(term.telling for term in subjects if not asked.stands(term))
+    return gone > 0 and gone >= _GONE * sum(term.telling for term in subjects)
+
+
+def _is_predicate(term: Term, question: str) -> bool:
+    """Tell whether a Korean sentence or clause ends with a term that is no noun: it says what is asked, not of what."""
+    for sentence in re.findall(r"[^.!?]+[.!?]*", normalise(question)) if term.korean else ():
+        words = [unit.surface for unit in units(sentence)]
+        for word in words:
+            rest = word.rpartition(term.surface)[2] if term.surface in word else ""
+            if _CLAUSE.search(rest) or (term.part and term.surface in word and _CLAUSE.search(term.surface)):
+                return True
+        if len(words) > 1 and term.surface in words[-1]:
+            return lexicon().tails.search(words[-1]) is not None or sentence.rstrip().endswith((".", "!"))
+    return False
+
+
+def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
+    """Return passages with one that a later day wrote before what it may have overtaken: it says all that one says."""
+    made: list[Passage] = []
+    for passage in passages:
+        day, said = _day(passage), asked.said_in(passage.text)
+        older = (at for at, one in enumerate(made) if "" < _day(one) < day and said and asked.said_in(one.text) <= said)
+        at = next(older, len(made))
+        score = max(passage.score, made[at].score) if at < len(made) else passage.score
+        made.insert(at, replace(passage, score=score))
+    return made
+
+
+def _day(passage: Passage) -> str:
+    """Return the day that a passage's file or heading is called after, ISO 8601; empty for none."""
+    found = _DAY.search(f"{passage.path} {passage.heading}")
+    return found[0] if found else ""
 
 
 def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool) -> SearchHits:
@@ -390,7 +451,7 @@ def _ranked(db: sqlite3.Connection, asked: _Asked, named: Sequence[int]) -> list
     rated = [
         replace(
             window,
-            score=(_REPEATED if asked.repeated_in(window.text) else 1.0)
+            score=_weight(window, asked.text)
             * (1 - _UNNAMED * _unnamed(asked, window))
             * (
                 _WORDS * window.said / said
@@ -437,6 +498,11 @@ def _title(path: str) -> str:
     return _NO_WORD.sub(" ", PurePosixPath(path).stem)
 
 
+def _weight(window: _Window, question: str) -> float:
+    repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
+    return _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
+
+
 def _score(asked: _Asked, body: str, title: str, name: str) -> float:
     length = 0.8 * (0.4 + 0.6 * body.count(" ") / 120)
     total = 0.0
@@ -476,10 +542,20 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
     values = [asked.value(text) / math.sqrt(1 + len(text) / 400) for _, _, text in window.parts]
     said, meant = max(values) or 1.0, max(window.likes)
     likes = [*window.likes, *[0.0] * (len(values) - len(window.likes))]
-    worth = [value / said + _share(like, meant) for value, like in zip(values, likes, strict=True)]
+    worth = [
+        (value / said + _share(like, meant)) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
+        for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
+    ]
     first = worth.index(max(worth))
-    while first and _LEADS.search(window.parts[first - 1][2]):
-        first -= 1
+    # Half a list of what must not be touched would mislead: under a heading that is asked for it is quoted whole.
+    listed = asked.value(window.heading.rpartition(" > ")[2]) >= _AS_GOOD * said and _ITEM.match(window.parts[first][2])
+    room = MAX_PASSAGE_CHARS / 2
+    for at in reversed(range(first)):
+        text = window.parts[at][2]
+        room -= len(text)
+        if room < 0 or not (_LEADS.search(text) or (listed and _ITEM.match(text))):
+            break
+        first = at
     line, end, words = window.parts[first]
     for next_line, next_end, text in window.parts[first + 1 :]:
         if len(words) + len(text) >= MAX_PASSAGE_CHARS:
