@@ -196,5 +196,15 @@ def test_the_scenarios_with_the_console_on_one_and_the_worker_on_the_other(
             decides.until(session, ended)
         assert works.world == ["counted", "deleted", "paid"]
         assert decides.world == []
+
+        # What would run became another program after it was asked about: that approval doesn't stand for it.
+        decides.run("run", "Pay 1,250,000 won to Hanbit", "--json")
+        asked = decides.asked("s7", "todo_001")
+        (works.project / "deed.py").write_text(f"{DEED}print('and more')\n")
+        decides.answer("s7", asked["commands"]["approve"])
+        again = decides.until("s7", lambda s: any(q["id"] != asked["id"] for q in s["questions"]))["questions"][0]
+        assert "deed.py" in str(again) and works.world == ["counted", "deleted", "paid"]
+        decides.answer("s7", again["commands"]["reject"].replace("REASON", "changed"))
+        decides.until("s7", ended)
     assert decides.run("audit", "verify").code == 0
-    assert [one["session_status"] for one in decides.run("sessions", "--json").json["sessions"]] == ["finished"] * 6
+    assert [one["session_status"] for one in decides.run("sessions", "--json").json["sessions"]] == ["finished"] * 7
