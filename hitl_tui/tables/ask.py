@@ -204,15 +204,13 @@ def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:
         for said in earlier:
             answer = read(said, files, before)
             before = answer.mapped.query if answer.mapped and not answer.why else before
-        answer = read(question, files, before)
+        answer, alone = read(question, files, before), read(question, files)
     except TableError:
         return False
-    return (
-        before is not None
-        and answer.mapped is not None
-        and answer.mapped.query.source == before.source
-        and not answer.why
-    )
+    if before is None or answer.mapped is None or answer.why or answer.mapped.query.source != before.source:
+        return False
+    # One that says the same by itself is a question of its own.
+    return bool(alone.why) or alone.mapped is None or alone.mapped.query != answer.mapped.query
 
 
 def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:

@@ -179,6 +179,7 @@ def test_a_further_question_goes_on_from_the_last(folder: Path) -> None:
     assert first(asked(folder, "그럼 South는?", before)) == 25
     assert continues("and for 2024?", ["total units in 2023 in sales.csv"], folder)
     assert not continues("how do I install it?", ["total units in 2023 in sales.csv"], folder)
+    assert not continues("total units in 2024 in sales.csv", ["total units in 2023 in sales.csv"], folder)
 
 
 def test_a_question_that_says_all_that_it_asks_takes_nothing_from_the_last(tmp_path: Path) -> None:
