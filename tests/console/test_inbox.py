@@ -131,9 +131,9 @@ async def test_the_inbox_is_there_at_once_and_what_comes_late_opens_nothing(tmp_
         await c.asked()
         read, gate = c.app.engine.requests, asyncio.Event()
 
-        async def late() -> object:
+        async def late(most: int) -> object:
             await gate.wait()
-            return await read()
+            return await read(most)
 
         c.app.engine.requests = late  # type: ignore[method-assign,assignment]
         await c.press("f3")
