@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,7 +49,7 @@ class _End(NamedTuple):
 
 
 class SessionOverview:
-    """All sessions of a database; may be used from any thread, one at a time.
+    """All sessions of a database; may be used from any thread.
 
     Args:
         tables: where they are.
@@ -63,6 +64,7 @@ class SessionOverview:
         self._ends: dict[str, _End | StorageError] = {}
         self._read: dict[str, str] = {}
         self._infos: dict[str, tuple[str, SessionInfo]] = {}
+        self._lock = threading.Lock()
 
     def facts(self, *, carried: bool) -> dict[str, SessionFacts | HitlError]:
         """Return what there is to say of each session, or why it can't be read.
@@ -73,7 +75,12 @@ class SessionOverview:
         Raises:
             StorageError: the database can't be read.
         """
+        with self._lock:
+            return self._facts(carried=carried)
+
+    def _facts(self, *, carried: bool) -> dict[str, SessionFacts | HitlError]:
         records = self._tables.rows(_RECORDS)
+        self._infos = {row[0]: self._infos[row[0]] for row in records if row[0] in self._infos}
         held = {(high << 32) | low for high, low in self._tables.rows(_OWNED)}
         self._look()
         where = self._queue.whereabouts([row[0] for row in records]) if carried else {}

@@ -131,8 +131,8 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     passages = collect(task)
     language = language_of(query)
     runs = [run_of(todo_id, result.to_dict()) for todo_id, result in task.inputs.items()]
-    korean = f"앞선 결과 {len(task.inputs)}건의 구절 {len(passages)}개"
-    english = f"passages: {len(passages)}, from earlier results: {len(task.inputs)}"
+    korean = f"앞선 결과의 구절 {len(passages)}개"
+    english = f"passages from earlier results: {len(passages)}"
     runtime.context.progress(say(language, korean, english))
     return {
         "query": query,
