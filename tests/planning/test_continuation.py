@@ -39,10 +39,21 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
             "And for Cinder?",
             "Which port does the scheduler of Cinder use?",
         ),
-        ("Which forms of leave do interns get?", "and managers?", "Which forms of leave do interns get managers"),
+        ("Which forms of leave do interns get?", "and managers?", "Which forms of leave do managers get?"),
         ("연차는 언제 생겨?", "그럼 병가는?", "병가는 언제 생겨?"),
-        ("회의실 예약을 취소하는 방법은?", "그럼 주차장은?", "회의실 예약을 취소하는 방법은 주차장"),
+        ("회의실 예약을 취소하는 방법은?", "그럼 주차장은?", "주차장은 취소하는 방법은?"),
         ("Where do penguins of Gentoo live?", "and chinstrap?", "Where do penguins of chinstrap live?"),
+        ("what port does the broker use by default", "and the mirror?", "what port does the mirror use by default"),
+        (
+            "how old must one be for the us senate",
+            "and to become president?",
+            "how old must one be to become president",
+        ),
+        (
+            "며칠 지나면 카드 결제는 취소가 안 돼?",
+            "그럼 포인트는 언제까지 돼?",
+            "며칠 지나면 카드 결제는 취소가 안 돼 포인트는 언제까지 돼",
+        ),
     ],
 )
 def test_what_is_left_out_comes_from_the_last_question(query: str, text: str, asked: str) -> None:

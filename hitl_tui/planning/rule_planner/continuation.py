@@ -14,6 +14,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked
@@ -30,7 +31,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, fed_by
-from hitl_tui.planning.rule_planner.values import Span, blanked, given_in, overlaps
+from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
 from hitl_tui.tables.words import is_question_word
 
 _LEAD = re.compile(
@@ -40,18 +41,20 @@ _LEAD = re.compile(
 )
 _ASKS = re.compile(r"\W*(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE)
 _TAIL = re.compile(r"(?:도|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
-_BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about)\s+(?:(?:the|an?)\s+)?"
-_ROLE = re.compile(rf"\s*(?:{_BY}|(?:the|an?)\s+)?", re.IGNORECASE)
-_OF = re.compile(rf"(?<![a-z]){_BY}$", re.IGNORECASE)
+_BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about)\s+"
+_ROLE = re.compile(rf"\s*(?:{_BY})?(?:(?:the|an?)\s+)?", re.IGNORECASE)
+_OF = re.compile(rf"(?<![a-z]){_BY}(?:(?:the|an?)\s+(?:\w+\s+)?)?$", re.IGNORECASE)
 _VERBAL = re.compile("(?:하|되|있|없)[는던]$")
 _PLACE = re.compile("[가-힣]{1,3}(?:시|도|군|구|동|읍|면)")
 _SUBJECT = ("은", "는", "이", "가")
 _AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
 """Particles that go with how a word ends."""
 _FEW = 2
+_SAYS = 0.3
+"""How telling a word has to be to name what a question is about."""
+_SURE = 4
+"""How like something has to be to what says more than a name."""
 FOLLOW_UP_OF: Final = "follow_up_of"
-_MEASURE = re.compile(r"(?<![a-z])how\s+[a-z]+|얼마나\s?[가-힣]{1,6}", re.IGNORECASE)
-"""What only asks for a measure: a passage that answers "how high" has a figure in its place."""
 
 
 def continued(scene: Scene, asked: Asked) -> Proposed | None:
@@ -141,23 +144,23 @@ class _Phrase:
         place: where it stands, without its particle.
         text: what it says.
         kind: what is of one kind can stand for another; empty for words.
-        by: the English preposition before it.
+        by: the English preposition before it, and where that begins.
         particle: the Korean one after it.
     """
 
     place: Span
     text: str
     kind: str = ""
-    by: str = ""
+    by: tuple[str, int] = ("", 0)
     particle: str = ""
 
-    def likeness(self, other: _Phrase) -> int:
+    def likeness(self, other: _Phrase) -> float:
         """Return how surely another phrase stands in the place of this one: 0 for not at all."""
         if self.text == other.text:
-            return 0
-        score = 4 * (bool(self.kind) and self.kind == other.kind)
+            return 0.0
+        score = 4.0 * (bool(self.kind) and self.kind == other.kind)
         score += 4 * (self.text.split()[-1] == other.text.split()[-1])
-        score += 3 if self.by and self.by == other.by else bool(self.by)
+        score += 3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0])
         score += 2 * (self.particle in _SUBJECT[:2]) + (self.text[-1] == other.text[-1])
         return score + 2 * (self.text[0].isupper() and other.text[0].isupper())
 
@@ -166,8 +169,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     """Return the last question with what is said now in the place of what it stands for.
 
     That is the one place of the last question that is most like it: of the same kind, with the same last word, in the
-    same part of the sentence (after the same preposition, the topic), or written alike. Where two are as like, nobody
-    knows.
+    same part of the sentence (after the same preposition, the topic), or written alike; else, for a single thing, what
+    names most. It brings its own preposition, but for "for", which only leads over.
 
     Args:
         before: the last question.
@@ -181,18 +184,30 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     now = said[role.end() :] if role else said
     if not now.strip():
         return before, False
-    bare = rules.lexicon.bare(now)
-    kind = next((one.kind for one in _phrases(now, rules) if one.kind), "")
-    phrase = _Phrase((0, 0), bare, kind, (role["by"] or "").lower() if role else "", now[len(bare) :])
-    places = {one: one.likeness(phrase) for one in _phrases(before, rules)}
-    best = [one for one, likeness in places.items() if likeness and likeness == max(places.values())]
+    bare, things = rules.lexicon.bare(now), _phrases(now, rules)
+    kind = next((one.kind for one in things if one.kind), "")
+    by = (role["by"] or "").lower() if role else ""
+    phrase = _Phrase((0, 0), bare, kind, (by, 0), now[len(bare) :])
+    places = {one: one.likeness(phrase) for one in _phrases(before, rules) if one.text != bare}
+    alone = [one.place for one in things] == [(0, len(bare))]
+    if alone and not kind:
+        places = {one: likeness + _telling(one.text) for one, likeness in places.items()}
+    least = 0.5 if alone else _SURE
+    best = [one for one, likeness in places.items() if least <= likeness == max(places.values())]
     if not best or len({one.text for one in best}) > 1:
         return f"{before.rstrip(' ?.!')} {bare}", False
     for one in reversed(best):
         start, end = one.place
         particle = phrase.particle if one.particle in _AGREES and phrase.particle in _AGREES else one.particle
-        before = f"{before[:start]}{bare}{particle}{before[end + len(one.particle) :]}"
+        own = by not in ("", "for", one.by[0]) and one.by[0] != ""
+        start, now = (one.by[1], said.strip()) if own else (start, bare)
+        before = f"{before[:start]}{now}{particle}{before[end + len(one.particle) :]}"
     return before, True
+
+
+def _telling(text: str) -> float:
+    """Return how much the word of a text says that says most."""
+    return max(telling(word, "en" if word.isascii() else "ko") for word in text.split())
 
 
 def _phrases(text: str, rules: Rules) -> list[_Phrase]:
@@ -203,7 +218,8 @@ def _phrases(text: str, rules: Rules) -> list[_Phrase]:
     for match in WORD.finditer(text):
         word = rules.lexicon.bare(match.group())
         start, end = match.start(), match.start() + len(word)
-        if overlaps((start, end), [g.place for g in given]) or not term_of(word, rules) or _VERBAL.search(match[0]):
+        names = term_of(word, rules) and not _VERBAL.search(match[0]) and _telling(word) >= _SAYS
+        if overlaps((start, end), [g.place for g in given]) or not names:
             continue
         named = _PLACE.fullmatch(word) is not None
         last = found[-1] if found and not (named or found[-1].kind or found[-1].particle) else None
@@ -216,14 +232,14 @@ def _phrases(text: str, rules: Rules) -> list[_Phrase]:
 
 def _phrase(text: str, place: Span, kind: str, particle: str) -> _Phrase:
     by = _OF.search(text[: place[0]])
-    return _Phrase(place, text[slice(*place)], kind, by["by"].lower() if by else "", particle)
+    return _Phrase(place, text[slice(*place)], kind, (by["by"].lower(), by.start()) if by else ("", 0), particle)
 
 
 # A broader search (D14) ---------------------------------------------------------------------------------------------
 
 
 def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> Proposed | None:
-    """Propose a broader search after one that found too little, once per TODO and never after a follow-up.
+    """Propose a search for the words that say most after one that found too little, once per TODO.
 
     Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed.
 
@@ -233,29 +249,22 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
             (`weak`), which words no document has (`missing`), and how many documents were `searched`.
     """
-    rules, facts = scene.rules, scene.agents.get(scene.rules.steps[Need.FIND].agent)
-    data = result.get("data")
+    rules, facts, data = scene.rules, scene.agents.get(scene.rules.steps[Need.FIND].agent), result.get("data")
     if facts is None or not facts.enabled or todo.agent_name != facts.team or not isinstance(data, dict):
         return None
-    hits, missing = data.get("hits"), {str(word).lower() for word in data.get("missing") or ()}
-    if type(hits) is not int or hits >= rules.limits.few_hits or (hits and data.get("weak") is False):
+    hits, missing = data.get("hits"), tuple(str(word).lower() for word in data.get("missing") or ())
+    enough = type(hits) is not int or hits >= rules.limits.few_hits or (hits and data.get("weak") is False)
+    asked = shown(str(todo.arguments.get("query") or scene.query), rules.limits)
+    terms = terms_of(asked, rules)
+    named = [term for term in terms if not any(map(str.isdigit, term))]
+    most = sorted(named, key=_telling, reverse=True)[: rules.limits.broader_words]
+    words = [term for term in named if term in most]
+    # The same words would find the same again, and one alone anything.
+    useful = 1 < len(words) < len(terms) and not any(word.lower().startswith(missing) for word in words)
+    done = any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos) or FOLLOW_UP_OF in todo.metadata
+    if enough or done or not useful or data.get("searched") == 0:
         return None
-    asked = str(todo.arguments.get("query") or scene.query)
-    said = _MEASURE.sub(" ", shown(asked, rules.limits))
-    figures = [g.place for g in given_in(said, rules.units) if g.kind in ("number", "percent", "date", "period")]
-    words = [term for term in terms_of(blanked(said, figures), rules) if not any(map(str.isdigit, term))]
-    broader = " ".join(words[: rules.limits.broader_words])
-    # The same words would find the same again.
-    narrower = len(words) > rules.limits.broader_words or len(words) < len(terms_of(said, rules))
-    done = any(broader == t.arguments.get("query") or t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos)
-    absent = any(word.lower().startswith(gone) for word in words for gone in missing)
-    if not broader or not narrower or done or absent or data.get("searched") == 0 or FOLLOW_UP_OF in todo.metadata:
-        return None
-    language = language_of(said, rules)
-    step = AddStep(
-        look_step(Need.FIND, broader, language, rules, title_of(broader, rules)),
-        feeds=fed_by(Need.FIND, (), scene),
-        metadata={FOLLOW_UP_OF: todo.id},
-    )
+    broader, language = " ".join(words), language_of(asked, rules)
+    step = look_step(Need.FIND, broader, language, rules, title_of(broader, rules))
     reason = rules.sentences[language]["one" if hits else "none"].format(id=step_name(todo.id))
-    return Proposed(f"{reason}.", (step,))
+    return Proposed(f"{reason}.", (AddStep(step, fed_by(Need.FIND, (), scene), {FOLLOW_UP_OF: todo.id}),))

@@ -200,7 +200,7 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     kinds = [_Mark(m.span(), Named(need)) for need, e in revise.targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
-    there = there or bool(revise.sequence.search(sentence) or revise.reverse.search(sentence))
+    there = there or revise.sequence.search(sentence) is not None
     for match in _NAMING.finditer(sentence) if there else ():
         meant = rules.lexicon.concepts(rules.lexicon.plain(re.sub("[ -]", "", match.group())))
         called = [name for name, words in commands.items() if words & meant]
@@ -208,15 +208,19 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     for match in revise.number.finditer(sentence):
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
     named += [_Mark(m.span(), Named(everything=True)) for m in revise.everything.finditer(sentence)]
-    # A word that names a step, next to what says where that goes, isn't what is to be done.
+    # A word that names a step isn't what is to be done, next to what says where that goes, or what names it, too.
     places = [mark for mark in actions if mark.kind in RELATIONS or mark.level in ("first", "last")]
-    actions = [
-        mark
-        for mark in actions
-        if mark in places
-        or not overlaps(mark.place, [one.place for one in named])
-        or all(len(_between(sentence, mark, place)) > _NEAR for place in places)
-    ]
+
+    def names(mark: _Mark) -> bool:
+        step = next((one for one in named if overlaps(mark.place, [one.place])), None)
+        if step is None:
+            return False
+        same = [one for one in named if one.named == step.named and one is not step]
+        if mark.kind != Operation.REMOVE or any(rules.lexicon.is_verb(sentence[slice(*one.place)]) for one in same):
+            same = []
+        return any(len(_between(sentence, mark, one)) <= _NEAR for one in (*places, *same))
+
+    actions = [mark for mark in actions if mark in places or not names(mark)]
     starts = {mark.place[0] for mark in (*actions, *kinds, *named)}
     named += [mark for mark in kinds if _stands_alone(sentence, mark.place, starts, rules)]
     return sorted([*_apart(actions), *_apart(named)], key=lambda mark: mark.place)

@@ -31,7 +31,7 @@ from hitl_tui.planning.rule_planner.query_reader import cut, refers, shown, term
 from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by
 from hitl_tui.planning.rule_planner.step_order import StepOrder
-from hitl_tui.planning.rule_planner.values import blanked
+from hitl_tui.planning.rule_planner.values import blanked, overlaps
 
 HELP = Message(
     "You can add a search, an analysis, a report or a declared command, and skip, "
@@ -69,10 +69,6 @@ def changed(scene: Scene) -> Proposed:
         revision.give_inputs(one)
     rest = "\n".join(one.rest for one in sentences)
     asked = asked_in(rest, scene.commands, rules, trusted=scene.trusted, revising=True)
-    # What the plan calls already isn't called again where only its place is said.
-    placed = [e for one in sentences for e in one.edits if e.level or (e.operation is Operation.ONLY and not e.subject)]
-    ordered = planned & {step.command for edit in placed if not edit.again for step in edit.steps}
-    asked = replace(asked, calls=tuple(call for call in asked.calls if call.command not in ordered))
     for one in sentences:
         one.take_calls(asked.calls, at)
         at += len(one.rest) + 1
@@ -94,15 +90,13 @@ class _Sentence:
         self.text, self.edits = text, edits
         self.strategy = next((Strategy(name) for name, e in scene.rules.strategy.items() if e.search(text)), None)
         self.level = next((a.level for a in revise.actions if a.level in _ENDS and a.found_in(text)), "")
-        self.close = revise.close.search(text) is not None
         self.also = revise.also.search(text) is not None
-        self.narrows = not self.also and any(a.kind == Operation.ONLY and a.found_in(text) for a in revise.actions)
-        self.reverses = revise.reverse.search(text) is not None
         self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
         self.moved = [e for e in edits if (self.related or self.level) and self.places(e) and self.anchors(e)]
         self.after = [i for e in edits if e.operation is Operation.AFTER for i in self.anchors(e)]
         self.rest = self._rest()
+        self.there: list[str] = []
         self.left: list[Edit] = []
         self.calls: list[Call] = []
         self.added: list[str] = []
@@ -111,12 +105,10 @@ class _Sentence:
     def _rest(self) -> str:
         """Return the sentence with blanks for what it says of places."""
         rules, text = self._scene.rules, self.text
-        if self.row and not self.reverses:
-            return " " * len(text)
+        if self.row:
+            left = [edit.place for edit in self.edits if edit.operation in _LEAVES]
+            return "".join(one if overlaps((at, at + 1), left) else " " for at, one in enumerate(text))
         spans = [m.span() for e in [rules.strategy[self.strategy]] for m in e.finditer(text)] if self.strategy else []
-        if self.reverses:
-            spans += [m.span() for m in rules.revise.reverse.finditer(text)]
-            spans += [edit.place for edit in self.edits if edit.operation not in _LEAVES]
         spans += [edit.place for edit in self.moved]
         spans += [e.place for e in self.edits if e.operation in RELATIONS and self.anchors(e)]
         if self.related or self.level:
@@ -134,9 +126,16 @@ class _Sentence:
             at: where in it this sentence begins.
         """
         self.calls = [call for call in calls if at <= call.start < at + len(self.rest)]
-        rest = blanked(self.rest, [(call.start - at, call.end - at) for call in self.calls])
+        new = [call for call in self.calls if not self.waiting(call.command)]
+        rest = blanked(self.rest, [(call.start - at, call.end - at) for call in new])
         left = (edit for edit in self.edits if rest[slice(*edit.place)].strip())
         self.left = [replace(e, operation=Operation.ASK) if e.level in _ENDS else e for e in left]
+
+    def waiting(self, command: str) -> list[SupervisorTodo]:
+        """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
+        named = [e for e in self.edits if any(step.command == command for step in e.steps)]
+        more = self.also or any(e.again or e.operation is Operation.ADD for e in named)
+        return [] if more else [t for t in self._scene.called(command) if t.status in IDLE]
 
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
@@ -150,11 +149,8 @@ class _Sentence:
         return [todo.id for todo in named if todo.status is not Status.SKIPPED]
 
     def _row(self) -> list[str]:
-        """Return steps that are to come one after the other: as they are named, or the other way round.
-
-        None where something else is said.
-        """
-        if self.reverses:
+        """Return steps that are to come one after the other, as they are named, or all that are in reverse."""
+        if self._scene.rules.revise.reverse.search(self.text):
             named = [i for e in self.edits if e.operation not in _LEAVES for i in self.anchors(e)]
             return [t.id for t in reversed(self._scene.todos) if t.id in named or len(named) < 2]
         if not self._scene.rules.revise.sequence.search(self.text):
@@ -175,7 +171,7 @@ class _Revision:
         removed, skipped: TODOs that leave it.
         priorities: new priorities.
         inputs: new inputs.
-        added: new steps, each with its kind.
+        added: new steps.
         order: which step waits for which, from when all that goes and comes is known.
         refusals: why parts of the text could not be done.
     """
@@ -185,7 +181,7 @@ class _Revision:
     skipped: list[str] = field(default_factory=list)
     priorities: dict[str, Priority] = field(default_factory=dict)
     inputs: list[ProposedChange] = field(default_factory=list)
-    added: list[tuple[Need, ExecutionStep]] = field(default_factory=list)
+    added: list[ExecutionStep] = field(default_factory=list)
     order: StepOrder = field(init=False)
     refusals: list[BadInput] = field(default_factory=list)
 
@@ -303,22 +299,43 @@ class _Revision:
     def _gone(self) -> set[str]:
         return {*self.removed, *self.skipped}
 
-    def _stays(self) -> list[SupervisorTodo]:
+    def _stays(self, todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
         lost = (Status.SKIPPED, Status.FAILED)
-        return [t for t in self.scene.todos if t.status not in lost and t.id not in self._gone]
+        return [t for t in todos if t.status not in lost and t.id not in self._gone]
+
+    @property
+    def _whole(self) -> Scene:
+        """The plan with what is new."""
+        agents = self.scene.agents
+        new = (
+            SupervisorTodo(
+                s.id, s.name, agent_name=agents[s.agent].team, arguments=s.input_mapping, dependencies=s.dependencies
+            )
+            for s in self.added
+        )
+        return replace(self.scene, todos=[*self.scene.todos, *new])
+
+    @property
+    def _kinds(self) -> dict[str, Need]:
+        whole = self._whole
+        return {todo.id: kind for kind in Need for todo in whole.of(kind)}
+
+    def _is_new(self, todo_id: str) -> bool:
+        return any(step.id == todo_id for step in self.added)
 
     # What is new ------------------------------------------------------------------------------------------------------
 
     def _call(self, call: Call, said: _Sentence) -> None:
         if not call.facts.own:
             self._check_agent(Need.RUN)
-        idle = [t for t in self.scene.called(call.command) if t.status in IDLE and t.id not in self._gone]
-        if said.narrows and self._give(call.words, idle):
-            said.heeded = True
+        if waiting := said.waiting(call.command):
+            # What waits in the plan already is meant, with what is said of its input.
+            said.there = [t.id for t in waiting if t.id not in self._gone]
+            said.heeded = self._give(call.words, [t for t in waiting if t.id in said.there]) or said.heeded
             return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
-        sources = said.after or ([t.id for t in self._stays()[-1:]] if drawn else [])
-        self._append(run_step(call, self.scene.language, self.scene.rules), Need.RUN, said, sources)
+        sources = said.after or ([t.id for t in self._stays(self.scene.todos)[-1:]] if drawn else [])
+        self._append(run_step(call, self.scene.language, self.scene.rules), said, sources)
 
     def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is.
@@ -329,7 +346,7 @@ class _Revision:
         """
         there, more = steps_named([step], self.scene), edit.subject or edit.again
         weak = edit.operation is Operation.ONLY or (need is Need.FIND and edit.operation is Operation.ASK and not more)
-        said_before = any(kind is need for kind, _ in self.added) and not more
+        said_before = any(self._kinds.get(one.id) is need for one in self.added) and not more
         if said_before or any(t.id in self.priorities for t in there) or (there and weak):
             return
         self._check_agent(need)
@@ -340,7 +357,7 @@ class _Revision:
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
         new = self._step(edit, need)
         new = replace(new, priority=_LEVELS.get(edit.level, 0)) if edit.level and edit.level not in _ENDS else new
-        self._append(new, need, said, sources)
+        self._append(new, said, sources)
 
     def _check_agent(self, need: Need) -> None:
         agent = self.scene.rules.steps[need].agent
@@ -353,16 +370,16 @@ class _Revision:
         An analysis draws on commands, too, that ran already; on those that wait only where it is about what they do,
         for a rejected command would block it.
         """
-        kinds = {todo.id: kind for kind in Need for todo in self.scene.of(kind)}
-        about = of_commands(edit.subject, self.scene.rules)
+        kinds, about = self._kinds, of_commands(edit.subject, self.scene.rules)
 
-        def tells(kind: Need, ran: bool) -> bool:
+        def tells(todo: SupervisorTodo) -> bool:
+            kind = kinds.get(todo.id, Need.RUN)
             if need is Need.WRITE:
                 return kind is not Need.WRITE
-            return kind is Need.FIND or (kind is Need.RUN and (ran or about))
+            return kind is Need.FIND or (kind is Need.RUN and (about or todo.status is Status.COMPLETED))
 
-        old = [t.id for t in self._stays() if tells(kinds.get(t.id, Need.RUN), t.status is Status.COMPLETED)]
-        return [*(after or old), *(step.id for kind, step in self.added if tells(kind, False))]
+        found = [t.id for t in self._stays(self._whole.todos) if tells(t)]
+        return [*after, *(i for i in found if not after or self._is_new(i))]
 
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
@@ -378,32 +395,28 @@ class _Revision:
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
         return look_step(need, query, language, rules, title_of(query, rules))
 
-    def _append(self, step: ExecutionStep, need: Need, said: _Sentence, sources: Sequence[str]) -> None:
+    def _append(self, step: ExecutionStep, said: _Sentence, sources: Sequence[str]) -> None:
         kept = [one for one in sources if one not in self._gone]
-        new = StepList([*self.scene.step_ids, *(one.id for _, one in self.added)]).add(step, kept)
-        self.added.append((need, new))
+        new = StepList([*self.scene.step_ids, *(one.id for one in self.added)]).add(step, kept)
+        self.added.append(new)
         said.added.append(new.id)
         said.heeded = True
 
     # The order --------------------------------------------------------------------------------------------------------
 
     def _begin_order(self) -> None:
-        scene, left = self.scene, self._left()
+        scene, whole, kinds, left = self.scene, self._whole, self._kinds, self._left()
         coming = [t for t in scene.todos if t.status in (*IDLE, Status.IN_PROGRESS) and t.id not in self._gone]
-        waits = {t.id: left[t.id] for t in coming} | {step.id: step.dependencies for _, step in self.added}
-        for need, step in self.added:
-            facts = scene.commands.get(str(step.input_mapping.get("command") or step.agent))
+        waits = {t.id: left[t.id] for t in coming} | {step.id: step.dependencies for step in self.added}
+        for todo in whole.todos[len(scene.todos) :]:
+            facts = whole.facts_of(todo)
             deeds = scene.rules.lexicon.deeds(facts) - scene.rules.lexicon.looking if facts else ()
-            users = fed_by(need, step.dependencies, scene, self._gone)
+            users = fed_by(kinds.get(todo.id, Need.RUN), todo.dependencies, scene, self._gone)
             checks = [i for i in scene.last_checks if i not in self._gone] if deeds else []
             for fed in dict.fromkeys((*users, *checks)):
-                waits[fed] = (*waits[fed], step.id)
-        readers = {s.id for n, s in self.added if n in (Need.COMPUTE, Need.WRITE)} | scene.readers
-        called = {facts.name for facts in scene.commands.values() if facts.reads_results}
-        readers |= {step.id for _, step in self.added if step.agent in called}
-        searches = {t.id for t in scene.of(Need.FIND)} | {s.id for need, s in self.added if need is Need.FIND}
+                waits[fed] = (*waits[fed], todo.id)
         running = {t.id for t in coming if t.status not in IDLE}
-        self.order = StepOrder(waits, readers, searches, running)
+        self.order = StepOrder(waits, whole.readers, {t.id for t in whole.of(Need.FIND)}, running)
 
     def _left(self) -> dict[str, tuple[str, ...]]:
         """Return what each step waits for once others have left: where nothing has begun, for what those waited for."""
@@ -426,7 +439,7 @@ class _Revision:
             order.after, order.places = before, places
             for step_id in said.added:
                 order.remove(step_id)
-            self.added = [(need, step) for need, step in self.added if step.id not in said.added]
+            self.added = [step for step in self.added if step.id not in said.added]
             raise
         if said.strategy is Strategy.PARALLEL:
             order.apart()
@@ -448,7 +461,7 @@ class _Revision:
                 order.follow(other, one)
             return row
         stay = [one for edit in said.moved for one in said.anchors(edit) if one in order.after]
-        placed, level, related = fresh or list(dict.fromkeys(stay)), said.level, False
+        placed, level, related = fresh or list(dict.fromkeys(stay)) or said.there, said.level, False
         for index, edit in enumerate(said.edits):
             if edit.operation not in RELATIONS:
                 continue
@@ -465,7 +478,7 @@ class _Revision:
             related = related or (bool(moved) and edit.operation is not Operation.INSTEAD)
             if moved == fresh:
                 order.release(moved)
-            self._beside(edit, moved, anchors, said.close)
+            self._beside(edit, moved, anchors)
         if level and not related:
             order.release(fresh)
             own = {one: e.level for e in said.moved if e.level in _ENDS for one in said.anchors(e)}
@@ -477,14 +490,14 @@ class _Revision:
                     order.first(todo_id)
         return placed
 
-    def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str], close: bool) -> None:
+    def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str]) -> None:
         """Put steps before, after or in the place of others."""
         ahead = [anchor for anchor in anchors if anchor in self.order.after]
         for todo_id in moved if edit.operation is Operation.BEFORE else reversed(moved):
             if edit.operation is Operation.BEFORE:
                 self.order.before(todo_id, *ahead)
             else:
-                self.order.follow(todo_id, *anchors, close=close)
+                self.order.follow(todo_id, *anchors)
         for anchor in ahead if edit.operation is Operation.INSTEAD and moved else ():
             self.order.remove(anchor)
             self.removed.append(anchor)
@@ -518,7 +531,7 @@ class _Revision:
     def _changes(self) -> list[PlanChange]:
         """Return the changes in the order they can be made: what others depend on is skipped, not removed."""
         after, was, places = self.order.after, self._left(), self.order.places
-        new, feeds = {step.id for _, step in self.added}, dict[str, list[str]]()
+        new, feeds = {step.id for step in self.added}, dict[str, list[str]]()
         moved: list[PlanChange] = []
         for todo in self.scene.todos:
             now, before = after.get(todo.id, ()), was.get(todo.id, ())
@@ -538,7 +551,7 @@ class _Revision:
                 changes.append({"kind": Change.PRIORITY, "todo_id": one, "priority": level.value})
         changes += self.inputs
         # What waits comes later.
-        for _, step in sorted(self.added, key=lambda one: len(ancestors((one[1].id,), after))):
+        for step in sorted(self.added, key=lambda one: len(ancestors((one.id,), after))):
             changes.append(AddStep(replace(step, dependencies=after[step.id]), feeds=tuple(feeds.get(step.id, ()))))
         # What waited for a step that goes waits for others first.
         last_first = [t.id for t in reversed(in_order(self.scene.todos)) if t.id in removed - kept]

@@ -144,7 +144,6 @@ class ReviseRules(_Table):
     polite: Expression
     measured: Expression
     joint: Expression
-    close: Expression
     sequence: Expression
     reverse: Expression
     rest: Expression

@@ -60,17 +60,13 @@ class StepOrder:
             self.after[anchor] = (*_but(waits, (moved,)), moved)
         self._place(moved, "before", anchors[0])
 
-    def follow(self, moved: str, *anchors: str, close: bool = False) -> None:
-        """Let a step come right after others; what only waited for those waits for it.
-
-        Args:
-            moved, anchors: ids of the steps.
-            close: nothing comes between them, even where it comes after those others already.
+    def follow(self, moved: str, *anchors: str) -> None:
+        """Let a step come after others; what only waited for those waits for it.
 
         Raises:
             BadInput: one of them works from what it finds, or others between them do.
         """
-        if {*anchors} <= ({*self.after[moved]} if close else self._before(moved)):
+        if {*anchors} <= self._before(moved):
             return
         self._take_out(moved, self._readers)
         for anchor in anchors:
