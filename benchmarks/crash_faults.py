@@ -36,6 +36,8 @@ class Faults:
         record: file that gets a line about each death and each stopped run.
         met: names of the points that were met, in order.
         flying: keys of effects that have begun and not ended, as this process knows.
+        on_alive: called with each TODO whose command has acted.
+        dying: called before the death.
         fine: the transactions that claim and close effects are points of their own, besides being the ledger's.
     """
 
@@ -45,6 +47,7 @@ class Faults:
     counts: Counter[str] = field(default_factory=Counter)
     flying: set[str] = field(default_factory=set)
     on_alive: Callable[[str], None] = lambda todo_id: None
+    dying: Callable[[], object] = lambda: None
     fine: bool = False
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -59,6 +62,7 @@ class Faults:
 
     def die(self, name: str) -> None:
         """Note the death and die."""
+        self.dying()
         self.note("killed", name)
         os.kill(os.getpid(), signal.SIGKILL)
         signal.pause()
@@ -90,8 +94,8 @@ def install(faults: Faults) -> None:
     _wrap_ledger(faults)
     _wrap_saver(faults)
     _wrap_files(faults)
-    _wrap_effects(faults)
-    _wrap_runs(faults)
+    wrap_effects(faults)
+    wrap_runs(faults)
 
 
 def _wrap_ledger(faults: Faults) -> None:
@@ -142,10 +146,10 @@ def _wrap_saver(faults: Faults) -> None:
         (SqliteLedger, "ledger", "begin_restore"),
         (SqliteLedger, "ledger", "finish_restore"),
     ):
-        setattr(owner, name, _around(faults, getattr(owner, name), f"{room}.{name}"))
+        setattr(owner, name, around(faults, getattr(owner, name), f"{room}.{name}"))
 
 
-def _around(faults: Faults, inner: Callable[..., Awaitable[Any]], label: str) -> Callable[..., Awaitable[Any]]:
+def around(faults: Faults, inner: Callable[..., Awaitable[Any]], label: str) -> Callable[..., Awaitable[Any]]:
     @wraps(inner)
     async def spied(*args: Any, **more: Any) -> Any:
         faults.point(f"{label}.before")
@@ -159,10 +163,10 @@ def _around(faults: Faults, inner: Callable[..., Awaitable[Any]], label: str) ->
 def _wrap_files(faults: Faults) -> None:
     """Every file that Python code makes durable: session.json, artifacts, the ledger's own making."""
     for owner, name in ((os, "fsync"), (os, "link"), (os, "mkdir"), (Path, "replace")):
-        setattr(owner, name, _around_call(faults, getattr(owner, name), f"file.{name}"))
+        setattr(owner, name, around_call(faults, getattr(owner, name), f"file.{name}"))
 
 
-def _around_call(faults: Faults, inner: Callable[..., Any], label: str) -> Callable[..., Any]:
+def around_call(faults: Faults, inner: Callable[..., Any], label: str) -> Callable[..., Any]:
     @wraps(inner)
     def spied(*args: Any, **more: Any) -> Any:
         faults.point(f"{label}.before")
@@ -173,16 +177,16 @@ def _around_call(faults: Faults, inner: Callable[..., Any], label: str) -> Calla
     return spied
 
 
-def _wrap_effects(faults: Faults) -> None:
+def wrap_effects(faults: Faults) -> None:
     call = LedgerEffects.__call__
 
     async def spied(self: LedgerEffects, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> Any:
-        return await call(self, name, subject, _around(faults, act, f"effect.{name}"))
+        return await call(self, name, subject, around(faults, act, f"effect.{name}"))
 
     LedgerEffects.__call__ = spied  # type: ignore[method-assign]
 
 
-def _wrap_runs(faults: Faults) -> None:
+def wrap_runs(faults: Faults) -> None:
     stop, write = LocalDispatcher.stop, ActivityStream.write
 
     async def spied_stop(self: LocalDispatcher, run_id: str) -> bool:

@@ -27,7 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from crash_faults import Faults, _around, _around_call, install, use
+from crash_faults import Faults, around, around_call, install, use
 from crash_process import fork, import_ahead
 
 QUERY = "append the record"
@@ -62,14 +62,14 @@ def drive(kill_at: str, record: Path, arguments: Sequence[str]) -> int:
     faults = use(Faults(kill_at, record))
     install(faults)
     for name in ("publish", "withdraw", "remove", "set_aside"):
-        setattr(FolderStore, name, _around(faults, getattr(FolderStore, name), f"store.{name}"))
-    EventStream.tell = _around(faults, EventStream.tell, "event.tell")  # type: ignore[method-assign]
+        setattr(FolderStore, name, around(faults, getattr(FolderStore, name), f"store.{name}"))
+    EventStream.tell = around(faults, EventStream.tell, "event.tell")  # type: ignore[method-assign]
     for name in ("take", "end", "unfinished"):
-        setattr(JobJournal, name, _around_call(faults, getattr(JobJournal, name), f"journal.{name}"))
+        setattr(JobJournal, name, around_call(faults, getattr(JobJournal, name), f"journal.{name}"))
     if find_spec("aiobotocore"):
         _wrap_s3(faults)
     for name in ("rename", "unlink"):
-        setattr(Path, name, _around_call(faults, getattr(Path, name), f"file.{name}"))
+        setattr(Path, name, around_call(faults, getattr(Path, name), f"file.{name}"))
     code = main(arguments)
     record.with_suffix(".met").write_text(json.dumps({"points": faults.met, "modules": sorted(sys.modules)}))
     return code
@@ -81,7 +81,7 @@ def _wrap_s3(faults: Faults) -> None:
     call = AioBaseClient._make_api_call
 
     async def spied(self: Any, operation: str, given: Any) -> Any:
-        return await _around(faults, call, f"s3.{operation}")(self, operation, given)
+        return await around(faults, call, f"s3.{operation}")(self, operation, given)
 
     AioBaseClient._make_api_call = spied
 

@@ -237,11 +237,11 @@ class Run:
             try:
                 while True:
                     try:
-                        await self._decide(registry)
-                        live = await self._live(registry)
+                        await self.decide(registry)
+                        live = await self.live(registry)
                         if time.monotonic() < ends and len(self.begun) < self.options.sessions:
                             for _ in range(min(4, self.options.live - live)):
-                                await self._begin(registry)
+                                await self.begin(registry)
                         elif not live:
                             return
                         if (now := (sum(self.decided.values()), live)) != stands:
@@ -255,13 +255,14 @@ class Run:
             finally:
                 killing.cancel()
 
-    async def _begin(self, registry: SessionRegistry) -> None:
+    async def begin(self, registry: SessionRegistry) -> None:
+        """Begin another session."""
         name = f"s{len(self.begun) + 1}"
         if not await asyncio.to_thread(registry.data.has, name):
             await registry.create(QUERY, self.root / "workspace", session_id=name)
         self.begun.append(name)
 
-    async def _live(self, registry: SessionRegistry) -> int:
+    async def live(self, registry: SessionRegistry) -> int:
         """Return how many sessions aren't finished: finished ones were at rest and ask nothing."""
         assert isinstance(registry.data, DatabaseFolder)
         rows = await asyncio.to_thread(
@@ -272,7 +273,8 @@ class Run:
         )
         return int(rows[0][0])
 
-    async def _decide(self, registry: SessionRegistry) -> None:
+    async def decide(self, registry: SessionRegistry) -> None:
+        """Decide all that is asked, an effect whose end is unknown by whether it happened."""
         for view in await registry.ledger.requests(registry.now(), limit=400):
             request, now = view.request, registry.now()
             verdict, value = await self._verdict(view)
