@@ -31,12 +31,14 @@ from hitl_tui.policy import standing_rules
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.supervisor.wake_queue import HEARTBEAT, PRUNE, STALLED, UPKEEP, UPKEEP_QUEUE, WAKE, LiveWorker
+from hitl_tui.supervisor.wake_queue import HEARTBEAT, PRUNE, STALLED, UPKEEP, UPKEEP_QUEUE, WAKE, LiveWorker, leaves
 
 log = logging.getLogger(__name__)
 
 GRACE = 20.0
 """Seconds in which a worker that is stopped lets what it began come to rest; the rest is left to others."""
+_NOTHING = "hitl-tui-nothing"
+"""The queue, in which nothing ever is, of a worker that leaves all its workspaces to others."""
 _RULES = 0.5
 """Seconds that standing rules have to answer what is asked."""
 _UPKEEP = "* * * * * */5"
@@ -100,6 +102,7 @@ class SessionWorker:
         self.count: Carried | None = None
         """Is told of each turn of a session."""
         self._away = ""
+        self._left: Mapping[str, str] = {}
         self._since = registry.now()
 
     @property
@@ -144,9 +147,8 @@ class SessionWorker:
                 "update_heartbeat_interval": HEARTBEAT,
                 "stalled_worker_timeout": STALLED,
             }
-            queues = [copy.queue for copy in self._copies]
             carrying = Worker(
-                queues=queues,
+                queues=[copy.queue for copy in self._taken()] or [_NOTHING],
                 name=self._name,
                 concurrency=self._concurrency,
                 shutdown_graceful_timeout=GRACE,
@@ -211,8 +213,11 @@ class SessionWorker:
         async def upkeep(timestamp: int) -> None:
             await self.sweep(app)
 
+    def _taken(self) -> list[WorkspaceCopy]:
+        return [copy for copy in self._copies if copy.name not in self._left]
+
     async def _watch(self, worker: Worker, teams: Mapping[str, Sequence[str]]) -> None:
-        """Keep this worker on the list; end once a workspace declares something else than it is on the list with."""
+        """Keep this worker on the list; end once it is to take other queues than it is on the list with."""
         while True:
             if worker.worker_id is not None:
                 about = LiveWorker(
@@ -220,7 +225,7 @@ class SessionWorker:
                     self._name,
                     socket.gethostname(),
                     os.getpid(),
-                    tuple(copy.queue for copy in self._copies),
+                    tuple(copy.queue for copy in self._taken()),
                     {copy.name: copy.digest for copy in self._copies},
                     teams,
                     self._concurrency,
@@ -230,6 +235,8 @@ class SessionWorker:
                 if self._away:
                     self._tell(Message("{} is back.", shown_address(self._data.address)))
                     self._away = ""
+                if await self._leave_to_others(about):
+                    return
             await asyncio.sleep(_LOOK if worker.worker_id is not None else 0.05)
             for copy in self._copies:
                 now = await asyncio.to_thread(workspace_copy, copy.folder, copy.name)
@@ -238,13 +245,30 @@ class SessionWorker:
                         await asyncio.to_thread(self._data.queue.take_along, copy, now, worker.worker_id)
                     self._tell(Message("The workspace {} declares something else now.", copy.name))
                     return
+                if copy.name in self._left and await self._teams(copy, tell=False) != teams[copy.name]:
+                    return
 
-    async def _teams(self, copy: WorkspaceCopy) -> tuple[str, ...]:
-        """Return the teams that a workspace's sessions can have here."""
+    async def _leave_to_others(self, here: LiveWorker) -> bool:
+        """Leave workspaces to workers that carry more of their teams while those live; return whether that changed."""
+        workers = await asyncio.to_thread(self._data.queue.workers)
+        found = {copy.name: other for copy in self._copies if (other := leaves(copy, here, workers)) is not None}
+        for name, other in found.items():
+            if name not in self._left:
+                lacking = ", ".join(sorted(here.lacks(name, other)))
+                self._tell(Message("{} is left to {}: {} can't be carried here.", name, other.shown, lacking))
+        for name in self._left:
+            if name not in found:
+                self._tell(Message("{} is carried here again.", name))
+        before, self._left = self._left, {name: other.shown for name, other in found.items()}
+        return before.keys() != self._left.keys()
+
+    async def _teams(self, copy: WorkspaceCopy, *, tell: bool = True) -> tuple[str, ...]:
+        """Return the teams of a workspace that can be carried here."""
         try:
             return await self._registry.team_names(copy.folder)
         except HitlError as error:
-            self._tell(Message("{}: {}", copy.name, error.message))
+            if tell:
+                self._tell(Message("{}: {}", copy.name, error.message))
             return ()
 
     async def carry(self, session_id: str) -> None:

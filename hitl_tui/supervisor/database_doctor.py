@@ -14,7 +14,7 @@ from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.ledger.postgres_connection import SCHEMA
 from hitl_tui.ledger.view_schema import VERSION
 from hitl_tui.supervisor.session_tables import SessionTables
-from hitl_tui.supervisor.wake_queue import STALLED, UPKEEP_QUEUE
+from hitl_tui.supervisor.wake_queue import STALLED, UPKEEP_QUEUE, WakeQueue
 
 FEW_LEFT = 0.85
 """The part of the server's connections from which on it is said that they run out."""
@@ -87,6 +87,7 @@ def examine(address: str) -> list[Finding]:
             *_formats(tables),
             *_jobs(tables),
             *_workers(tables),
+            *_lacking(tables),
             *_nobodys(tables),
         ]
     finally:
@@ -198,6 +199,23 @@ def _workers(tables: SessionTables) -> Iterator[Finding]:
         yield Finding(Message("No worker lives; start one with hitl-tui worker."), good=False)
     if not rows:
         yield Finding(Message("No worker was ever started here: sessions are carried by who opens them."))
+
+
+def _lacking(tables: SessionTables) -> Iterator[Finding]:
+    live = WakeQueue(tables).workers()
+    for worker in live:
+        for workspace in worker.workspaces:
+            missing = sorted(frozenset[str]().union(*(worker.lacks(workspace, other) for other in live)))
+            if missing:
+                yield Finding(
+                    Message(
+                        "{} can't carry {} of {}, as others can: trust the folder there, or install what is missing.",
+                        worker.shown,
+                        ", ".join(missing),
+                        workspace,
+                    ),
+                    good=False,
+                )
 
 
 def _nobodys(tables: SessionTables) -> Iterator[Finding]:

@@ -269,13 +269,14 @@ class SessionRegistry:
         return max([await team.prepare(preparation) for team in teams], default=0)
 
     async def team_names(self, workspace: Path) -> tuple[str, ...]:
-        """Return the teams that sessions of a folder can have, as it is trusted now.
+        """Return the teams that sessions of a folder can have carried out here, as it is trusted now.
 
         Raises:
             HitlError: its settings can't be used.
         """
         trust = await self.trust.of(check_workspace(workspace))
-        return tuple(sorted(team.name for team in (await asyncio.to_thread(self._teams, trust, ())).planned()))
+        teams = (await asyncio.to_thread(self._teams, trust, ())).planned()
+        return tuple(sorted(team.name for team in teams if not isinstance(team, WithheldTeam)))
 
     async def setup(self, session_id: str, *, teams: bool = True) -> SessionSetup:
         """Return what an existing session is opened with.

@@ -83,7 +83,7 @@ class LiveWorker:
     Args:
         id: its number.
         name, host, pid: which process it is.
-        queues: the queues that it takes jobs from.
+        queues: the queues that it takes jobs from; not those of workspaces that it leaves to others, see `leaves`.
         workspaces: what it has, by name: the digest of the content.
         teams: the teams that it can carry, by workspace.
         concurrency: how many sessions it carries at once.
@@ -99,6 +99,32 @@ class LiveWorker:
     teams: Mapping[str, Sequence[str]]
     concurrency: int
     since: str
+
+    @property
+    def shown(self) -> str:
+        """What people call it."""
+        return f"{self.name}@{self.host}"
+
+    def lacks(self, workspace: str, other: LiveWorker) -> frozenset[str]:
+        """Return the teams of a workspace that another worker with the same content carries and this one doesn't."""
+        if self.workspaces.get(workspace) != other.workspaces.get(workspace):
+            return frozenset()
+        return frozenset(other.teams.get(workspace, ())) - frozenset(self.teams.get(workspace, ()))
+
+
+def leaves(copy: WorkspaceCopy, here: LiveWorker, workers: Iterable[LiveWorker]) -> LiveWorker | None:
+    """Return a worker that a workspace is left to: it carries all teams that are carried here, and more.
+
+    Args:
+        copy: the workspace.
+        here: who asks.
+        workers: those that live.
+    """
+    for other in workers:
+        more = here.lacks(copy.name, other)
+        if other.id != here.id and copy.queue in other.queues and more and not other.lacks(copy.name, here):
+            return other
+    return None
 
 
 class WakeQueue:

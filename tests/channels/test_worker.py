@@ -68,13 +68,13 @@ class Site:
         (self.work / "hitl.toml").write_text(settings)
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[SessionRegistry]:
-        """Open the database from here; the workspace is trusted."""
+    async def open(self, *, trusted: bool = True) -> AsyncIterator[SessionRegistry]:
+        """Open the database from here."""
         async with SessionRegistry.open(self.data, {"HITL_DATABASE": self.address}) as registry:
             assert isinstance(registry.data, DatabaseFolder)
             registry.data.copies = [workspace_copy(self.work)]
             shown = await registry.trust.of(self.work)
-            if not shown.trusted:
+            if trusted and not shown.trusted:
                 await registry.trust.grant(self.work, shown.digest, by="tester", how="digest")
             yield registry
 
@@ -85,13 +85,15 @@ class Site:
         return len(file.read_text().splitlines()) if file.exists() else 0
 
     @asynccontextmanager
-    async def worker(self, prune_after: timedelta | None = None) -> AsyncIterator[SessionWorker]:
+    async def worker(
+        self, prune_after: timedelta | None = None, *, name: str = "w", trusted: bool = True
+    ) -> AsyncIterator[SessionWorker]:
         """Run a worker, and wait until it is on the list."""
-        async with self.open() as registry:
+        async with self.open(trusted=trusted) as registry:
             made = SessionWorker(
                 registry,
                 [workspace_copy(self.work)],
-                name="w",
+                name=name,
                 concurrency=4,
                 tell=lambda _: None,
                 hide=lambda _: None,
@@ -99,7 +101,7 @@ class Site:
             made.prune_after = prune_after
             running = asyncio.create_task(made.run())
             try:
-                await until(lambda: not running.done() and bool(queue_of(registry).workers()))
+                await until(lambda: any(worker.name == name for worker in queue_of(registry).workers()))
                 yield made
             finally:
                 running.cancel()
@@ -254,6 +256,35 @@ async def test_a_session_whose_workspace_nobody_has_waits_and_says_so(
         await registry.trust.grant(other.work, shown.digest, by="tester", how="digest")
         await stand(registry, name, lambda s: bool(s.questions))
         assert not queue_of(registry).whereabouts([name])[name].missing
+
+
+async def test_sessions_are_left_to_the_worker_that_carries_all_their_teams(
+    here: Site, there: Site, database: str, tmp_path: Path
+) -> None:
+    strange = Site(tmp_path / "strange", database)
+    async with strange.worker(name="strange", trusted=False), here.open() as registry:
+        queue = queue_of(registry)
+
+        def taken() -> dict[str, bool]:
+            return {worker.name: bool(worker.queues) for worker in queue.workers()}
+
+        await until(lambda: taken() == {"strange": True})  # better than nobody
+        async with there.worker(name="there"):
+            await until(lambda: taken() == {"strange": False, "there": True})
+            said = [one.text for one in await asyncio.to_thread(examine, database) if not one.good]
+            assert [text.partition("@")[0] for text in said] == ["strange"]
+            assert "can't carry command_team of project, as others can" in said[0]
+            for _ in range(3):
+                name = (await registry.create(QUERY, here.work)).info.id
+                await stand(registry, name, lambda s: bool(s.questions))
+                await approve(registry, name)
+                await stand(registry, name, lambda s: s.concluded)
+            assert (here.records, there.records, strange.records) == (0, 3, 0)
+        await until(lambda: taken() == {"strange": True})
+        async with there.worker(name="there"):
+            await until(lambda: taken() == {"strange": False, "there": True})
+            async with strange.open():  # trusts it
+                await until(lambda: taken() == {"strange": True, "there": True})
 
 
 async def test_sessions_go_on_with_what_their_workspace_declares_now(here: Site, there: Site, database: str) -> None:
