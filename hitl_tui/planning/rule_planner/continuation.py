@@ -18,7 +18,6 @@ from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked
-from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
     build_plan,
@@ -80,7 +79,9 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
     goes_on, facts = rest != text or (few and not _stands_alone(text, rules)), scene.facts_of(last)
     said = (_TAIL.sub("", rest) or rest).strip()
     if goes_on and facts is not None:
-        steps = _called_again(said, facts, last, scene)
+        given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
+        again = [run_step(Call(facts, given, said), scene.language, rules)] if isinstance(given, Mapping) else []
+        steps: Sequence[ExecutionStep] = [StepList(scene.step_ids).add(step) for step in again]
     else:
         text = merged(str(last.arguments.get("query") or scene.query), said, rules)[0] if goes_on else text
         wanted = decide(text, read(text, rules), Asked(()), scene.agents, rules)
@@ -108,15 +109,6 @@ def _last(scene: Scene) -> SupervisorTodo | None:
     named = [t for t in done if t.agent_name in kinds or scene.facts_of(t) is not None]
     called = [t for t in scene.todos if t.status in IDLE and scene.facts_of(t) is not None]
     return max(named or called, key=lambda t: (t.completed_at, t.rank), default=None)
-
-
-def _called_again(said: str, facts: CommandFacts, last: SupervisorTodo, scene: Scene) -> Sequence[ExecutionStep]:
-    """Return the last call once more, with what is said now instead; nothing where it takes nothing of that."""
-    given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
-    if not isinstance(given, Mapping):
-        return ()
-    step = run_step(Call(facts, given, said), scene.language, scene.rules)
-    return [StepList(scene.step_ids).add(step)]
 
 
 def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject | None:

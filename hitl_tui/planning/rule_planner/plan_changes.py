@@ -139,7 +139,7 @@ class _Sentence:
 
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
-        looked_for = self.also or any(step.need in _ORDER[:2] for step in edit.steps)
+        looked_for = any(step.need in _ORDER[:2] for step in edit.steps)
         more = edit.subject and edit.operation is Operation.ASK and looked_for
         return edit.operation in _PLACED and not (more or edit.again)
 
@@ -231,19 +231,16 @@ class _Revision:
     @contextmanager
     def _collected(self, said: _Sentence) -> Iterator[None]:
         """Keep why a change can't be made, and whether the sentence made one."""
+        changes = (self.removed, self.skipped, self.priorities, self.added)
+        before = sum(map(len, changes))
         try:
-            before = self._size
             yield
         except PlanError:
             raise
         except BadInput as refusal:
             self.refusals.append(refusal)
             said.heeded = True
-        said.heeded = said.heeded or self._size != before
-
-    @property
-    def _size(self) -> int:
-        return len(self.removed) + len(self.skipped) + len(self.priorities) + len(self.added)
+        said.heeded = said.heeded or sum(map(len, changes)) != before
 
     # What the plan has ------------------------------------------------------------------------------------------------
 
@@ -471,23 +468,14 @@ class _Revision:
             beside = [*reversed(said.edits[:index][-1:]), *said.edits[index + 1 :][:1]]
             named = next((found for one in beside if said.places(one) and (found := said.anchors(one))), [])
             moved = [one for one in named or placed if one in order.after] if anchors else []
-            if not placed and edit.operation is not Operation.INSTEAD:
-                level = "first" if edit.operation is Operation.BEFORE else "last"
-                placed = [one for one in anchors if one in order.after]  # what has ended goes nowhere
-                continue
             related = related or (bool(moved) and edit.operation is not Operation.INSTEAD)
             if moved == fresh:
                 order.release(moved)
             self._beside(edit, moved, anchors)
         if level and not related:
             order.release(fresh)
-            own = {one: e.level for e in said.moved if e.level in _ENDS for one in said.anchors(e)}
-            for todo_id in placed:
-                if own.get(todo_id, level) == "last":
-                    order.last(todo_id)
-            for todo_id in reversed(placed):
-                if own.get(todo_id, level) == "first":
-                    order.first(todo_id)
+            for todo_id in reversed(placed) if level == "first" else placed:
+                (order.first if level == "first" else order.last)(todo_id)
         return placed
 
     def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str]) -> None:
