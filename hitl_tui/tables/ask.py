@@ -18,10 +18,9 @@ from hitl_tui.tables.profile import Profiles, profiles
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.tables.words import is_past, likeness, tokens, words_of
 
-_NAMED = re.compile(
-    r"[\w가-힣][\w가-힣.()-]*\.(?:" + "|".join(s[1:] for s in sorted(SUFFIXES, key=len, reverse=True)) + r")(?![a-z])",
-    re.I,
-)
+_ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
+_NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)
+"""Names a table; what ends in `.json` is mostly none."""
 _MAX_TABLES = 200
 _COMPARED = 2
 """Tables whose columns are compared in meaning with what is left of a question."""

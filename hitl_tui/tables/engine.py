@@ -171,6 +171,8 @@ class Engine:
             self._fill(view, form_rows(file.forms()))
         elif file.kind == "parquet":
             self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM read_parquet({text(str(file.absolute))})")
+        elif file.kind == "json":
+            self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM read_json({text(str(file.absolute))})")
         else:
             try:
                 made = "TABLE" if file.size < SMALL else "VIEW"

@@ -6,6 +6,7 @@ Texts of one folder that fill in one form are a table together, called after the
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,8 +17,10 @@ from hitl_tui.tables import forms
 
 SUFFIXES = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".xlsx": "excel", ".xls": "excel", ".xlsm": "excel", ".ods": "excel",
-    ".parquet": "parquet", ".parq": "parquet",
+    ".parquet": "parquet", ".parq": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
+_RECORDS = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
+"""How JSON begins that is a list of records, or a record a line."""
 MAX_FILES = 400
 MAX_SEEN = 50_000
 MAX_BYTES = 2_000_000_000
@@ -31,7 +34,7 @@ class TableFile:
     Args:
         path: relative to the workspace, forward slashes.
         absolute: where to open it; of forms a pattern.
-        kind: `csv`, `excel`, `parquet`, or `forms`: texts that are a row each.
+        kind: `csv`, `excel`, `parquet`, `json` (a list of records), or `forms`: texts that are a row each.
         size, mtime_ns: its state.
     """
 
@@ -105,6 +108,14 @@ def _file(workspace: Path, path: Path, kind: str) -> TableFile | None:
         relative = _relative(workspace, path)
     except (OSError, ValueError):
         return None
-    if not 0 < state.st_size <= MAX_BYTES or not path.is_file():
+    if not 0 < state.st_size <= MAX_BYTES or not path.is_file() or (kind == "json" and not _has_records(path)):
         return None
     return TableFile(relative, path, kind, state.st_size, state.st_mtime_ns)
+
+
+def _has_records(path: Path) -> bool:
+    """Whether JSON is a list of records; a single object, as most settings are, is no table."""
+    with suppress(OSError), path.open("rb") as opened:
+        begins = _RECORDS.match(opened.read(256))
+        return begins is not None and (b"[" in begins[0] or path.suffix.lower() != ".json")
+    return False

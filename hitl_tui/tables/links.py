@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.words import Token, is_past, key_of, lemma, lexicon, likeness, phrases, romanised, words_of
 
 FUZZY = 84.0
+_NAME = 0.95
+"""How much a word of two syllables says at least that may be a foreign name."""
 ALIKE, APART = 0.63, 0.1
 """How near in meaning a word and a name have to be, and by how much nearer than the next."""
 _COMPARED = 60
@@ -98,10 +101,10 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_
     for n, token in enumerate(question):
         forms = _forms(token)
         made.columns.append(_columns(forms, table, exact=_plain(token)))
-        if token.kind == "word" and not token.filler:
+        if token.kind == "word" and not _plain(token):
             named = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
             spelled = any(_in_stem(term, stem) for form in forms for term in (form, *lexicon().alike.get(form, ())))
-            if named >= 0.75 or spelled:
+            if named >= (0.5 if token.filler else 0.75) or (spelled and not token.filler):
                 made.named[n] = max(named, 0.8 if spelled else 0.0)
     for last in range(len(question)):
         for first in range(max(0, last - 4), last + 1):
@@ -283,7 +286,8 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
         for form in token.forms:
             if is_past(form):
                 continue
-            sounded = next((w for w in islice(index.words, 40_000) if len(form) > 2 and sounds_like(form, w)), "")
+            foreign = len(form) > 2 or (len(form) == 2 and telling(form, "ko") >= _NAME)
+            sounded = next((w for w in islice(index.words, 40_000) if foreign and sounds_like(form, w)), "")
             if sounded:
                 made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]
                 made.guessed[n] = sounded

@@ -54,7 +54,8 @@ _PLACES = frozenset(
     {"place", "location", "city", "country", "region", "state", "county", "address", "street", "room"}
     | {"지역", "장소", "위치", "주소", "시도"}
 )
-_TOTALS = ("annual", "total", "all", "overall", "mean", "average", "value", "합계", "전체", "계")
+_TOTALS = ("annual", "total", "all", "overall", "mean", "average", "value", "합계", "전체", "계", "amount", "revenue",
+           "금액", "매출", "매출액")  # fmt: skip
 _RATES = {"share", "percent", "perc", "pct", "ratio", "rate", "percentage", "비율", "proportion"}
 TABLE_NOUN = re.compile(
     r"\s?\S{0,12}\s?(?:표|목록|엑셀|파일|시트|데이터|자료|csv|tsv|list|table|file|data|spreadsheet|sheet|workbook|excel|parquet)",

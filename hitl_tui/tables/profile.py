@@ -25,6 +25,8 @@ _UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,20})[)\]]\s*$")
 _LINK = re.compile(r"https?://")
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
 _lock = threading.Lock()
+_MAY_BE = ("excel", "json")
+"""Kinds of files, or sheets of them, that needn't be tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +142,9 @@ def _tables(opened: Engine, view: str, file: TableFile) -> tuple[Table, ...]:
         try:
             found.append(_table(opened, f"{view}_{n}", file, sheet))
         except TableError:
-            if file.kind != "excel":
+            if file.kind not in _MAY_BE:
                 raise
-    return tuple(table for table in found if (table.rows and len(table.columns) > 1) or file.kind != "excel")
+    return tuple(table for table in found if (table.rows and len(table.columns) > 1) or file.kind not in _MAY_BE)
 
 
 def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:

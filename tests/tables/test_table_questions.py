@@ -37,6 +37,11 @@ def asked(folder: Path, question: str, before: TableQuery | None = None) -> Answ
     return ask(question, table_files(folder), before)
 
 
+def written(folder: Path, name: str, content: str) -> Path:
+    (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
 def first(answer: Answer) -> object:
     assert answer.result is not None, answer
     return answer.result.rows[0][0]
@@ -442,3 +447,38 @@ def test_a_korean_word_means_a_table_and_a_column_in_english(
     assert answer.mapped is not None and answer.mapped.query.source == source and answer.mapped.guessed
     assert first(answer) == expected
     assert about(question, tmp_path) is About.TABLE
+
+
+CARS = """[{"Name": "polo", "Horsepower": 60, "Origin": "Europe", "tags": ["a"]},
+ {"Name": "civic", "Horsepower": 80, "Origin": "Japan"}]"""
+
+
+def test_a_list_of_records_is_a_table(tmp_path: Path) -> None:
+    written(tmp_path, "cars.json", CARS)
+    assert first(asked(tmp_path, "cars.json에서 일본 차 평균 마력은?")) == 80
+    assert first(asked(tmp_path, "마력이 제일 높은 차가 뭐야")) == "civic"
+
+
+def test_a_record_a_line_is_a_table(tmp_path: Path) -> None:
+    written(tmp_path, "visits.jsonl", '{"page": "home", "seconds": 4}\n{"page": "help", "seconds": 8}\n')
+    assert first(asked(tmp_path, "average seconds in visits.jsonl")) == 6
+
+
+def test_json_that_is_no_list_of_records_is_no_table(tmp_path: Path) -> None:
+    written(tmp_path, "settings.json", '{"name": "x", "width": 3}')
+    written(tmp_path, "numbers.json", "[1, 2, 3]")
+    assert table_files(tmp_path) == ()
+    assert about("what does settings.json say about width?", written(tmp_path, "cars.json", CARS)) is About.TEXT
+
+
+def test_what_was_sold_is_the_amount_of_the_table_of_sales(tmp_path: Path) -> None:
+    written(
+        tmp_path, "invoices.csv", "invoice,customer,due_date,total\n7,Hanbit,2025-06-30,1200\n8,Orion,2025-05-15,950\n"
+    )
+    written(tmp_path, "sales.csv", "date,product,quantity,amount\n2025-01-03,Drill,2,240\n2025-01-09,Saw,1,80.5\n")
+    assert first(asked(tmp_path, "How much did we sell in total?")) == 320.5
+
+
+def test_a_name_of_two_syllables_is_found_by_its_sound(tmp_path: Path) -> None:
+    written(tmp_path, "planes.csv", "model,maker,seats\n747,Boeing,467\nA320,Airbus,180\n787,Boeing,296\n")
+    assert first(asked(tmp_path, "보잉 비행기는 몇 대야?")) == 2
