@@ -36,7 +36,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -233,7 +233,6 @@ def _worker(root: Path, number: int, at: str, begin: int) -> int:
         log = os.open(root / f"worker-{number}.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         if os.read(begin, 1):
             faults = Faults(at, root / "kills.jsonl")
             counts = root / "counts.json"
@@ -242,9 +241,13 @@ def _worker(root: Path, number: int, at: str, begin: int) -> int:
             faults.dying = lambda: counts.write_text(json.dumps(faults.counts))
             if at or number == 0:
                 install(faults)
-            with suppress(KeyboardInterrupt):
-                asyncio.run(work(root, number, 4, 0))
-            (root / "met.json").write_text(json.dumps(faults.met))
+
+            def end(*_: object) -> None:
+                (root / "met.json").write_text(json.dumps(faults.met))
+                os._exit(0)
+
+            signal.signal(signal.SIGTERM, end)
+            asyncio.run(work(root, number, 4, 0))
     except BaseException:  # noqa: BLE001 - this process ends here; what it met is in its log
         traceback.print_exc()
     finally:
