@@ -209,6 +209,7 @@ class CommandContext:
             who.account,
             who.claimed,
         )
+        planned = {todo.id for todo in self.snapshot.todos}
         view = await self.session.writer.decide(decision)
         data: dict[str, object] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
         if action:
@@ -227,9 +228,12 @@ class CommandContext:
             changes = question.view.request.subject["proposal"]["changes"]
             data |= value
         if question.kind is Kind.PROPOSAL and lets_run(value):
-            said = Message(
-                "{} Its low-risk steps run; one that still waits for results asks once they are there.", said
-            )
+            added = [todo for todo in self.snapshot.todos if todo.id not in planned]
+            asking = [step_name(t.id) for t in added if t.status is Status.PENDING and t.approval is None]
+            if asking:
+                said = Message("{} When its turn comes, a question comes for {}.", said, ", ".join(asking))
+            else:
+                said = Message("{} What it adds runs without another question.", said)
         elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))
             said = Message("Accepted changes {} of {}; the others are left out.", numbers, len(changes))

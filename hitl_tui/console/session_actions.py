@@ -15,6 +15,7 @@ from hitl_tui.config.model_settings import NONE
 from hitl_tui.console.approver_token import approver_by_token
 from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
 from hitl_tui.console.decision_flow import DecisionFlow
+from hitl_tui.console.dialogs.decided_elsewhere import told_when_ended
 from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
@@ -24,7 +25,7 @@ from hitl_tui.console.local_commands import OWN, carry_out, parsed_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.restore_actions import go_back, restore_named
 from hitl_tui.console.session_handle import SessionHandle
-from hitl_tui.console.source_opening import choose_source, open_in_editor
+from hitl_tui.console.source_opening import choose_source, open_file
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -201,14 +202,14 @@ class SessionActions:
         elif result.status == "renamed":
             display.renamed(str(data["title"]))
         elif "source" in data and "file" in data:  # a fork has a source, too
-            await open_in_editor(self._console, Path(data["file"]), int(data["source"]["line"]))
+            await open_file(self._console, Path(data["file"]), int(data["source"]["line"]))
         elif "todo" in data and result.status == "ok":
             await self._view_todo(handle, str(data["todo_id"]), data.get("result"))
         elif "\n" in result.message and display.at_prompt:
             display.show_pane("stream")  # all of it is only there
 
     def open_source(self) -> None:
-        """Open a place that the answer cites, or a file that was written, in the person's editor."""
+        """Open a place that the answer cites, or a file that was written."""
         self._on(self._open_source)
 
     async def _open_source(self, handle: SessionHandle) -> None:
@@ -336,8 +337,9 @@ class SessionActions:
     async def _cancel(self, handle: SessionHandle, todo: SupervisorTodo) -> bool:
         said = _("{id} runs. Stop it? Its side effects stay; you are asked what next.")
         title = _("Cancel {id}").format(id=number_of(todo.id))
-        if not await confirm(self._console, title, said.format(id=number_of(todo.id)), _("Stop it")):
-            return False
+        async with told_when_ended(self._console, handle, todo):
+            if not await confirm(self._console, title, said.format(id=number_of(todo.id)), _("Stop it")):
+                return False
         self._report(await handle.handler.handle_command(f"/todo cancel {todo.id}"))
         return True
 

@@ -11,6 +11,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.extraction.file_text import decode
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import place_label
 
@@ -18,6 +19,9 @@ _LOOKED_AT = 8192
 _QUOTE = 120
 _NAMED = re.compile(r"[\w./-]{1,200}\.\w{1,10}\b")
 _MOST_NAMED = 40
+_MOST_READ = 8_000_000
+"""Bytes of a file that is shown in the console itself."""
+_LINES_AROUND = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +90,36 @@ def file_of(source: AnswerSource, workspace: Path) -> Path:
     if b"\0" in begins or source.page:
         raise BadInput(Message("{} isn't a text file; it is {}.", source.label, found))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a file.
+
+    Args:
+        first: the number of the first one, counted from 1.
+        lines: they themselves.
+        more: the file has others.
+    """
+
+    first: int
+    lines: tuple[str, ...]
+    more: bool
+
+
+def lines_around(file: Path, line: int) -> Excerpt:
+    """Return the lines of a text file around one: all of them, of a long file some thousands.
+
+    Raises:
+        BadInput: it can't be read.
+    """
+    try:
+        with file.open("rb") as opened:
+            data, more = opened.read(_MOST_READ), bool(opened.read(1))
+    except (OSError, ValueError) as error:
+        raise BadInput(Message("{} can't be read now ({}).", file.name, type(error).__name__)) from error
+    text, _encoding = decode(data[: data.rfind(b"\n") + 1] if more else data)
+    lines = text.splitlines()
+    begin = max(0, line - 1 - _LINES_AROUND)
+    shown = lines[begin : begin + 2 * _LINES_AROUND]
+    return Excerpt(begin + 1, tuple(shown), more or len(shown) < len(lines))

@@ -52,13 +52,18 @@ async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
+def chosen_program(environ: Mapping[str, str]) -> str:
+    """Return what a person opens files with: $VISUAL, $EDITOR or $PAGER; empty where they chose none."""
+    return next((chosen for name in _CHOSEN_BY if (chosen := environ.get(name))), "")
+
+
 async def open_at(path: Path, line: int, environ: Mapping[str, str]) -> None:
-    """Open a file at a line in $VISUAL, $EDITOR or $PAGER, or in `less` or `vi`, and wait until it is left.
+    """Open a file at a line in the program that the person chose, or in `less` or `vi`, and wait until it is left.
 
     Raises:
         BadInput: there is none of them, or it failed.
     """
-    named = next((chosen for name in _CHOSEN_BY if (chosen := environ.get(name))), "")
+    named = chosen_program(environ)
     command = _words(named or next((name for name in _USUAL if shutil.which(name)), _USUAL[-1]))
     if code := await _run([*command, *place_arguments(command, path, line)]):
         said = _('"{command}" ended with exit code {code}.')
@@ -101,7 +106,9 @@ async def _run(command: Sequence[str]) -> int:
     """Run a program at the terminal and return its exit code. Raises BadInput: it can't be started."""
     try:
         with _terminal() as terminal, _keyboard_signals_ignored():
-            process = await asyncio.create_subprocess_exec(*command, stdin=terminal, stdout=terminal)
+            # Without a locale, `less` takes text that isn't ASCII for a binary file.
+            environ = {"LESSCHARSET": "utf-8", **os.environ}
+            process = await asyncio.create_subprocess_exec(*command, stdin=terminal, stdout=terminal, env=environ)
             return await process.wait()
     except (OSError, ValueError) as error:
         raise _unusable(shlex.join(command[:1]), error) from error

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from console_support import Console, command_workspace, console
+from console_support import COMMANDS, Console, command_workspace, console
 from textual.widgets import Input, Static
 
 from hitl_tui.console.dialogs.decided_elsewhere import gone_words
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_fields import FieldInput
-from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog, WordsDialog
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.dialogs.review_dialog import ReviewDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer, ViewerText
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.requests import Decision, Verdict
+from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.snapshot import Question
 
 pytestmark = pytest.mark.long
@@ -134,3 +135,28 @@ async def test_a_question_that_was_edited_elsewhere_says_so(tmp_path: Path) -> N
         await c.until(lambda: told(c), "why it isn't asked")
         assert told(c) == await gone_words(handle, only)
         assert told(c).startswith("This is no longer asked: ") and not told(c).endswith(": .")
+
+
+async def test_a_step_that_ends_while_it_is_asked_whether_to_stop_it_says_so(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    (workspace / "wait.sh").write_text("while [ ! -e go ]; do sleep 0.05; done\n", encoding="utf-8")
+    command = '[teams.command_team.commands.wait]\nrun = ["sh", "wait.sh"]\ndescription = "Wait."\nrisk = "high"\n'
+    (workspace / "hitl.toml").write_text(COMMANDS + command, encoding="utf-8")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team wait")
+        await c.asked()
+        await c.to_question()
+        await c.read_on()
+        await c.press("1")
+        added = c.snapshot.todos[-1].id
+        await c.until(lambda: c.status(added) == Status.IN_PROGRESS, "it runs")
+        await c.press("f8")
+        await c.until(lambda: on(c, ConfirmDialog), "whether to stop it")
+        (workspace / "go").touch()
+        await c.until(lambda: told(c), "that it has ended")
+        assert told(c) == "002 has ended; there is nothing left to stop."
+        c.clock.rest()
+        await c.press("1", "escape")
+        await c.until(lambda: not on(c, ConfirmDialog), "left")
+        assert c.status(added) == Status.COMPLETED and "error" not in c.message

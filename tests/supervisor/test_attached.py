@@ -123,7 +123,7 @@ async def test_what_runs_again_is_said_before_and_counted_after(tmp_path: Path) 
         again = question.view.request.about["again"]
         assert (
             again[0]
-            == "`sub → inside` restarts from its top with your answer: what it does before this question happens twice"
+            == "`sub → inside` restarts from its top: its code before this question runs twice, its code after it once"
         )
         assert again[1].startswith("`sub` goes on inside")
         await op.ok("/answer 1 true")

@@ -174,7 +174,7 @@ async def test_what_runs_again_is_right_at_each_moment(tmp_path: Path) -> None:
         assert beside(op) == []
         (line,) = op.questions[0].to_dict()["about"]["again"]
         assert (
-            line == "`ask_one` restarts from its top with your answer: what it does before this question happens twice"
+            line == "`ask_one` restarts from its top: its code before this question runs twice, its code after it once"
         )
 
 

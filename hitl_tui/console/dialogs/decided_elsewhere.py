@@ -12,7 +12,9 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Outcome
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, translate
+from hitl_tui.wording.status_words import number_of
 
 if TYPE_CHECKING:
     from hitl_tui.console.dialogs.review_dialog import ReviewDialog
@@ -36,15 +38,39 @@ async def told_when_gone(app: Console, handle: SessionHandle, question: Question
 
     async def tell() -> None:
         await _gone(handle, [question])
-        words = await gone_words(handle, question)
-        while True:
-            for screen in app.screen_stack:
-                if isinstance(screen, Modal):
-                    screen.overtaken(words)
-            await asyncio.sleep(_AGAIN)
+        await _overtake(app, await gone_words(handle, question))
 
     async with _beside(tell()):
         yield
+
+
+@asynccontextmanager
+async def told_when_ended(app: Console, handle: SessionHandle, todo: SupervisorTodo) -> AsyncIterator[None]:
+    """While a dialog asks whether to stop a step that runs, tell it when the step has ended by itself.
+
+    Args:
+        app: shows the dialog.
+        handle: the session.
+        todo: the step.
+    """
+
+    async def tell() -> None:
+        seen = handle.session.snapshot
+        while (now := seen.todo(todo.id)) is not None and now.status is Status.IN_PROGRESS:
+            seen = await handle.session.changed(seen)
+        await _overtake(app, _("{id} has ended; there is nothing left to stop.").format(id=number_of(todo.id)))
+
+    async with _beside(tell()):
+        yield
+
+
+async def _overtake(app: Console, words: str) -> None:
+    """Tell every dialog, also one that opens from now on, why it can only be left."""
+    while True:
+        for screen in app.screen_stack:
+            if isinstance(screen, Modal):
+                screen.overtaken(words)
+        await asyncio.sleep(_AGAIN)
 
 
 @asynccontextmanager

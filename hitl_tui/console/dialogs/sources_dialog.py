@@ -48,7 +48,7 @@ class SourcesDialog(Modal[int]):
             room = min(self.app.size.width * 9 // 10, _WIDEST) - _EDGES
             numbered = (f"{n}  {source.label}  {source.quote}" for n, source in enumerate(self._sources, start=1))
             yield Choices(*(Text(one_line(line.rstrip(), room)) for line in numbered), compact=True)
-            said = _("{list.choose} Open in your editor or pager · {inbox.close} Close")
+            said = _("{list.choose} Open · {inbox.close} Close")
             yield Static(named_keys(keymap_of(self.app), said), classes="dialog-keys")
 
     def on_mount(self) -> None:

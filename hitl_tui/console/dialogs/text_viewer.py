@@ -100,6 +100,29 @@ class TextViewer(ReadToEnd[bool]):
         self.dismiss(self._end)
 
 
+class SourceViewer(TextViewer):
+    """Shows a file at a line.
+
+    Args:
+        title: one line, safe.
+        rows: its lines, each with its number.
+        place: which of them to begin near.
+    """
+
+    def __init__(self, title: str, rows: Sequence[Row], place: int) -> None:
+        super().__init__(title, rows)
+        self._place = place
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.call_after_refresh(self._to_place)
+
+    def _to_place(self) -> None:
+        shown = self.query_one(Rows)
+        above = len(shown.lay(shown.size.width)) - len(Rows(self._shown[self._place :]).lay(shown.size.width))
+        self.text.scroll_to(y=max(0, above - self.text.size.height // 3), animate=False)
+
+
 class HelpLines(Rows):
     """Rows with the names of bindings on the right."""
 

@@ -195,7 +195,7 @@ def again(asked: Asked) -> list[str]:
         if asked.levels[depth - 1].whole:
             lines.append(
                 Message(
-                    "`{}` restarts from its top with your answer: what it does before this question happens twice",
+                    "`{}` restarts from its top: its code before this question runs twice, its code after it once",
                     place,
                 )
             )
