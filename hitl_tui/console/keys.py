@@ -250,7 +250,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec(
         "answer.export", ANSWER, "e", "want('export')", "export", "Export the session or the answer to a file", "e"
     ),
-    KeySpec("answer.source", ANSWER, "o", "want('source')", "open", "Open a cited place, in EDITOR if set", "o"),
+    KeySpec("answer.source", ANSWER, "o", "want('source')", "open", "Open a cited place at its line", "o"),
     KeySpec("answer.copy", ANSWER, "y", "want('copy')", "copy", "Copy the answer", "y"),
     _maximise(ANSWER),
     KeySpec("answer.leave", ANSWER, "escape", "want('leave')", "prompt", "Back to the prompt", "Esc"),

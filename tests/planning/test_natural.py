@@ -42,6 +42,10 @@ def test_a_year_is_no_figure_to_take_a_share_of(query: str) -> None:
             "Please send the invoice to Bob and restart the server",
             'No declared command does "Please send the invoice to Bob", "restart the server"',
         ),
+        ("delete the two poster drafts", 'No declared command does "delete the two poster drafts"'),
+        ("delete the last archive", 'No declared command does "delete the last archive"'),
+        ("rename minutes.md to old.md", 'No declared command does "rename minutes.md to old.md"'),
+        ("단원명부.csv를 백업해줘", '"단원명부.csv를 백업해줘"에 맞는 선언된 명령이 없어'),
         ("30일 지난 로그 파일을 모두 삭제해줘", '"30일 지난 로그 파일을 모두 삭제해줘"에 맞는 선언된 명령이 없어'),
     ],
 )
@@ -54,7 +58,8 @@ def test_what_nothing_here_does_is_said_with_where_to_declare_it(query: str, tol
     "query",
     [
         *("How many days of leave do I get?", "How do I delete log files?", "How many?"),
-        *("직원 안내서에서 환불 규정 찾아줘", "로그 삭제 규정 알려줘"),
+        *("직원 안내서에서 환불 규정 찾아줘", "로그 삭제 규정 알려줘", "결제한 금액을 보여줘", "결제한 금액을 더해줘"),
+        *("Payment terms of the hall?", "지출을 항목별로 정리해서 보고서로 써줘"),
     ],
 )
 def test_a_plain_question_has_no_remark(query: str) -> None:

@@ -83,7 +83,6 @@ SENTENCES = [
     ("list-logs와 archive는 실행하지 마", []),
     ("list-logs와 archive가 뭐야?", []),
     ("how do I run list-logs and archive?", []),
-    ("delete the last archive", []),
     ("archive policy of the company", []),
 ]
 

@@ -119,7 +119,9 @@ class HomeScreen(PromptScreen):
         return safe_text(str(self.hitl.workspace), multiline=False)
 
     def on_mount(self) -> None:
-        self.query_one("#sessions-title", Static).display = False
+        title = self.query_one("#sessions-title", Static)
+        title.display = bool(self.hitl.memory.known.session)  # there was one; a list of many takes a while
+        title.update(Content(_("Sessions: looking for them…")))
         self.app.theme_changed_signal.subscribe(self, lambda theme: self._recoloured())
         self._look_for_file()
         self._facts()
@@ -289,6 +291,7 @@ class HomeScreen(PromptScreen):
         """
         if self._table is None:
             if not sessions:
+                self.query_one("#sessions-title", Static).display = False
                 return
             from hitl_tui.console.widgets.session_table import SessionTable
 
@@ -379,6 +382,8 @@ class HomeScreen(PromptScreen):
         self.hitl.memory.keep_lines()
         if text.startswith("/"):
             self._command(text)
+        elif any(text == session.id for session in self.known):
+            self.hitl.sessions.open(text)
         elif self.hitl.options.attached is None and _calls_for_help(text):
             self.hitl.action_help()
         elif self._offers_starters(text):

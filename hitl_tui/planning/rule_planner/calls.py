@@ -360,10 +360,18 @@ _FINDS = frozenset({"lookup", "list", "fetch"})
 """Verbs of rules.toml that ask for what there is."""
 
 
+_ADNOMINAL = re.compile(r"(?:[한된할될]|[하되]는|던)$")
+
+
+def _begun(clause: str, rules: Rules) -> str:
+    """Return a clause from the word that tells what to do, in lower case."""
+    return rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
+
+
 def _requested(clause: str, rules: Rules) -> frozenset[str]:
     """Return what a clause asks to be done ("지워줘", "로그 삭제", "delete …"); a way to do it is none."""
     verbs = rules.lexicon.verbs
-    plain = rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
+    plain = _begun(clause, rules)
     first, korean = re.match(r"([a-z]+)([- ]up)?", plain), _KOREAN.search(clause)
     if first and not korean:
         said = [first[1], f"{first[1]}up" if first[2] else ""]
@@ -378,6 +386,8 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
         carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules.commands.request.search(w[1:])), "")
         if rules.lexicon.concepts(carrier) & _FINDS:
             continue  # it is what is to be found or shown
+        if _ADNOMINAL.search(match.group()):
+            continue  # it says which
         if requests and not rules.commands.negated_deed.search(match.group()[2:] + tail):
             asked |= rules.lexicon.concepts(match.group()) & verbs
     return frozenset(asked)
@@ -385,12 +395,14 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
 
 def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
     """Return the clauses that ask that something be done to something, declared or not."""
-    found = []
-    for clause in (part.text for part in split(text, (), rules)):
-        nouns = {c for word in WORD.findall(clause) for c in rules.lexicon.concepts(rules.lexicon.plain(word))}
-        if nouns & rules.lexicon.nouns and _changes(clause, rules):
-            found.append(clause.strip())
-    return tuple(found)
+    return tuple(part.text.strip() for part in split(text, (), rules) if _is_deed(part.text, rules))
+
+
+def _is_deed(clause: str, rules: Rules) -> bool:
+    """Whether a clause asks that something be done, and says to what: a thing, a file, or what is put as one."""
+    nouns = {c for word in WORD.findall(clause) for c in rules.lexicon.concepts(rules.lexicon.plain(word))}
+    thing = nouns & rules.lexicon.nouns or any(given.kind == "path" for given in given_in(clause, rules.units))
+    return bool(thing or rules.commands.to_something.search(_begun(clause, rules))) and _changes(clause, rules)
 
 
 def _changes(clause: str, rules: Rules) -> bool:

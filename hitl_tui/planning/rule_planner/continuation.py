@@ -23,6 +23,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     build_plan,
     decide,
     look_step,
+    remarks,
     run_step,
     title_of,
     usable,
@@ -78,6 +79,7 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         return None
     goes_on, facts = rest != text or (few and not _stands_alone(text, rules)), scene.facts_of(last)
     said = (_TAIL.sub("", rest) or rest).strip()
+    notes: Sequence[str] = ()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
         again = [run_step(Call(facts, given, said), scene.language, rules)] if isinstance(given, Mapping) else []
@@ -87,10 +89,12 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         wanted = decide(text, read(text, rules), Asked(()), scene.agents, rules)
         needs, _ = usable(wanted.needs, scene.agents, rules)
         steps = build_plan(wanted, needs, rules, titled=True, taken=scene.step_ids).steps
+        notes = remarks(Asked(()), wanted, (), rules)
     first = (last.id,) if last.status is Status.COMPLETED and (goes_on or refers(text)) else ()
     words = rules.sentences[scene.language]["continues" if first or goes_on else "asks"]
     changes = tuple(AddStep(replace(step, dependencies=(*first, *step.dependencies))) for step in steps)
-    return Proposed(words.format(id=step_name(last.id), text=cut(scene.text.strip(), 100)), changes) if steps else None
+    said = ". ".join([words.format(id=step_name(last.id), text=cut(scene.text.strip(" \n."), 100)), *notes])
+    return Proposed(said, changes) if steps else None
 
 
 def _stands_alone(text: str, rules: Rules) -> bool:

@@ -128,8 +128,19 @@ class _Sentence:
         self.calls = [call for call in calls if at <= call.start < at + len(self.rest)]
         new = [call for call in self.calls if not self.waiting(call.command)]
         rest = blanked(self.rest, [(call.start - at, call.end - at) for call in new])
-        left = (edit for edit in self.edits if rest[slice(*edit.place)].strip())
+        # "Only …" of what changes a step's input says what the step is to do, and nothing of the others.
+        given = [(call.start - at, call.end - at) for call in self.calls if self._gives(call)]
+        left = (
+            edit
+            for edit in self.edits
+            if rest[slice(*edit.place)].strip()
+            and not (edit.operation is Operation.ONLY and overlaps(edit.place, given))
+        )
         self.left = [replace(e, operation=Operation.ASK) if e.level in _ENDS else e for e in left]
+
+    def _gives(self, call: Call) -> bool:
+        waiting = self.waiting(call.command)
+        return bool(waiting) and changed_inputs(call.words, waiting[0], self._scene) is not None
 
     def waiting(self, command: str) -> list[SupervisorTodo]:
         """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
@@ -139,7 +150,7 @@ class _Sentence:
 
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
-        looked_for = any(step.need in _ORDER[:2] for step in edit.steps)
+        looked_for = self.also or any(step.need in _ORDER[:2] for step in edit.steps)
         more = edit.subject and edit.operation is Operation.ASK and looked_for
         return edit.operation in _PLACED and not (more or edit.again)
 

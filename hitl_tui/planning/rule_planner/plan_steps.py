@@ -315,7 +315,9 @@ def remarks(
         found += _unplanned(asked, wanted, rules)
     elif withheld and (deeds_asked(text, rules) or any(spoken_name(name).search(text) for name in withheld)):
         found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
-    elif not asked.unclear and (deeds := deeds_asked(text, rules)):
+    elif not asked.unclear and (
+        deeds := [d for d in deeds_asked(text, rules) if not _asks_for(d, wanted.needs & {Need.WRITE}, rules)]
+    ):
         found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
     return list(dict.fromkeys(found))
 

@@ -98,6 +98,7 @@ class CommandRules(_Table):
     statement: Expression
     told: Expression
     request: Expression
+    to_something: Expression
     lead: Expression
     with_team: Expression
     modifiers: Expression

@@ -135,14 +135,15 @@ def parse_question(
 def whole_words(text: str) -> dict[str, float]:
     """Return the words of a question, in one piece without Korean particles and endings, with how much each says."""
     found = {}
-    for unit in units(normalise(text)):
+    text = normalise(text)
+    for unit in units(text):
         parts = list(segments(unit.surface)) if unit.kind is Kind.HANGUL else []
         while len(parts) > 1 and telling(parts[-1], "ko") < _SAYS:
             parts.pop()
         word = "".join(parts) or unit.surface
         unknown = len(word) > 1 and len(parts) == len(word)  # it consists of no words
         says = 1.0 if unknown else max((telling(part, "ko") for part in parts), default=0.0)
-        found[word] = says if parts else _word(word, named=unit.start > 0 and word[0].isupper()).telling
+        found[word] = says if parts else _word(word, named=_is_name(text, unit)).telling
     return found
 
 
@@ -159,10 +160,16 @@ def _terms(text: str, sounding: Sounding, written: Callable[[str], bool]) -> Ite
             case Kind.HANGUL:
                 yield from _korean(unit.surface, sounding, written)
             case _:
-                yield _word(unit.surface, named=unit.start > 0 and len(unit.surface) > 2 and unit.surface[0].isupper())
+                yield _word(unit.surface, named=len(unit.surface) > 2 and _is_name(text, unit))
     for first, second in pairwise(found):
         if second.start == first.end + 1 and text[first.end] in "-_./:":
             yield _joined(text, first, second)
+
+
+def _is_name(text: str, unit: Unit) -> bool:
+    """Whether a word has a capital though it doesn't begin a sentence."""
+    before = text[: unit.start].rstrip()
+    return bool(before) and before[-1] not in ".!?:" and unit.surface[0].isupper()
 
 
 def _joined(text: str, first: Unit, second: Unit) -> Term:
