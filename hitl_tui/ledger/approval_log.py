@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 from hitl_tui.core.board import Board, Draft, Rules, subject_of
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_text import canonical
+from hitl_tui.core.names import clip
 from hitl_tui.core.plan_review import EndedBy
 from hitl_tui.core.requests import Decision, Kind, Verdict
-from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import Entry
 
@@ -91,6 +94,15 @@ class AllowedRuns:
 
 RESTORED = "restored"
 """What a `LoggedDecision` about going back to an earlier checkpoint says."""
+REOPENED = "reopened"
+"""A rejection or a skip was taken back, so the step is asked about again."""
+EDITED = "edited"
+"""The input of a step was changed; what is decided from then on is about that."""
+WITHDRAWN = "withdrawn"
+"""An approval was taken back: the step is asked about again with the same input."""
+_LONGEST = 200
+_MADE = frozenset({"argv", "programs"})
+"""Arguments that follow from the others, or from files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +112,11 @@ class LoggedDecision:
     Args:
         asked: what it was about: a `core.requests.Kind`; `allowed` where nobody was asked; `restored` for going back.
         todo_id: the TODO; empty for the plan, a proposal and going back.
-        verdict: a verdict in a word (`approve`, `edit`, `retry`, …), or `restored`.
+        verdict: a verdict in a word (`approve`, `edit`, `retry`, …), `restored`, `reopened`, `edited` or `withdrawn`.
         by: who; `mode risk`, `policy rule 2` or `deadline` where nobody said it.
         channel: `console`, `repl`, `cli`, `rule`, `mode`, `policy`, `deadline`; empty where it isn't recorded.
         at: ISO 8601, UTC.
-        reason: their words.
+        reason: their words; of an edit what the input became.
     """
 
     asked: str
@@ -129,13 +141,49 @@ async def logged_decisions(ledger: Streams, session: str) -> list[LoggedDecision
         StorageError: the record can't be read.
     """
     asked: dict[str, tuple[str, str]] = {}
+    inputs: dict[str, dict[str, str]] = {}
     found: list[LoggedDecision] = []
     async for entry in read_stream(ledger, session):
         if entry.kind == "request_opened":
             request = entry.data["request"]
             asked[str(request["id"])] = str(request["kind"]), str(request["todo_id"])
+            inputs.setdefault(str(request["todo_id"]), _values(request["subject"].get("arguments")))
+        elif (change := _changed_by_hand(entry, inputs)) is not None:
+            found.append(change)
         elif (said := _said(entry, asked)) is not None:
             found.append(said)
+    return found
+
+
+def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedDecision | None:
+    """Return what a person did to a step beside answering; the step's input is kept in `inputs`."""
+    event = entry.data.get("event") if entry.kind == "event" else None
+    if not isinstance(event, Mapping) or event.get("kind") not in (EventKind.EDIT, EventKind.UPDATE):
+        return None
+    data, by, at = event["data"], str(event["by"]), str(event["at"])
+    todo_id = str(data["todo_id"])
+    if event["kind"] == EventKind.UPDATE:
+        reopens = data.get("status") == Status.PENDING
+        return LoggedDecision(REOPENED, todo_id, REOPENED, by, "", at) if reopens else None
+    before, now = inputs.get(todo_id, {}), _values(data["arguments"])
+    inputs[todo_id] = now
+    changed = ", ".join(
+        f"{name}: {before[name]} → {now.get(name, '')}" if before.get(name) else f"{name}: {now.get(name, '')}"
+        for name in dict.fromkeys([*before, *now])
+        if before.get(name) != now.get(name)
+    )
+    kind = EDITED if changed else WITHDRAWN
+    return LoggedDecision(kind, todo_id, kind, by, "", at, changed)
+
+
+def _values(arguments: object) -> dict[str, str]:
+    """Return what a person may set of a step's arguments, by name, in a few words each."""
+    found: dict[str, str] = {}
+    for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
+        if isinstance(value, Mapping):
+            found |= _values(value)
+        elif name not in _MADE:
+            found[str(name)] = clip(value if isinstance(value, str) else canonical(value).decode(), _LONGEST)
     return found
 
 

@@ -19,7 +19,15 @@ from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 from hitl_tui.extraction.blocks import EXPORTED
-from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, LoggedDecision, logged_decisions
+from hitl_tui.ledger.approval_log import (
+    ALLOWED,
+    EDITED,
+    REOPENED,
+    RESTORED,
+    WITHDRAWN,
+    LoggedDecision,
+    logged_decisions,
+)
 from hitl_tui.supervisor.final_answer import reason
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
@@ -39,6 +47,9 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "use_as_done": "taken as done on the word of {who}",
             "do_again": "done again on the word of {who}",
             RESTORED: "{who} went back to an earlier checkpoint",
+            REOPENED: "asked again on the word of {who}",
+            EDITED: "input changed by {who}",
+            WITHDRAWN: "approval taken back by {who}",
             "late": "nobody decided in time, so: {verdict}",
             "mode": "let run by mode {name} (nobody was asked)",
             "plan-limit": "begun by the limit of revisions (no person approved it)",
@@ -66,6 +77,9 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "use_as_done": "{who} 님의 결정으로 완료된 것으로 봄",
             "do_again": "{who} 님의 결정으로 다시 실행함",
             RESTORED: "{who} 님이 이전 체크포인트로 돌아감",
+            REOPENED: "{who} 님의 결정으로 다시 물음",
+            EDITED: "{who} 님이 입력을 바꿈",
+            WITHDRAWN: "{who} 님이 승인을 되돌림",
             "late": "제때 결정한 사람이 없음: {verdict}",
             "late-approve": "승인된 것으로 봄",
             "late-reject": "거부된 것으로 봄",
@@ -146,7 +160,7 @@ def _decision_line(said: LoggedDecision, language: str) -> str:
         why = words["unsaid"] if said.reason == DEFAULT_SKIP_REASON else said.reason
         text += f": “{why}”"
     # What a TODO's own question was is plain from where the line stands.
-    about = words.get(said.asked, "") if said.asked != RESTORED else ""
+    about = words.get(said.asked, "") if said.asked != said.verdict else ""
     return safe_text(f"{about}: {text}" if about else text, multiline=False)
 
 

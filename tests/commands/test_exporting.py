@@ -154,6 +154,32 @@ async def test_a_file_to_read_tells_what_was_decided_about_the_plan_and_the_past
     assert "  - let run by mode plan (nobody was asked) at 2026-" in as_markdown(seen)  # by its state alone
 
 
+async def test_a_file_to_read_tells_what_input_was_allowed_and_what_was_taken_back(tmp_path: Path) -> None:
+    """Of two approvals of one step it says which stood for what (C9)."""
+    place = Place(tmp_path, step("high", "a"), step("high", "b"))
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo reject 1 not yet", "/todo update 1 pending")
+        await op.rest()
+        await op.say('/todo edit 1 {"text": "other"}')
+        await op.rest()
+        found = await logged_decisions(op.session.writer.ledger, "s1")
+        lines = as_markdown(op.now, found).splitlines()
+        korean = as_markdown(replace(op.now, query="지워줘"), found)
+    at = "at 2026-01-01 00:00:00 UTC"
+    begin = lines.index(f"  - rejected by ann (test) {at}: “not yet”")
+    assert lines[begin + 1 : begin + 3] == [
+        f"  - asked again on the word of ann {at}",
+        f"  - input changed by ann {at}: “text: other”",
+    ]
+    assert "ann 님의 결정으로 다시 물음" in korean and "ann 님이 입력을 바꿈" in korean
+    assert [(d.todo_id, d.verdict) for d in found] == [
+        ("todo_001", "reject"),
+        ("todo_001", "reopened"),
+        ("todo_001", "edited"),
+    ]
+
+
 def test_half_a_file_is_not_left_behind(tmp_path: Path) -> None:
     target = tmp_path / "answer.md"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
