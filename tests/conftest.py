@@ -16,6 +16,9 @@ for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
     if os.environ.get(variable, "").lower().startswith("ko"):
         os.environ[variable] = "C.UTF-8"
 
+# Whether `uv run` started the tests says nothing of how a person starts the program.
+os.environ.pop("UV_RUN_RECURSION_DEPTH", None)
+
 # What hundreds of processes import is compiled once, also where the image says that nothing is kept compiled.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

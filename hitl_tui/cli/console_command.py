@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.cli.runtime_reach import reach
 from hitl_tui.cli.settings import existing_workspace, operator_of
 from hitl_tui.supervisor.open_options import OpenOptions
+from hitl_tui.terminal.own_command import own_command
 
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job
@@ -64,4 +65,4 @@ def has_screen() -> bool:
 
 def _again(job: Job, session: str) -> str:
     line = " --line" if job.arguments.line else ""
-    return f"hitl-tui{line}{job.place} --session {session}"
+    return f"{own_command()}{line}{job.place} --session {session}"

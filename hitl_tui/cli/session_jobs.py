@@ -38,6 +38,7 @@ from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, PLANNING, RUNNING, Snapshot
 from hitl_tui.teams.contract import FilePreview
+from hitl_tui.terminal.own_command import own_command
 from hitl_tui.wording.text_lines import (
     answer_lines,
     is_terminal,
@@ -237,7 +238,7 @@ def _print_session(
     if not interrupted:
         job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot, files)])
         return
-    command = f"hitl-tui --session {job.session_id}{job.place}"
+    command = f"{own_command()} --session {job.session_id}{job.place}"
     plan = [*plan_lines(snapshot), ""] if snapshot.raw else []
     standing_still = [translate(standing(snapshot, left=True)), _("Go on with: {command}").format(command=command)]
     job.out.lines([*about, *plan, *standing_still])

@@ -30,6 +30,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, language, ngettext
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.termination import Termination
+from hitl_tui.terminal.own_command import own_command
 from hitl_tui.wording.times import MODES
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ class HitlApp(ConsoleApp):
         count, name = len(snapshot.questions), safe_text(snapshot.session_id, multiline=False)
         said = ngettext("{n} question waits in {name}.", "{n} questions wait in {name}.", count)
         said = said if count else _("{name} isn't finished.")
-        again = _("To continue: {command}").format(command=f"hitl-tui --session {name}")
+        again = _("To continue: {command}").format(command=f"{own_command()} --session {name}")
         return f"{said.format(n=count, name=name)} {again}"
 
 
