@@ -13,6 +13,7 @@ from postgres_server import server_programs
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "crash_database.py"
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(server_programs() is None, reason="no PostgreSQL server is installed here")
