@@ -92,6 +92,10 @@ def on_behalf(line: str) -> tuple[str, str] | None:
     return str(parsed.values.text("approver")), command
 
 
+_ALIKE = 0.7
+"""How much a word is like a command that was meant: a slip of the hand, not another word."""
+
+
 def _spec(text: str) -> tuple[CommandSpec, str]:
     known = registry()
     words = [(m.group().lower(), m.end()) for m in _WORD.finditer(text[:200])]
@@ -107,9 +111,8 @@ def _spec(text: str) -> tuple[CommandSpec, str]:
         parts = ", ".join(dict.fromkeys(name.split()[1] for name in group))
         said = f'"/{clip(" ".join(w for w, _ in words[:2]))}"' if len(words) > 1 else f'"/{first}"'
         raise UnknownName(Message("Unknown command {}; after /{} comes one of {}.", said, first, parts))
-    near = difflib.get_close_matches(" ".join(w for w, _ in words[:2]), known, n=1) or difflib.get_close_matches(
-        first, known, n=1
-    )
+    typed = (" ".join(w for w, _ in words[:2]), first)
+    near = [name for text in typed for name in difflib.get_close_matches(text, known, n=1, cutoff=_ALIKE)]
     hint = Message("Did you mean /{}?", near[0]) if near else Message("/help lists all commands.")
     raise UnknownName(joined([Message('Unknown command "/{}".', clip(first)), hint]))
 

@@ -46,6 +46,7 @@ def test_values_are_found(line: str, name: str, values: dict[str, object]) -> No
     [
         ("/", BadInput, "after the slash"),
         ("/tods", UnknownName, "Did you mean /todos?"),
+        ("/audit", UnknownName, "/help lists all commands."),
         ("/todo", UnknownName, "after /todo comes one of approve"),
         ("/todo aprove", UnknownName, '"/todo aprove"'),
         ("/todo skip", BadInput, "needs a step id"),

@@ -16,6 +16,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.planning.agent import Planned, PlanningAgent
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.query_reader import unread
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 RULES = load_rules()
@@ -190,3 +191,8 @@ async def test_a_step_is_called_as_its_command_says_in_the_language_of_the_quest
     agent = PlanningAgent({**agents(), "command_team": COMMAND_TEAM}, RulePlanner(commands), now=lambda: "")
     planned = await agent.create_execution_plan(query)
     assert [todo.name for todo in agent.convert_with_strategy(planned.plan)] == [name]
+
+
+def test_a_korean_syllable_by_itself_is_no_part_that_was_left_out() -> None:
+    rules = load_rules()
+    assert unread("건", (), rules) == () and unread("포스터 건", (), rules) == ("포스터 건",)

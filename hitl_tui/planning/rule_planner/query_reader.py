@@ -154,7 +154,9 @@ def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
             groups.append([])
         elif term_of(word, rules) and not (rules.commands.told.fullmatch(word) or rules.commands.request.search(word)):
             groups[-1].append(match.span())
-    return tuple(text[group[0][0] : group[-1][1]] for group in groups if group)
+    parts = (text[group[0][0] : group[-1][1]] for group in groups if group)
+    # One Korean syllable by itself ("건", "때") is no part that says something.
+    return tuple(part for part in parts if not _SYLLABLE.fullmatch(part))
 
 
 def refers(text: str) -> bool:
@@ -164,6 +166,7 @@ def refers(text: str) -> bool:
 
 # ------------------------------------------------------------------------------------------------------------- clauses
 
+_SYLLABLE = re.compile("[가-힣]")
 _BEFORE = 80  # characters before a name that are looked at for what joins it to the one before
 
 
