@@ -231,8 +231,8 @@ class CommandContext:
             added = [todo for todo in self.snapshot.todos if todo.id not in planned]
             asking = [step_name(t.id) for t in added if t.status is Status.PENDING and t.approval is None]
             if asking:
-                said = Message("{} When its turn comes, a question comes for {}.", said, ", ".join(asking))
-            else:
+                said = Message("{} You will still be asked about {}.", said, ", ".join(asking))
+            elif added:
                 said = Message("{} What it adds runs without another question.", said)
         elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))

@@ -166,7 +166,7 @@ _SAMPLE = 65_536
 _CONTROL = bytes(code for code in (*range(9), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
 _HIGH = re.compile(rb"[\x80-\xff]")
 _KOREAN_PAIR = re.compile(rb"[\xa1-\xfe][\xa1-\xfe]")
-_LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,11 +252,11 @@ def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> 
         raise Unreadable(Message("an answer exported from here, which is no evidence for another one"), LeftOut.IGNORED)
     if kind == "html":
         # Any line end counts as one in the parser only when it is a newline.
-        found = html_extraction(_LINE_END.sub("\n", text))
+        found = html_extraction(LINE_END.sub("\n", text))
     elif kind == "csv":
-        found = csv_extraction(_LINE_END.split(text))
+        found = csv_extraction(LINE_END.split(text))
     else:
-        lines = _LINE_END.split(text)
+        lines = LINE_END.split(text)
         found = Extraction(tuple(manual_blocks(lines) if kind == "man" else line_blocks(lines, kind)))
     notes = [part for part in (note, found.note) if part]
     return Extraction(found.blocks, "; ".join(notes))

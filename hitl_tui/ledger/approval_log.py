@@ -95,12 +95,10 @@ class AllowedRuns:
 RESTORED = "restored"
 """What a `LoggedDecision` about going back to an earlier checkpoint says."""
 REOPENED = "reopened"
-"""A rejection or a skip was taken back, so the step is asked about again."""
+"""A rejection, a skip or an approval was taken back, so the step is asked about again with the same input."""
 EDITED = "edited"
-"""The input of a step was changed; what is decided from then on is about that."""
-WITHDRAWN = "withdrawn"
-"""An approval was taken back: the step is asked about again with the same input."""
-_LONGEST = 200
+"""Another input of a step was asked for; what is decided from then on is about that."""
+_LONGEST, _TASK = 200, "task"
 _MADE = frozenset({"argv", "programs"})
 """Arguments that follow from the others, or from files."""
 
@@ -112,7 +110,7 @@ class LoggedDecision:
     Args:
         asked: what it was about: a `core.requests.Kind`; `allowed` where nobody was asked; `restored` for going back.
         todo_id: the TODO; empty for the plan, a proposal and going back.
-        verdict: a verdict in a word (`approve`, `edit`, `retry`, …), `restored`, `reopened`, `edited` or `withdrawn`.
+        verdict: a verdict in a word (`approve`, `edit`, `retry`, …), `restored`, `reopened` or `edited`.
         by: who; `mode risk`, `policy rule 2` or `deadline` where nobody said it.
         channel: `console`, `repl`, `cli`, `rule`, `mode`, `policy`, `deadline`; empty where it isn't recorded.
         at: ISO 8601, UTC.
@@ -147,7 +145,8 @@ async def logged_decisions(ledger: Streams, session: str) -> list[LoggedDecision
         if entry.kind == "request_opened":
             request = entry.data["request"]
             asked[str(request["id"])] = str(request["kind"]), str(request["todo_id"])
-            inputs.setdefault(str(request["todo_id"]), _values(request["subject"].get("arguments")))
+            if "arguments" in request["subject"]:
+                inputs[str(request["todo_id"])] = _values(request["subject"]["arguments"], request["subject"]["task"])
         elif (change := _changed_by_hand(entry, inputs)) is not None:
             found.append(change)
         elif (said := _said(entry, asked)) is not None:
@@ -156,7 +155,9 @@ async def logged_decisions(ledger: Streams, session: str) -> list[LoggedDecision
 
 
 def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedDecision | None:
-    """Return what a person did to a step beside answering; the step's input is kept in `inputs`."""
+    """Return what a person did to a step beside answering; the inputs of steps, as far as they are known, are kept."""
+    if entry.kind == "restore_intended":
+        inputs.clear()  # steps are again what they were; each is asked about anew
     event = entry.data.get("event") if entry.kind == "event" else None
     if not isinstance(event, Mapping) or event.get("kind") not in (EventKind.EDIT, EventKind.UPDATE):
         return None
@@ -165,23 +166,25 @@ def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedD
     if event["kind"] == EventKind.UPDATE:
         reopens = data.get("status") == Status.PENDING
         return LoggedDecision(REOPENED, todo_id, REOPENED, by, "", at) if reopens else None
-    before, now = inputs.get(todo_id, {}), _values(data["arguments"])
+    now = _values(data.get("arguments"), data.get("description", ""))
+    before = inputs.get(todo_id, {})
     inputs[todo_id] = now
+    if now == before:
+        return LoggedDecision(REOPENED, todo_id, REOPENED, by, "", at)
+    names = [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
     changed = ", ".join(
         f"{name}: {before[name]} → {now.get(name, '')}" if before.get(name) else f"{name}: {now.get(name, '')}"
-        for name in dict.fromkeys([*before, *now])
-        if before.get(name) != now.get(name)
+        for name in [name for name in names if name != _TASK] or names
     )
-    kind = EDITED if changed else WITHDRAWN
-    return LoggedDecision(kind, todo_id, kind, by, "", at, changed)
+    return LoggedDecision(EDITED, todo_id, EDITED, by, "", at, changed)
 
 
-def _values(arguments: object) -> dict[str, str]:
-    """Return what a person may set of a step's arguments, by name, in a few words each."""
-    found: dict[str, str] = {}
+def _values(arguments: object, task: object) -> dict[str, str]:
+    """Return what a person may set of a step, by name, in a few words each: its task and its arguments."""
+    found = {_TASK: clip(str(task), _LONGEST)}
     for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
         if isinstance(value, Mapping):
-            found |= _values(value)
+            found |= _values(value, task)
         elif name not in _MADE:
             found[str(name)] = clip(value if isinstance(value, str) else canonical(value).decode(), _LONGEST)
     return found

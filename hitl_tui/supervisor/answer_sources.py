@@ -11,7 +11,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
-from hitl_tui.extraction.file_text import decode
+from hitl_tui.extraction.file_text import LINE_END, decode
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import place_label
 
@@ -119,7 +119,7 @@ def lines_around(file: Path, line: int) -> Excerpt:
     except (OSError, ValueError) as error:
         raise BadInput(Message("{} can't be read now ({}).", file.name, type(error).__name__)) from error
     text, _encoding = decode(data[: data.rfind(b"\n") + 1] if more else data)
-    lines = text.splitlines()
+    lines = LINE_END.split(text.removesuffix("\n"))
     begin = max(0, line - 1 - _LINES_AROUND)
     shown = lines[begin : begin + 2 * _LINES_AROUND]
     return Excerpt(begin + 1, tuple(shown), more or len(shown) < len(lines))

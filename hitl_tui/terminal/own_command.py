@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -13,7 +14,8 @@ def own_command() -> str:
     if "UV_RUN_RECURSION_DEPTH" not in os.environ:
         return "hitl-tui"
     # `uv run` looks for the project in the folder where it is called.
-    if Path(sys.prefix).parent == Path.cwd():
-        return "uv run hitl-tui"
+    with suppress(OSError):  # that folder may be gone by now
+        if Path(sys.prefix).parent == Path.cwd():
+            return "uv run hitl-tui"
     program = Path(sys.prefix) / "bin" / "hitl-tui"
     return shlex.quote(str(program)) if program.is_file() else "hitl-tui"

@@ -169,10 +169,10 @@ async def test_a_file_to_read_tells_what_input_was_allowed_and_what_was_taken_ba
     at = "at 2026-01-01 00:00:00 UTC"
     begin = lines.index(f"  - rejected by ann (test) {at}: “not yet”")
     assert lines[begin + 1 : begin + 3] == [
-        f"  - asked again on the word of ann {at}",
-        f"  - input changed by ann {at}: “text: other”",
+        f"  - ann wanted to be asked again {at}",
+        f"  - ann wanted another input {at}: “text: other”",
     ]
-    assert "ann 님의 결정으로 다시 물음" in korean and "ann 님이 입력을 바꿈" in korean
+    assert "ann 님이 다시 묻게 함" in korean and "ann 님이 다른 입력을 요청함" in korean
     assert [(d.todo_id, d.verdict) for d in found] == [
         ("todo_001", "reject"),
         ("todo_001", "reopened"),

@@ -273,7 +273,7 @@ async def test_what_is_still_to_get_results_asks_when_its_turn_comes(tmp_path: P
         await op.rest()
         await op.say("more detail")
         said = (await op.say("/proposal run"))["message"]
-        assert said == "Approved the proposal. When its turn comes, a question comes for 002."
+        assert said == "Approved the proposal. You will still be asked about 002."
         assert [q.todo_id for q in (await op.rest()).questions] == ["todo_001"]
         await op.say("/todo approve")
         (question,) = (await op.rest()).questions

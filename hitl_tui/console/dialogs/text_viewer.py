@@ -118,8 +118,7 @@ class SourceViewer(TextViewer):
         self.call_after_refresh(self._to_place)
 
     def _to_place(self) -> None:
-        shown = self.query_one(Rows)
-        above = len(shown.lay(shown.size.width)) - len(Rows(self._shown[self._place :]).lay(shown.size.width))
+        above = len(Rows(self._shown[: self._place]).lay(self.query_one(Rows).size.width))
         self.text.scroll_to(y=max(0, above - self.text.size.height // 3), animate=False)
 
 

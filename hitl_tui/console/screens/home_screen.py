@@ -121,7 +121,7 @@ class HomeScreen(PromptScreen):
     def on_mount(self) -> None:
         title = self.query_one("#sessions-title", Static)
         title.display = bool(self.hitl.memory.known.session)  # there was one; a list of many takes a while
-        title.update(Content(_("Sessions: looking for them…")))
+        title.update(Content(_("Looking for sessions…")))
         self.app.theme_changed_signal.subscribe(self, lambda theme: self._recoloured())
         self._look_for_file()
         self._facts()

@@ -402,7 +402,11 @@ def _is_deed(clause: str, rules: Rules) -> bool:
     """Whether a clause asks that something be done, and says to what: a thing, a file, or what is put as one."""
     nouns = {c for word in WORD.findall(clause) for c in rules.lexicon.concepts(rules.lexicon.plain(word))}
     thing = nouns & rules.lexicon.nouns or any(given.kind == "path" for given in given_in(clause, rules.units))
-    return bool(thing or rules.commands.to_something.search(_begun(clause, rules))) and _changes(clause, rules)
+    begun = _begun(clause, rules)
+    put = rules.commands.to_something.search(begun)
+    # After a Korean object a word that asks tells a request from a statement; an English one begins with its verb.
+    named = thing or (put and (not put.start() or rules.commands.request.search(begun, put.end())))
+    return bool(named) and _changes(clause, rules)
 
 
 def _changes(clause: str, rules: Rules) -> bool:
