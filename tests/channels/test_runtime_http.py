@@ -102,7 +102,7 @@ async def test_the_next_question_of_a_session_goes_on_from_the_last(place: Place
             done = await until(first, "done")
             asked = await until(second, "question")
             assert asked["asks"] == "proposal" and asked["session_id"] == plan["session_id"]
-            assert "deposit cap holding deposit" in json.dumps(asked["question"]["subject"])
+            assert "What is the holding deposit cap?" in json.dumps(asked["question"]["subject"])
             # The first again is told as it ended, whatever the session does now.
             again = invoked(client, {"prompt": QUESTION}, **session)
             assert await until(again, "done") == done

@@ -150,6 +150,14 @@ class _Phrase:
     by: tuple[str, int] = ("", 0)
     particle: str = ""
 
+    def word(self, text: str) -> _Phrase | None:
+        """Return the word of this phrase that reads so, where others follow it: "deposit" of "deposit cap"."""
+        at = f" {self.text}".find(f" {text} ")
+        if self.kind or at < 0:
+            return None
+        start = self.place[0] + at
+        return replace(self, place=(start, start + len(text)), text=text, by=("", 0), particle="")
+
     def likeness(self, other: _Phrase) -> float:
         """Return how surely another phrase stands in the place of this one: 0 for not at all."""
         if self.text == other.text:
@@ -184,7 +192,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     kind = next((one.kind for one in things if one.kind), "")
     by = (role["by"] or "").lower() if role else ""
     phrase = _Phrase((0, 0), bare, kind, (by, 0), now[len(bare) :])
-    places = {one: one.likeness(phrase) for one in _phrases(before, rules) if one.text != bare}
+    asked = (one.word(bare.split()[-1]) or one for one in _phrases(before, rules))
+    places = {one: one.likeness(phrase) for one in asked if one.text != bare}
     alone = [one.place for one in things] == [(0, len(bare))]
     if alone and not kind:
         places = {one: likeness + _telling(one.text) for one, likeness in places.items()}
