@@ -67,7 +67,13 @@ def at_once(shell: Shell, lines: list[str]) -> list[Told]:
     return found
 
 
-@pytest.mark.parametrize("lines", ROUNDS, ids=["all", "skip-reject", "edit-remove", "edit-approve"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(lines, id=name, marks=[] if name == "all" else pytest.mark.slow)
+        for lines, name in zip(ROUNDS, ["all", "skip-reject", "edit-remove", "edit-approve"], strict=True)
+    ],
+)
 def test_the_record_and_the_end_agree_whoever_was_first(shell: Shell, lines: list[str]) -> None:
     assert shell.run("run", QUESTION).code == 3
     told = at_once(shell, lines)

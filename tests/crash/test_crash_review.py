@@ -14,7 +14,13 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "crash_review.py"
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("sides", "at"), [(("runtime",), "s3.DeleteObject"), (("0", "2"), "s3.PutObject")])
+@pytest.mark.parametrize(
+    ("sides", "at"),
+    [
+        (("runtime",), "s3.DeleteObject"),
+        pytest.param(("0", "2"), "s3.PutObject", marks=pytest.mark.slow),
+    ],
+)
 def test_a_plan_is_revised_by_what_was_said_whoever_dies(tmp_path: Path, sides: tuple[str, ...], at: str) -> None:
     command = [sys.executable, str(SCRIPT), "--root", str(tmp_path), "--points", "3", "--sides", *sides, "--at", at]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)

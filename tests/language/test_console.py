@@ -57,7 +57,9 @@ async def shows(c: Console, text: str) -> list[str]:
     return await seen(c, text)
 
 
-SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids="{0[0]}x{0[1]}".format)
+SIZES = pytest.mark.parametrize(
+    "size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.slow)], ids="{0[0]}x{0[1]}".format
+)
 
 
 @SIZES

@@ -62,7 +62,13 @@ def test_approving_everything_deletes_what_the_preview_named(tmp_path: Path) -> 
             " less (",
             marks=pytest.mark.slow,
         ),
-        ("ko", "공간이 얼마나 확보됐는지도 계산해줘", "분석: 공간이 얼마나 확보됐는지", " 감소 ("),
+        pytest.param(
+            "ko",
+            "공간이 얼마나 확보됐는지도 계산해줘",
+            "분석: 공간이 얼마나 확보됐는지",
+            " 감소 (",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_space_that_was_freed_is_computed_from_what_was_measured(
