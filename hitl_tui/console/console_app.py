@@ -227,25 +227,29 @@ class ConsoleApp(PaintedApp):
         """
         self.run_worker(self.guarded(work), group=group)
 
-    def help(self) -> list[Row]:
-        """Return what the help shows."""
+    def help(self, *, commands: bool = False) -> list[Row]:
+        """Return what the help shows; it begins with the commands if it is asked for as one."""
         from hitl_tui.console.help_rows import help_rows, parts_here
 
-        return help_rows(self.keymap, self.problems, parts_here(self.screen))
+        return help_rows(self.keymap, self.problems, parts_here(self.screen), commands_first=commands)
 
     def strayed(self, lines: Sequence[str]) -> None:
         """Take what was written past the screen, by a process that something started, for one; it isn't safe."""
         for line in lines:
             log.warning("written past the screen: %s", safe_text(line, multiline=False, limit=1_000))
 
-    def action_help(self) -> None:
-        """Show the help, beginning where the person is; the key that opened it closes it, as any text."""
+    def action_help(self, *, commands: bool = False) -> None:
+        """Show the help, beginning where the person is; the key that opened it closes it, as any text.
+
+        Args:
+            commands: begin with the commands.
+        """
         from hitl_tui.console.dialogs.text_viewer import HelpScreen, TextViewer
 
         if isinstance(self.screen, TextViewer):
             self.screen.action_close()
         else:
-            self.push_screen(HelpScreen(self.help()))
+            self.push_screen(HelpScreen(self.help(commands=commands)))
 
     @property
     def snapshot(self) -> Snapshot | None:

@@ -59,7 +59,13 @@ def parts_here(screen: Screen[object]) -> list[str]:
     return [*near, *general]
 
 
-def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first: Sequence[str] = ()) -> list[Row]:
+def help_rows(
+    keymap: Keymap | None = None,
+    problems: Iterable[str] = (),
+    first: Sequence[str] = (),
+    *,
+    commands_first: bool = False,
+) -> list[Row]:
     """Return what went wrong at the start, all keys as they are mapped now, all signs and all commands.
 
     An empty line is between any two sections, and each has its title in its first line.
@@ -68,6 +74,7 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first:
         keymap: the keys; the built-in ones without.
         problems: a sentence each, of what was left out at the start.
         first: parts of the map that come first, in this order; after them what works anywhere, then all others.
+        commands_first: the commands come before all keys instead of after them.
     """
     keymap = keymap or Keymap()
     sections: list[list[Row]] = []
@@ -93,7 +100,8 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first:
         Row("", assembled((f"  {usage}", "bold"), (f"\n      {_(summary)}", "$text-muted")))
         for usage, summary in help_table()
     ]
-    sections.append([text_row(_("Commands"), "bold $text-primary"), *usages])
+    commands = [text_row(_("Commands"), "bold $text-primary"), *usages]
+    sections.insert(bool(told) if commands_first else len(sections), commands)
     return [row for section in sections for row in [*section, text_row("")]][:-1]
 
 

@@ -121,7 +121,7 @@ class SessionActions:
         result = await handler.handle_command(line, known, began)
         self.decisions.remember(handle, result)
         if len(result.data.get("commands", ())) == len(SPECS):
-            self._console.action_help()
+            self._console.action_help(commands=True)
             return
         self._answer(result)
         if result.data.get("reason") == "no_change":

@@ -83,7 +83,7 @@ class StoreApp(ConsoleApp):
     def action_inbox(self) -> None:
         self.say(_("A store is read-only: its questions are answered where its graph runs."))
 
-    def help(self) -> list[Row]:
+    def help(self, *, commands: bool = False) -> list[Row]:
         rows = [text_row(safe_text(problem, multiline=False), "$text-warning") for problem in self.problems]
         for where in _SHOWN:
             title = _("In a thread") if where == keys.REPLAY else _(TITLES[where])

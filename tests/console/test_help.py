@@ -71,6 +71,10 @@ async def test_the_help_begins_with_the_pane_that_has_the_focus_and_its_key_clos
         await c.until(lambda: isinstance(c.app.screen, TextViewer), "the TODO")
         await c.press("f1")
         assert isinstance(c.app.screen, SessionScreen), "it closes any text"
+        await c.send("/help")
+        await c.until(lambda: isinstance(c.app.screen, HelpScreen), "the help")
+        assert titles(c)[0] == "Commands"
+        await c.press("escape")
         assert c.status("todo_001") == "waiting_approval"
 
 

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from team_support import DeclaredDone, MemoryEffects, make_context, run_team
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Citation, PreviewContext, Team, TeamFailure, TeamResult
+from hitl_tui.teams.contract import BRIEF, Brief, Citation, PreviewContext, Team, TeamFailure, TeamResult
 from hitl_tui.teams.document import team as document_team
 from hitl_tui.teams.document.report_text import compose, gather
 from hitl_tui.teams.document.team import DocumentTeam, slug, write_report
@@ -167,6 +168,18 @@ def test_findings_are_cited_by_file_and_line() -> None:
     assert f"[^1]: [docs/임대차.md:12]({target}) “20분의 1을 초과하지 못한다.”" in text
     assert f"- [docs/임대차.md:12]({target})\n" in text
     assert "[README.md:1](../README.md#L1)" in text
+
+
+def test_each_finding_is_headed_by_its_question_and_begins_with_its_answer() -> None:
+    found = search_result()
+    quoted = Citation.from_dict(found.data["passages"][0]).label
+    brief = Brief("Found in one passage:\n\n> 20분의 1을 초과하지 못한다.", quoted=(quoted,))
+    data = found.data | {"query": "상한은?", BRIEF: brief.to_dict()}
+    text = report(QUERY, QUERY, {"todo_001": replace(found, data=data)})
+    heading, answer = "\n### 1. 상한은?\n", "\n> 20분의 1을 초과하지 못한다.\n"
+    assert text.index(heading) < text.index(answer) < text.index("## 출처")
+    assert f"```text\n{LAW}" not in text, "what the answer quotes stands there once"
+    assert "## 질문" not in text, "the title is the question"
 
 
 def test_arithmetic_is_there_once() -> None:

@@ -439,7 +439,7 @@ class HomeScreen(PromptScreen):
         if parsed.spec.name in OWN:
             carry_out(self.hitl, parsed)
         elif parsed.spec.name == "help":
-            self.hitl.action_help()
+            self.hitl.action_help(commands=True)
         else:
             said = _("Open or start a session first; commands work there. {console.help} lists them.")
             self.say(self.hitl.keymap.named(said), error=True)

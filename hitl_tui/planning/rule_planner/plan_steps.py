@@ -17,6 +17,9 @@ from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
 from hitl_tui.planning.rule_planner.query_reader import Reading, cut, read, score_of, shown, split, terms_of, unread
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
+_REPORT_TITLE = 100
+"""Cells of a report's title, which stands alone on its line."""
+
 
 def title_of(text: str, rules: Rules) -> str:
     """Return a title for a step about a text: a few of its words as they were asked; see `short_title`.
@@ -38,9 +41,10 @@ def subject_of(text: str, rules: Rules) -> str:
     text, end = shown(text, rules.limits), 0
     for clause in split(text, (), rules):
         if end and score_of(clause.text, Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
-            return title_of(text[: end + (text[end : end + 1] == "?")], rules)
+            text = text[: end + (text[end : end + 1] == "?")]
+            break
         end = clause.end
-    return title_of(text, rules)
+    return short_title(text, _REPORT_TITLE)
 
 
 @dataclass(frozen=True, slots=True)

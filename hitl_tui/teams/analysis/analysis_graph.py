@@ -231,12 +231,19 @@ async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[
     """Hand the result back."""
     analysis = _computed(state)
     if analysis is not None:
-        data = _ANALYSIS.dump_python(analysis, mode="json") | {BRIEF: analysis_brief(analysis).to_dict()}
+        data = _ANALYSIS.dump_python(analysis, mode="json") | {
+            "query": state["query"],
+            BRIEF: analysis_brief(analysis).to_dict(),
+        }
         cited, said, found = citations(analysis), analysis.summary, analysis.found
     else:
         table = state["table"]
         told, found = _brief_of(table), bool(table["found"])
-        data = {"table": {name: value for name, value in table.items() if name != BRIEF}, BRIEF: table[BRIEF]}
+        data = {
+            "query": state["query"],
+            "table": {name: value for name, value in table.items() if name != BRIEF},
+            BRIEF: table[BRIEF],
+        }
         cited = (Citation.from_dict(table["source"]),) if found else ()
         said = (told.answer or " ".join(told.absent)).split("\n")[0].replace("*", "")
     result = TeamResult(state["report"], data, cited, summary=clip(said, SUMMARY_LIMIT), found=found)

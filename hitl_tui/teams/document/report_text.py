@@ -12,7 +12,7 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.teams.contract import Citation, TeamResult, language_of
+from hitl_tui.teams.contract import Citation, TeamResult, brief_of, language_of
 
 TEXT_LIMIT = 200_000
 PASSAGE_LIMIT = 4_000
@@ -73,9 +73,15 @@ def gather(inputs: Mapping[str, TeamResult]) -> list[dict[str, Json]]:
 def _gathered(todo_id: str, result: TeamResult) -> dict[str, Json]:
     data = result.data
     passages = [p for p in _list(data.get("passages")) if isinstance(p, Mapping) and p.get("path")]
+    asked, brief = data.get("query"), brief_of({"data": data})
+    answer = brief.answer if brief and passages else ""
+    if brief and answer:
+        passages = [p for p in passages if Citation.from_dict(p).label not in brief.quoted]
     return {
         "todo_id": todo_id,
+        "asked": _line(asked, 300) if isinstance(asked, str) else "",
         "summary": _line(result.summary, 300),
+        "answer": safe_text(answer, limit=TEXT_LIMIT),
         "text": safe_text(result.text, limit=TEXT_LIMIT),
         "found": result.found,
         "passages": [_place(p, str(p.get("text", ""))) for p in passages[:LIST_LIMIT]],
@@ -186,7 +192,7 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
     words = _WORDS[language_of(query if query.strip() else title)]
     notes = _Notes(folder)
     parts = [f"# {literal(_line(title, 200))}"]
-    if query.strip():
+    if query.strip() and _line(query, 200) != _line(title, 200):
         parts += [f"## {words['question']}", fenced(safe_text(query, limit=PASSAGE_LIMIT))]
     parts.append(f"## {words['findings']}")
     found = [entry for entry in material if entry["found"]]
@@ -202,22 +208,22 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
 
 
 def _finding(number: int, entry: Mapping[str, Any], notes: _Notes, words: Mapping[str, str]) -> Iterable[str]:
-    yield f"### {number}. {literal(entry['summary'] or entry['todo_id'])}"
-    if entry["passages"]:
-        for place in entry["passages"]:
-            heading = f" {literal(place['heading'])}" if place["heading"] else ""
-            yield f"{notes.link(place['path'], place['line'], place['page'])}{heading} {notes.mark(place)}"
-            yield fenced(place["text"])
-    elif entry["text"].strip():
-        yield tamed(entry["text"].strip("\n"), _HIGHEST)
-    shown = "" if entry["passages"] else " ".join(entry["text"].split())
+    yield f"### {number}. {literal(entry['asked'] or entry['summary'] or entry['todo_id'])}"
+    said = entry["answer"] or ("" if entry["passages"] else entry["text"])
+    if said.strip():
+        yield tamed(said.strip("\n"), _HIGHEST)
+    marks = [notes.mark(place) for place in entry["citations"]] if said else []
+    if marks:
+        yield f"{words['sources']}: {' '.join(dict.fromkeys(marks))}"
+    for place in entry["passages"]:
+        heading = f" {literal(place['heading'])}" if place["heading"] else ""
+        yield f"{notes.link(place['path'], place['line'], place['page'])}{heading} {notes.mark(place)}"
+        yield fenced(place["text"])
+    shown = " ".join(said.split())
     steps = [f"- {literal(line)}" for line, key in entry["steps"] if line and key not in shown]
     if steps:
         yield f"{words['steps']}:"
         yield "\n".join(steps)
-    marks = " ".join(dict.fromkeys(notes.mark(place) for place in entry["citations"]))
-    if marks and not entry["passages"]:
-        yield f"{words['sources']}: {marks}"
     if entry["files"]:
         yield f"{words['files']}: {', '.join(literal(name) for name in entry['files'])}"
 
