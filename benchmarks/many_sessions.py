@@ -182,6 +182,7 @@ async def measure(data: Path, environ: dict[str, str]) -> None:
         now = registry.now
         await timed("inbox, first page", lambda: registry.ledger.urgent(now(), PAGE))
         await timed("inbox, how many wait", lambda: registry.ledger.waiting_counts(now()))
+        await timed("sessions, the newest", lambda: registry.admin.sessions(newest=100))
         await timed("sessions", lambda: registry.admin.sessions())
         await timed("everything that waits", lambda: registry.ledger.requests(now(), limit=1_000_000))
 

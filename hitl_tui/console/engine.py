@@ -36,15 +36,20 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def _load_engine() -> type[SessionRegistry]:
-    """Import what lists and opens sessions."""
-    importlib.import_module("hitl_tui.supervisor.own_session")
+def _load_registry() -> type[SessionRegistry]:
+    """Import what lists sessions."""
     from hitl_tui.supervisor.session_registry import SessionRegistry
 
     return SessionRegistry
 
 
-WAITING_PAGE = 200
+def _load_engine() -> None:
+    """Import what opens sessions, and carries commands out in them; it takes several times as long."""
+    for name in ("hitl_tui.supervisor.own_session", "hitl_tui.commands.handler"):
+        importlib.import_module(name)
+
+
+WAITING_PAGE = 100
 """Requests that an inbox begins with."""
 _KEPT_OPEN = 8
 """Sessions that only wait for a person are kept open behind the one that is shown; more of them cost for nothing."""
@@ -63,6 +68,7 @@ class Engine:
         self._registry: asyncio.Future[SessionRegistry] | None = None
         self._leave = asyncio.Event()
         self._registry_task: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._held: dict[str, HeldSession] = {}
         self._elsewhere = elsewhere
         self._opening = asyncio.Lock()
@@ -71,7 +77,7 @@ class Engine:
         self._remote: RemoteInbox | None = None
 
     async def registry(self) -> SessionRegistry:
-        """Return the session registry; the first call imports the engine, in a thread, and opens it.
+        """Return the session registry; the first call imports it, in a thread, and opens it.
 
         Raises:
             HitlError: the data folder can't be used.
@@ -83,17 +89,13 @@ class Engine:
 
     async def _hold_registry(self, ready: asyncio.Future[SessionRegistry]) -> None:
         try:
-            try:
-                kind = await asyncio.to_thread(_load_engine)
-            finally:
-                # What was imported stays for good; looking through it again and again would only make keys wait.
-                gc.freeze()
-                gc.enable()
+            kind = await asyncio.to_thread(_load_registry)
             async with kind.open(self._options.data, once=self._options.once) as registry:
                 ready.set_result(registry)
                 await self._leave.wait()
         except Exception as error:
             log.exception("the session registry stopped")
+            gc.enable()  # the engine may not be loaded for long
             if not ready.done():
                 ready.set_exception(error)
 
@@ -123,8 +125,18 @@ class Engine:
         return (hash(opened.ledger.stamp()), *opened.tasks.stamp(self._options.workspace))
 
     async def prepare(self) -> None:
-        """Import what the first session needs besides, in a thread, before somebody waits for it."""
-        await asyncio.to_thread(importlib.import_module, "hitl_tui.commands.handler")
+        """Import what the first session needs, in a thread; it may be begun before somebody waits for it."""
+        if self._loading is None or (self._loading.done() and self._loading.exception() is not None):
+            self._loading = asyncio.create_task(self._load(), name="engine")
+        await asyncio.shield(self._loading)
+
+    async def _load(self) -> None:
+        try:
+            await asyncio.to_thread(_load_engine)
+        finally:
+            # What was imported stays for good; looking through it again and again would only make keys wait.
+            gc.freeze()
+            gc.enable()
 
     async def prepare_folder(self, folder: Path, progress: Callable[[float], None], *, large: bool = False) -> int:
         """Let the teams of a folder get ready; return how many files it has where a person is to be asked first.
@@ -278,6 +290,7 @@ class Engine:
             HitlError: it can't be begun; what was open before stays open.
         """
         registry = await self.registry()
+        await self.prepare()
         graph = attached.graph if attached else None
         setup = await registry.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
         handle = await self._open(registry, setup, query, watcher)
@@ -294,6 +307,7 @@ class Engine:
             HitlError: there is none, or it can't be opened.
         """
         registry = await self.registry()
+        await self.prepare()
         return await self._open(registry, await registry.setup(session_id), "", watcher)
 
     async def model(self, trust: WorkspaceTrust) -> str:
@@ -408,3 +422,5 @@ class Engine:
             await asyncio.wait({self._registry_task})
             if self._registry is not None and self._registry.done():
                 self._registry.exception()  # it was reported where it was waited for
+        if self._loading is not None:
+            await asyncio.wait({self._loading})

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _LOOK = 2.0
 """Seconds between two looks at what other processes do."""
+_FIRST = 100
+"""Sessions that are listed first: no screen has room for more of them."""
 _SHARE = 10
 """After a list of sessions it is rested for so many times as long as it took: many of them take long."""
 
@@ -303,7 +305,8 @@ class SessionSwitcher:
     async def _read_inbox(self, listed: InboxDialog) -> None:
         engine = self._app.engine
         try:
-            listed.take(await engine.requests(listed.wanted), await engine.count_waiting())
+            listed.take(await engine.requests(listed.wanted))
+            await self._count_inbox()
         except HitlError:
             listed.action_close()
             raise
@@ -422,13 +425,23 @@ class SessionSwitcher:
 
     async def _list(self, at: str) -> None:
         began = monotonic()
-        found: list[SessionSummary] = await (await self._app.engine.admin()).sessions()
+        admin = await self._app.engine.admin()
+        # Many take a while, and what was listed before stays until they are there.
+        home, newest = self._app.home, None if self._app.home.known else _FIRST
+        found = await admin.sessions(newest=newest)
         self._look_again = monotonic() + _SHARE * (monotonic() - began)
-        if self._app.home.is_mounted:
-            await self._app.home.show_sessions(found, at)
-            self._app.home.inbox(await self._app.engine.count_waiting())
+        if home.is_mounted:
+            await home.show_sessions(found, at)
+            home.inbox(await self._app.engine.count_waiting())
             await self._show_trust()
         await self._app.engine.prepare()
+        if len(found) != newest:
+            return
+        began, chosen = monotonic(), home.chosen
+        found = await admin.sessions()
+        self._look_again = monotonic() + _SHARE * (monotonic() - began)
+        if home.is_mounted:
+            await home.show_sessions(found, at if home.chosen == chosen else "")
 
     async def _show_trust(self) -> None:
         try:

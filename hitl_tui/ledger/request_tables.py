@@ -118,9 +118,16 @@ _WAITS = "r.state = 'open' AND (r.deadline = '' OR r.deadline > ?)"
 
 def most_urgent(db: Transaction, now: str, limit: int) -> list[RequestView]:
     """Return what waits for a person and expires first, then what waits longest; at most `limit`."""
+    wanted = max(0, limit)
     rows = db.execute(
-        f"SELECT r.id FROM requests r WHERE {_WAITS} ORDER BY r.deadline = '', r.deadline, r.entry LIMIT ?",  # noqa: S608 - constants
-        (now, max(0, limit)),
+        "SELECT r.id FROM requests r WHERE r.state = 'open' AND r.deadline <> '' AND r.deadline > ?"
+        " ORDER BY r.deadline, r.entry LIMIT ?",
+        (now, wanted),
+    ).fetchall()
+    # By themselves these are read in the order of an index, however many there are.
+    rows += db.execute(
+        "SELECT r.id FROM requests r WHERE r.state = 'open' AND r.deadline = '' ORDER BY r.entry LIMIT ?",
+        (wanted - len(rows),),
     ).fetchall()
     return _views_of(db, [row[0] for row in rows], now)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -140,15 +140,20 @@ class SessionAdmin:
     def __init__(self, store: SessionStore) -> None:
         self.store = store
 
-    async def sessions(self, search: str = "") -> list[SessionSummary]:
+    async def sessions(self, search: str = "", newest: int | None = None) -> list[SessionSummary]:
         """Return sessions, newest last; one that can't be read says why and hides no other.
 
         Args:
             search: only those that have all of its words, in any case, in id, title, query, workspace or status.
+            newest: looks at so many of those that were made last; None for all.
         """
         store = self.store
-        found = await load_summaries(store.data, await store.ledger.waiting_counts(store.now()))
+        found = await load_summaries(store.data, await store.ledger.waiting_counts(store.now()), newest)
         return [summary for summary in found if matches_search(summary, search)]
+
+    async def titles(self, sessions: Collection[str]) -> dict[str, str]:
+        """Return what some sessions are called; those that can't be read are left out."""
+        return await asyncio.to_thread(self.store.data.titles, sessions)
 
     async def summary(self, session_id: str) -> SessionSummary:
         """Return one session as `sessions` lists it. Raises UnknownName: there is no such session."""

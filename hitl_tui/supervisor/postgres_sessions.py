@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -324,8 +324,11 @@ class DatabaseFolder(DataFolder):
     def ids(self) -> list[str]:
         return [str(row[0]) for row in self.tables.rows("SELECT id FROM session_records ORDER BY n")]
 
-    async def all_facts(self) -> Mapping[str, SessionFacts | HitlError]:
-        return await asyncio.to_thread(self._overview.facts, carried=self.carried)
+    async def all_facts(self, newest: int | None = None) -> Mapping[str, SessionFacts | HitlError]:
+        return await asyncio.to_thread(lambda: self._overview.facts(carried=self.carried, newest=newest))
+
+    def titles(self, sessions: Collection[str]) -> dict[str, str]:
+        return self._overview.titles(sessions)
 
     def queue_figures(self) -> QueueFigures:
         return self.queue.figures()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,14 +24,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_RECORDS = "SELECT id, info, workspace, digest FROM session_records ORDER BY n"
+_RECORDS = "SELECT id, info, workspace, digest FROM session_records ORDER BY n DESC LIMIT ?"
+
+_INFOS = "SELECT id, info FROM session_records WHERE id = ANY(?)"
 
 _OWNED = """SELECT CAST(CAST(classid AS TEXT) AS BIGINT), CAST(CAST(objid AS TEXT) AS BIGINT) FROM pg_locks
     WHERE locktype = 'advisory' AND granted AND objsubid = 1
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 
 # Ids have an order of their own, for which the key of checkpoints isn't sorted.
-_NEWEST = """SELECT r.id, c.checkpoint_id FROM session_records r CROSS JOIN LATERAL (
+_NEWEST = """SELECT r.id, c.checkpoint_id FROM unnest(CAST(? AS TEXT[])) AS r (id) CROSS JOIN LATERAL (
     SELECT checkpoint_id FROM checkpoints
     WHERE thread_id = CAST('session_' || r.id AS TEXT) COLLATE "default" AND checkpoint_ns = ''
     ORDER BY checkpoint_id DESC LIMIT 1) c"""
@@ -66,24 +69,27 @@ class SessionOverview:
         self._infos: dict[str, tuple[str, SessionInfo]] = {}
         self._lock = threading.Lock()
 
-    def facts(self, *, carried: bool) -> dict[str, SessionFacts | HitlError]:
-        """Return what there is to say of each session, or why it can't be read.
+    def facts(self, *, carried: bool, newest: int | None = None) -> dict[str, SessionFacts | HitlError]:
+        """Return what there is to say of each session, or why it can't be read, in the order they were made.
 
         Args:
             carried: by workers.
+            newest: only so many of those that were made last; None for all.
 
         Raises:
             StorageError: the database can't be read.
         """
         with self._lock:
-            return self._facts(carried=carried)
+            return self._facts(newest, carried=carried)
 
-    def _facts(self, *, carried: bool) -> dict[str, SessionFacts | HitlError]:
-        records = self._tables.rows(_RECORDS)
-        self._infos = {row[0]: self._infos[row[0]] for row in records if row[0] in self._infos}
+    def _facts(self, newest: int | None, *, carried: bool) -> dict[str, SessionFacts | HitlError]:
+        records = self._tables.rows(_RECORDS, (newest,))[::-1]
+        names = [row[0] for row in records]
         held = {(high << 32) | low for high, low in self._tables.rows(_OWNED)}
-        self._look()
-        where = self._queue.whereabouts([row[0] for row in records]) if carried else {}
+        self._look(names)
+        if newest is None:
+            self._forget(names)
+        where = self._queue.whereabouts(names) if carried else {}
         found: dict[str, SessionFacts | HitlError] = {}
         for name, written, workspace, digest in records:
             end = self._ends.get(name, _End("", "", {}))
@@ -106,15 +112,23 @@ class SessionOverview:
             )
         return found
 
+    def titles(self, sessions: Collection[str]) -> dict[str, str]:
+        """Return what some sessions are called; those that can't be read are left out."""
+        found: dict[str, str] = {}
+        for name, written in self._tables.rows(_INFOS, (list(sessions),)):
+            with suppress(BadInput, ValueError, KeyError, TypeError, AttributeError):
+                found[name] = SessionInfo.from_dict(json.loads(written)).called
+        return found
+
     def _info(self, name: str, written: str) -> SessionInfo:
         known = self._infos.get(name)
         if known is None or known[0] != written:
             known = self._infos[name] = written, SessionInfo.from_dict(json.loads(written))
         return known[1]
 
-    def _look(self) -> None:
-        """Read the newest checkpoint of each session that has another one than before."""
-        newest: dict[str, str] = dict(self._tables.rows(_NEWEST))
+    def _look(self, sessions: Sequence[str]) -> None:
+        """Read the newest checkpoint of each of some sessions that has another one than before."""
+        newest: dict[str, str] = dict(self._tables.rows(_NEWEST, (sessions,)))
         other = {name: at for name, at in newest.items() if self._read.get(name) != at}
         names = {thread_of(name): name for name in other}
         stamps: dict[str, str] = {}
@@ -133,5 +147,9 @@ class SessionOverview:
             self._read[name] = at
             outcome, tally = how_ended(values[name])
             self._ends[name] = broken.get(name) or _End(outcome, stamps.get(name, ""), tally)
-        for gone in self._read.keys() - newest.keys():
-            del self._read[gone], self._ends[gone]
+
+    def _forget(self, there: Sequence[str]) -> None:
+        """Forget all sessions but those that are there."""
+        for known in (self._infos, self._read, self._ends):
+            for gone in known.keys() - set(there):
+                del known[gone]

@@ -59,16 +59,20 @@ class SessionSummary:
         }
 
 
-async def load_summaries(data: DataFolder, questions: Mapping[str, int]) -> list[SessionSummary]:
+async def load_summaries(
+    data: DataFolder, questions: Mapping[str, int], newest: int | None = None
+) -> list[SessionSummary]:
     """Return what there is to say of all sessions, in the order they were made.
 
     Args:
         data: where they are.
         questions: by session, how many of its questions wait for a person.
+        newest: only so many of those that were made last; None for all.
     """
-    facts = await data.all_facts()
+    facts = await data.all_facts(newest)
     if facts is None:
-        return [await load_summary(data, name, questions.get(name, 0)) for name in data.ids()]
+        names = data.ids() if newest is None else data.ids()[-newest:]
+        return [await load_summary(data, name, questions.get(name, 0)) for name in names]
     return [_summary(name, found, questions.get(name, 0)) for name, found in facts.items()]
 
 

@@ -23,7 +23,7 @@ _MAKING = 0x6869746F
 """Number of the lock that whoever makes these tables holds."""
 
 _THERE = """SELECT 1 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
-    WHERE s.nspname = ? AND c.relname = 'results_of_digest'"""
+    WHERE s.nspname = ? AND c.relname = 'session_records_in_order'"""
 """What was added last."""
 
 _TABLES = (
@@ -44,6 +44,7 @@ _TABLES = (
     )""",
     "ALTER TABLE results ADD COLUMN IF NOT EXISTS written TIMESTAMPTZ NOT NULL DEFAULT now()",
     "CREATE INDEX IF NOT EXISTS results_of_digest ON session_results (digest)",
+    "CREATE INDEX IF NOT EXISTS session_records_in_order ON session_records (n)",
 )
 
 _BIND = "UPDATE session_records SET workspace = %s, digest = %s, queue = %s WHERE id = %s"

@@ -11,8 +11,8 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
@@ -585,9 +585,21 @@ class DataFolder:
             return []
         return [p.name for p in sorted(found, key=lambda p: (_number(p.name), p.name))]
 
-    async def all_facts(self) -> Mapping[str, SessionFacts | HitlError] | None:
-        """Return what there is to say of each session, or why it can't be read; None where each is asked by itself."""
+    async def all_facts(self, newest: int | None = None) -> Mapping[str, SessionFacts | HitlError] | None:
+        """Return what there is to say of each session, or why it can't be read; None where each is asked by itself.
+
+        Args:
+            newest: only so many of those that were made last; None for all.
+        """
         return None
+
+    def titles(self, sessions: Collection[str]) -> dict[str, str]:
+        """Return what some sessions are called; those that can't be read are left out."""
+        found: dict[str, str] = {}
+        for name in sessions:
+            with suppress(HitlError):
+                found[name] = self.session(name).info().called
+        return found
 
     def remove_unused(self) -> int:
         """Remove what sessions that are gone left; return how much. In a folder it went with each of them."""

@@ -151,7 +151,7 @@ class _Read(InboxDialog):
     views: Sequence[RequestView] = ()
 
     def on_mount(self) -> None:  # before that of the dialog, as when reading is quick
-        self.take(self.views)
+        self.take(self.views, len(self.views))
 
 
 async def test_what_is_read_before_it_is_laid_out_is_shown(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,16 @@ from console_support import EXAMPLE, RISE, Console, console
 from textual.events import Paste
 from textual.widgets import Input
 
+from hitl_tui.console import session_switcher
 from hitl_tui.console.dialogs.prompt_dialogs import said_is
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.session_table import SessionTable
+from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.storage import DataFolder
 
 pytestmark = pytest.mark.long
@@ -61,6 +65,28 @@ async def fill(c: Console, text: str) -> None:
     await c.until(lambda: c.app.screen.query(Input), "a dialog")
     c.app.screen.query_one(Input).value = text
     await c.press("enter")
+
+
+async def test_the_newest_sessions_are_listed_while_the_others_are_still_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await made(tmp_path, RISE, CAP, RISE)
+    read, gate = SessionAdmin.sessions, asyncio.Event()
+
+    async def slow(admin: SessionAdmin, search: str = "", newest: int | None = None) -> list[SessionSummary]:
+        if newest is None:
+            await gate.wait()
+        return await read(admin, search, newest)
+
+    monkeypatch.setattr(SessionAdmin, "sessions", slow)
+    monkeypatch.setattr(session_switcher, "_FIRST", 2)
+    async with console(tmp_path) as c:
+        await at_sessions(c, 2)
+        assert ids(c) == ["s3", "s2"]
+        await c.press("down")
+        gate.set()
+        await listed(c, ["s3", "s2", "s1"])
+        assert table_of(c).selected == "s2"
 
 
 @pytest.mark.long

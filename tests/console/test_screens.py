@@ -59,6 +59,27 @@ def test_the_first_frame_waits_for_nothing_it_can_do_without() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_sessions_are_listed_before_the_engine_is_there(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, sys
+from pathlib import Path
+from hitl_tui.console.engine import Engine
+from hitl_tui.supervisor.open_options import OpenOptions
+
+async def listed():
+    engine = Engine(OpenOptions(Path({str(tmp_path)!r})), lambda *seen: None)
+    sessions = await (await engine.admin()).sessions(newest=100)
+    print(sessions, await engine.count_waiting(), [m for m in sys.modules if m.startswith("langgraph")])
+    await engine.prepare()
+    print("langgraph.graph" in sys.modules)
+    await engine.close()
+
+asyncio.run(listed())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.splitlines() == ["[] 0 []", "True"]
+
+
 class Hasty(HitlApp):
     """Somebody types before there is a prompt, and goes on while it is made."""
 

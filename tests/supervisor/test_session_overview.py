@@ -46,6 +46,13 @@ async def test_a_list_says_of_each_session_what_it_says_of_itself_by_six_questio
             asked.clear()
             assert await registry.admin.sessions() == found
             assert len(asked) <= 5, "what ended stays as it was"
+            asked.clear()
+            assert await registry.admin.sessions(newest=5) == found[-5:]
+            assert len(asked) <= 5
+            asked.clear()
+            titles = {one.id: one.title for one in found[:3]}
+            assert await registry.admin.titles([*titles, "none"]) == titles
+            assert len(asked) == 1
             monkeypatch.undo()
             each = [await load_summary(tables, f"s{number}", 0) for number in range(1, 40)]
             assert found == each

@@ -82,7 +82,8 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         super().__init__()
         self._all: list[RequestView] = []
         self._views: list[RequestView] = []
-        self._found = self._total = 0
+        self._found = 0
+        self._total: int | None = None
         self.wanted = WAITING_PAGE
         """How many requests it wants; more as one goes down, or looks for words."""
         self._reading = True
@@ -115,14 +116,15 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         opens = [spec for spec in keys.of(keys.LIST) if spec.id == "list.choose"]
         return [*opens, *super().key_specs()]
 
-    def take(self, views: Sequence[RequestView], total: int = 0) -> None:
+    def take(self, views: Sequence[RequestView], total: int | None = None) -> None:
         """Show what is open now.
 
         Args:
             views: the most urgent open requests, in the order they are shown.
-            total: how many are open, where that is more.
+            total: how many are open; None for as many as before.
         """
-        self._total = max(total, len(views))
+        counted = total is not None and total != self._total
+        self._total = self._total if total is None else total
         strange = {v.request.session for v in views} - self._titles.keys()
         changed = self._reading or [v.request.id for v in views] != [v.request.id for v in self._all]
         self._all, self._reading = list(views), False
@@ -131,6 +133,8 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self._show_warnings()
         if changed:
             self._fill()
+        elif counted:
+            self._say_state()
         if strange:
             self.run_worker(self._name_sessions(), group="names", exclusive=True)
 
@@ -149,10 +153,10 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     def _say_state(self) -> None:
         """Say how many there are, and which keys apply."""
         finding = self.query_one(InboxTable).finding
-        title = Content(_("Inbox") if self._reading else _("Inbox · {n} open").format(n=self._total))
+        title = Content(_("Inbox") if self._total is None else _("Inbox · {n} open").format(n=self._total))
         if finding.active:
             count = _("{n:,} of {total:,}").format(n=self._found, total=len(self._all))
-            if len(self._all) < self._total and len(self._all) >= _SOUGHT:
+            if _SOUGHT <= len(self._all) < (self._total or 0):
                 count = _("{n:,} of the {total:,} most urgent").format(n=self._found, total=len(self._all))
             title = Content.assemble(title, "  ", finding.shown(count if finding.text else ""))
         self.query_one(Dialog).border_title = title
@@ -170,9 +174,11 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     async def _name_sessions(self) -> None:
         """Show the sessions' titles once they are read."""
-        app = sessions_of(self.app)
-        admin = await app.engine.admin()
-        self._titles = {summary.id: fork_first(summary.title) for summary in await admin.sessions()}
+        wanted = {view.request.session for view in self._all}
+        admin = await sessions_of(self.app).engine.admin()
+        titles = await admin.titles(wanted - self._titles.keys())
+        # What has none, since it is no session or can't be read, isn't asked for again.
+        self._titles |= dict.fromkeys(wanted, "") | self._titles | {s: fork_first(t) for s, t in titles.items()}
         self._fill()
 
     async def _warn(self) -> None:
@@ -194,12 +200,12 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     def _want(self, most: int) -> None:
         """Read more than is there; what comes is taken as ever."""
-        if len(self._all) < self._total and most > self.wanted:
+        if len(self._all) < (self._total or 0) and most > self.wanted:
             self.wanted = most
             self.run_worker(self._read_more(), group="more", exclusive=True)
 
     async def _read_more(self) -> None:
-        self.take(await sessions_of(self.app).engine.requests(self.wanted), self._total)
+        self.take(await sessions_of(self.app).engine.requests(self.wanted))
 
     def _room(self, when: int) -> int:
         """Return how many cells are left for what is asked, and where."""

@@ -63,17 +63,14 @@ class SessionTable(DataTable[Text], SearchInput):
         self._all: list[SessionSummary] = []
         self._rows: list[SessionSummary] = []
         self._found = 0
-        self._room = 20
-        self._status = _FIXED[1]
-        self._time = _FIXED[-1]
+        self._widths: tuple[int, ...] = (*_FIXED, 20)
         self._last = ""
         self.finding = TextSearch()
 
     def on_mount(self) -> None:
         self.border_title = Content(_("Sessions"))  # said, not drawn: the title is above
-        for key, width in zip(("id", "status", "updated"), _FIXED, strict=True):
+        for key, width in zip(("id", "status", "updated", "title"), self._widths, strict=True):
             self.add_column(Text(), key=key, width=width)  # a string would be read as markup
-        self.add_column(Text(), key="title", width=self._room)
         self.show(self._all)
 
     @property
@@ -95,19 +92,17 @@ class SessionTable(DataTable[Text], SearchInput):
         """
         here = at or self.selected
         self._all = list(sessions)
-        if "title" not in self.columns:
-            return
+        if "title" in self.columns:
+            self._fill(here)
+
+    def _lay_out(self, rows: Sequence[SessionSummary]) -> tuple[int, ...]:
+        """Return the widths of the columns for some rows."""
         identity, status, time = _FIXED
-        words = max((cell_width(_status_words(s)) for s in self._all), default=status)
-        self._status = max(status, min(words, self.app.size.width // 4))
-        identity = min(identity, max((len(s.id) for s in self._all), default=identity))
-        self.columns["id"].width = identity  # type: ignore[index]
+        words = max((cell_width(_status_words(s)) for s in rows), default=status)
+        status = max(status, min(words, self.app.size.width // 4))
+        identity = min(identity, max((len(s.id) for s in rows), default=identity))
         time = time if self.app.size.width >= _NARROW else _DAY
-        self._room = max(10, page(self.app.size) - identity - self._status - time - 4 * 2 - 1)
-        self.columns["status"].width = self._status  # type: ignore[index]
-        self.columns["updated"].width = self._time = time  # type: ignore[index]
-        self.columns["title"].width = self._room  # type: ignore[index]
-        self._fill(here)
+        return identity, status, time, max(10, page(self.app.size) - identity - status - time - 4 * 2 - 1)
 
     def look_for(self, words: str) -> None:
         """Show those with these words; all with none."""
@@ -123,21 +118,30 @@ class SessionTable(DataTable[Text], SearchInput):
         row = self.cursor_row
         here = self._last = here or self._last  # where nothing is found the place isn't forgotten
         words = self.finding.text
-        found = [s for s in self._all if matches_search(s, words, session_status(s.status, s.tally))]
-        self._rows, self._found = found[:_SHOWN], len(found)
-        self.clear()
-        for summary in self._rows:
+        found = self._all
+        if words.strip():
+            found = [s for s in found if matches_search(s, words, session_status(s.status, s.tally))]
+        before, self._rows, self._found = self._rows, found[:_SHOWN], len(found)
+        widths = self._lay_out(self._rows)
+        # What comes below what is there is added: to draw a thousand lines anew takes a while.
+        if widths != self._widths or self._rows[: len(before)] != before:
+            before, self._widths = [], widths
+            self.clear()
+            for column, width in zip(self.columns.values(), widths, strict=True):
+                column.width = width
+        for summary in self._rows[len(before) :]:
             self.add_row(*self._cells(summary))
         if self._rows:
             ids = [s.id for s in self._rows]
             self.move_cursor(row=ids.index(here) if here in ids else min(row, len(ids) - 1), animate=False)
 
     def _cells(self, summary: SessionSummary) -> tuple[Text, ...]:
+        _identity, status, time, room = self._widths
         return (
             Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
-            Text(one_line(_status_words(summary), self._status)),
-            Text(day_words(summary.updated)[: self._time], style="dim"),
-            Text(one_line(session_title(summary.title, summary.message), self._room)),
+            Text(one_line(_status_words(summary), status)),
+            Text(day_words(summary.updated)[:time], style="dim"),
+            Text(one_line(session_title(summary.title, summary.message), room)),
         )
 
     @property
