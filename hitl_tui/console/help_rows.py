@@ -89,10 +89,12 @@ def help_rows(
         [
             text_row(_("Other keys"), "bold $text-primary"),
             text_row(
-                _(
-                    '  To change keys, write lines such as "question.1" = "y" into {file} in the '
-                    "data folder; names are on the right."
-                ).format(file=FILE)
+                keymap.named(
+                    _(
+                        '  To change keys, write lines such as "question.1" = "y" into {file} in the data folder; '
+                        "{help.find} and a few words show the names of what they find."
+                    ).replace("{file}", FILE)
+                )
             ),
         ]
     )

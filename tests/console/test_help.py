@@ -106,14 +106,20 @@ def test_a_section_is_found_whole_by_its_title_and_a_key_by_its_name() -> None:
     assert having(rows, "no such words") == []
 
 
-async def test_names_of_bindings_stand_at_the_end_of_their_lines(tmp_path: Path) -> None:
+async def test_names_of_bindings_stand_at_the_end_of_their_lines_while_words_are_looked_for(tmp_path: Path) -> None:
     async with console(tmp_path, size=(120, 40)) as c:
         await shown_help(c)
         lines = c.app.screen.query_one(Rows)
-        drawn = ["".join(s.text for s in lines.render_line(y)).rstrip() for y in range(lines.size.height)]
-        keys = [line for line in drawn if line.endswith(("console.help", "plan.undo", "choosing.1 … 9"))]
+
+        def drawn() -> list[str]:
+            return ["".join(s.text for s in lines.render_line(y)).rstrip() for y in range(lines.size.height)]
+
+        ends = ("console.help", "plan.undo", "choosing.1 … 9")
+        assert not [line for line in drawn() if line.endswith(ends)], "who only wants a key needs no names"
+        assert sum("Choose the option of this number" in line for line in drawn()) == 1
+        await c.press("slash", "o")
+        keys = [line for line in drawn() if line.endswith(ends)]
         assert len(keys) == 3 and len({len(line) for line in keys}) == 1
-        assert sum("Choose the option of this number" in line for line in drawn) == 1
 
 
 @pytest.mark.long

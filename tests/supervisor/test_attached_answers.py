@@ -173,8 +173,8 @@ async def test_what_runs_again_is_right_at_each_moment(tmp_path: Path) -> None:
         await op.ok("/answer todo_001.3 three")
         assert beside(op) == []
         (line,) = op.questions[0].to_dict()["about"]["again"]
-        assert (
-            line == "`ask_one` restarts from its top: its code before this question runs twice, its code after it once"
+        assert line == (
+            "`ask_one` restarts: the code before this question runs a second time, what comes after it happens once"
         )
 
 

@@ -123,10 +123,12 @@ class SourceViewer(TextViewer):
 
 
 class HelpLines(Rows):
-    """Rows with the names of bindings on the right."""
+    """Rows with the names of bindings on the right while words are looked for: who only wants a key needs no names."""
+
+    named = False
 
     def lay(self, width: int) -> list[Content]:
-        return layout_lines(placed(self.rows, width), width)
+        return layout_lines(placed(self.rows, width) if self.named else self.rows, width)
 
 
 class HelpText(ViewerText, SearchInput):
@@ -152,7 +154,9 @@ class HelpText(ViewerText, SearchInput):
 
     def seek(self) -> None:
         rows = having(self._all, self.finding.needle)
-        self.query_one(HelpLines).show(rows)
+        lines = self.query_one(HelpLines)
+        lines.named = bool(self.finding.needle)
+        lines.show(rows)
         self._entitle(found=bool(rows))
         self.scroll_to(y=0, animate=False)
 

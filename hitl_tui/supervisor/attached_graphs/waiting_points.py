@@ -195,7 +195,7 @@ def again(asked: Asked) -> list[str]:
         if asked.levels[depth - 1].whole:
             lines.append(
                 Message(
-                    "`{}` restarts from its top: its code before this question runs twice, its code after it once",
+                    "`{}` restarts: the code before this question runs a second time, what comes after it happens once",
                     place,
                 )
             )
