@@ -38,7 +38,7 @@ _KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "
 
 _VERB_OF_NOUN = re.compile("([가-힣]{2,}?)(?:[하한할함합해했되된될됨됩돼됐받]|시[키킨켰])[가-힣]*")
 """A verb that Korean makes of a noun: `입사했어`, `납품하는`."""
-_QUESTION_WORD = re.compile("뭐|뭔|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇")
+_QUESTION_WORD = re.compile("뭐|뭔|뭘|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇")
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
 

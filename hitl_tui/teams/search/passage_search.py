@@ -16,7 +16,8 @@ from typing import Any
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
-from hitl_tui.tables.words import ends_as_predicate, is_question_word, lexicon
+from hitl_tui.tables.files import SUFFIXES
+from hitl_tui.tables.words import ends_as_predicate, lexicon
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.outline import Outline, outline_of
@@ -37,12 +38,16 @@ _NAME_SAYS, _UNNAMED = 0.95, 0.4
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _LIKE, _SAID, _MORE_SAID, _WHOLE, _ABSENT, _EVEN = 17.5, 0.75, 2.16, 1.23, -2.11, -3.68
-_FAR, _NEAR, _SURE = -2.0, -0.45, 0.6
+_FAR, _NEAR, _SURE, _CERTAIN = -2.0, -0.45, 0.2, 1.5
 _MOST_FAR = 2
-"""From where on, in log-odds that there is an answer, passages are shown, and are no longer called merely near.
+"""From where on, in log-odds that there is an answer, passages are shown, are no longer called merely near, and not
+even where a part of what is asked is missing.
 
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
+_STANDS_OUT = 10
+"""Windows among which a passage has to stand out, so that nothing else is asked of it."""
+_MOSTLY = 0.75
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.45
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _SAMPLED, _HARDLY = 100, 0.05
@@ -68,8 +73,10 @@ _CLAUSE = re.compile("(?:면|니까|아서|어서|여서|해서|는데|지만)$"
 _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
-_LONG_QUESTION, _REPEATED = 30, 0.4
-"""A passage that has a whole question, word for word, asks it, too."""
+_LONG_QUESTION, _REPEATED, _ROWS = 30, 0.4, 0.75
+"""A passage that has a whole question, word for word, asks it, too; rows of a table name many things and explain none."""
+_COMPUTED = ("sum", "average", "median", "count", "top", "bottom", "share", "change", "how_much")
+"""What a question asks that is worked out of rows, and stands in none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +169,10 @@ class _Asked:
             for term in self.terms
         )
 
-    def said_in(self, text: str) -> frozenset[str]:
-        """Return those of the words that say what is asked that stand in a text."""
-        tokens = f" {index_tokens(text)} "
-        telling = (term for term in self.terms if term.telling >= _SUBJECT)
-        return frozenset(term.surface for term in telling if self.has(tokens, term))
+    def said_in(self, *texts: str) -> float:
+        """Return how much those words of the question say that stand in all of some texts."""
+        tokens = [f" {index_tokens(text)} " for text in texts]
+        return sum(term.telling for term in self.terms if all(self.has(one, term) for one in tokens))
 
     def has_all(self, tokens: str) -> bool:
         """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
@@ -217,7 +223,8 @@ def ask(
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
     nearly = {word: near for word, near in spelt if near and near != word.casefold()}
-    missing = tuple(term.surface for term in absent if term.surface not in nearly and not term.part)
+    gone = [t for t in absent if not (t.korean and ends_as_predicate(t.surface))]
+    missing = tuple(term.surface for term in gone if term.surface not in nearly and not term.part)
     hits = SearchHits((), tuple(t.surface for t in terms), missing, searched(db), nearly=tuple(nearly.items()))
     if not named and all(term.telling < _SUBJECT for term in terms):
         return hits
@@ -246,10 +253,11 @@ def ask(
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
     passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
-    subjects = [t for t in absent if t.korean and not (ends_as_predicate(t.surface) or is_question_word(t.surface))]
-    lacking = same and (bool(subjects) or not any(window.said for window in ranked))
-    lacking = lacking or (same and _lacks(asked)) or _apart(asked, ranked[:3])
-    weak = likely < _SURE or bool(names) or lacking
+    lacking = same and (any(t.korean for t in gone) or not any(window.said for window in ranked) or _lacks(asked))
+    rows = _is_table(passages[0].path) and any(lexicon().operations[name].search(question) for name in _COMPUTED)
+    certain = likely >= _CERTAIN and len(ranked) >= _STANDS_OUT
+    unsure = likely < _SURE or (not certain and (bool(names) or lacking or _apart(asked, ranked[:3])))
+    weak = rows or unsure
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     outline = None if weak else outline_of(db, question, [(passage.path, passage.heading) for passage in passages])
@@ -292,12 +300,13 @@ def _is_predicate(term: Term, question: str) -> bool:
 
 
 def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
-    """Return passages with one that a later day wrote before what it may have overtaken: it says all that one says."""
+    """Return passages with one that a later day wrote before what it may have overtaken: it says most of what that says."""
     made: list[Passage] = []
     for passage in passages:
-        day, said = _day(passage), asked.said_in(passage.text)
-        older = (at for at, one in enumerate(made) if "" < _day(one) < day and said and asked.said_in(one.text) <= said)
-        at = next(older, len(made))
+        day, text = _day(passage), passage.text
+        older = (at for at, one in enumerate(made) if "" < _day(one) < day)
+        overtaken = (i for i in older if asked.said_in(made[i].text, text) > _MOSTLY * asked.said_in(made[i].text))
+        at = next(overtaken, len(made))
         score = max(passage.score, made[at].score) if at < len(made) else passage.score
         made.insert(at, replace(passage, score=score))
     return made
@@ -500,7 +509,11 @@ def _title(path: str) -> str:
 
 def _weight(window: _Window, question: str) -> float:
     repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
-    return _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
+    return (_REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0) * (_ROWS if _is_table(window.path) else 1)
+
+
+def _is_table(path: str) -> bool:
+    return PurePosixPath(path).suffix.lower() in SUFFIXES
 
 
 def _score(asked: _Asked, body: str, title: str, name: str) -> float:

@@ -11,6 +11,7 @@ from importlib import resources
 from itertools import pairwise
 
 from hitl_tui.meaning.frequencies import frequencies, telling
+from hitl_tui.tables.words import is_question_word
 from hitl_tui.teams.search.tokens import (
     Kind,
     Unit,
@@ -126,7 +127,7 @@ def parse_question(
         known = terms.get(term.forms[0].phrase)
         if known is None or known.telling < term.telling:
             terms[term.forms[0].phrase] = term
-    asked = [term for term in terms.values() if term.surface.casefold() not in _TASKS]
+    asked = [t for t in terms.values() if t.surface.casefold() not in _TASKS and not is_question_word(t.surface)]
     telling = [term for term in asked if term.telling >= _SAYS] or asked or list(terms.values())
     chosen = sorted(telling, key=lambda term: -term.telling)[:MAX_TERMS]
     return tuple(term for term in telling if term in chosen)

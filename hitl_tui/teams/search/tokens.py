@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _SHORT = re.compile(r"(?<![가-힣])[가-힣][은는이가을를의에도로와과만](?![가-힣])")
-_CLITIC = re.compile(r"(?<=[A-Za-z])['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
+_CLITIC = re.compile(r"(?<=[A-Za-z])(?:(?<!ca)(?<!wo)n['’]t|['’](?:s|t|re|ve|ll|d|m))\b", re.IGNORECASE)
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MARKS = re.compile(r"[\u0300-\u036f]")
 _MAX_WORD = 64
@@ -63,7 +63,7 @@ class Unit:
 
 
 def normalise(text: str) -> str:
-    """Return text in one composed form, without accents on Latin letters and without `'s` and its like."""
+    """Return text in one composed form, without accents on Latin letters and without `'s`, `n't` and their like."""
     if not text.isascii():
         # The Korean middle dot counts as a letter otherwise, and would join the words at either side.
         text = text.replace("ㆍ", " ")
