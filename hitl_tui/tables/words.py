@@ -38,7 +38,8 @@ _KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "
 
 _VERB_OF_NOUN = re.compile("([가-힣]{2,}?)(?:[하한할함합해했되된될됨됩돼됐받]|시[키킨켰])[가-힣]*")
 """A verb that Korean makes of a noun: `입사했어`, `납품하는`."""
-_QUESTION_WORD = re.compile("뭐|뭔|뭘|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇")
+_QUESTION_WORD = re.compile("뭐|뭔|뭘|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇|며칠|왜(?![가-힣])|왜요")
+_WORKED_OUT = ("sum", "average", "median", "count", "top", "bottom", "share", "change", "how_much")
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
 
@@ -173,6 +174,11 @@ class Token:
             bool(_HANGUL.search(self.text))
             and any(form in known.filler for form in self.forms if len(form) > 1 or len(self.text) < 3)
         )
+
+
+def is_worked_out(question: str) -> bool:
+    """Whether a question asks what is worked out of rows, and stands in none of them."""
+    return any(lexicon().operations[name].search(question) for name in _WORKED_OUT)
 
 
 def is_question_word(word: str) -> bool:

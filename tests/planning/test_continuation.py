@@ -50,6 +50,7 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
             "and to become president?",
             "how old must one be to become president",
         ),
+        ("When does the bar open?", "on Sundays?", "When does the bar open on Sundays"),
         (
             "며칠 지나면 카드 결제는 취소가 안 돼?",
             "그럼 포인트는 언제까지 돼?",
@@ -78,9 +79,25 @@ def test_a_call_is_made_again_with_what_is_said_now() -> None:
     assert (todo["agent_name"], todo["arguments"]["input"]) == ("vat", {"amount": 80000, "rate": 0.2})
 
 
-def test_a_whole_question_stands_for_itself() -> None:
-    [todo] = further("What is the cap on rent increases?", "Who has to sign the contract of the lease?")
-    assert todo["arguments"]["query"] == "Who has to sign the contract of the lease?"
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Who has to sign the contract of the lease?", "Who has to sign the contract of the lease?"),
+        ("And what did they decide about the bar?", "what did they decide about the bar?"),
+        ("and who is the chair?", "who is the chair?"),
+        ("tell me about the storage unit", "tell me about the storage unit"),
+        ("복숭아아이스티 왜 뺐더라", "복숭아아이스티 왜 뺐더라"),
+        ("그럼 스탬프 유효기간은 얼마나 돼요?", "스탬프 유효기간은 얼마나 돼요?"),
+    ],
+)
+def test_a_whole_question_stands_for_itself(text: str, asked: str) -> None:
+    [todo] = further("What is the cap on rent increases?", text)
+    assert todo["arguments"]["query"] == asked
+
+
+def test_what_means_something_said_before_goes_on_from_it() -> None:
+    [todo] = further("Why did we buy the desk?", "who proposed it?")
+    assert todo["arguments"]["query"] == "Why did we buy the desk who proposed it"
 
 
 @pytest.mark.parametrize("text", ["minimum memory of a host", "가상계좌 환불하면 수수료 건당 얼마야"])

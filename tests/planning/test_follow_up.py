@@ -151,3 +151,16 @@ async def test_asking_again_gives_the_same_proposal_and_another_attempt_another(
     retried = await agent().follow_up(QUERY, replace(todos[0], attempt=2), result(0), todos)
     assert first and again and retried
     assert first.id == again.id != retried.id
+
+
+@pytest.mark.parametrize(
+    ("query", "searches"),
+    [("billing job stuck with an old lock, what do I do", True), ("How much did the outage in December cost?", False)],
+)
+async def test_what_no_table_answers_is_looked_for_in_the_documents(query: str, searches: bool) -> None:
+    (search, *_) = await plan_of(query)
+    arguments = {"query": query, "analysis_type": "tables"}
+    asked = replace(search, agent_name="analysis_team", arguments=arguments, metadata={})
+    proposal = await agent().follow_up(query, asked, {"text": "", "found": False, "data": {}}, [asked])
+    found = [change["todo"] for change in proposal.changes] if proposal else []
+    assert [(todo["agent_name"], todo["arguments"]["query"]) for todo in found] == [("search_team", query)] * searches

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from itertools import takewhile
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
@@ -360,6 +361,7 @@ _FINDS = frozenset({"lookup", "list", "fetch"})
 """Verbs of rules.toml that ask for what there is."""
 
 
+_VERB = re.compile(r"([a-z]+)([- ]up)?")
 _ADNOMINAL = re.compile(r"(?:[한된할될]|[하되]는|던)$")
 
 
@@ -372,7 +374,7 @@ def _requested(clause: str, rules: Rules) -> frozenset[str]:
     """Return what a clause asks to be done ("지워줘", "로그 삭제", "delete …"); a way to do it is none."""
     verbs = rules.lexicon.verbs
     plain = _begun(clause, rules)
-    first, korean = re.match(r"([a-z]+)([- ]up)?", plain), _KOREAN.search(clause)
+    first, korean = _VERB.match(plain), _KOREAN.search(clause)
     if first and not korean:
         said = [first[1], f"{first[1]}up" if first[2] else ""]
         return frozenset(c for word in said for c in rules.lexicon.concepts(word) & verbs)
@@ -399,14 +401,25 @@ def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
 
 
 def _is_deed(clause: str, rules: Rules) -> bool:
-    """Whether a clause asks that something be done, and says to what: a thing, a file, or what is put as one."""
-    nouns = {c for word in WORD.findall(clause) for c in rules.lexicon.concepts(rules.lexicon.plain(word))}
-    thing = nouns & rules.lexicon.nouns or any(given.kind == "path" for given in given_in(clause, rules.units))
+    """Whether a clause asks that something be done, and says to what: a thing, a file, or what is put as one.
+
+    In English that stands right behind the verb: "cancel policy for guests" asks for nothing to be cancelled.
+    """
     begun = _begun(clause, rules)
     put = rules.commands.to_something.search(begun)
+    plain = blanked(begun, [m.span() for m in rules.commands.modifiers.finditer(begun)])
+    verb = None if _KOREAN.search(begun) else _VERB.match(begun)
+    words = WORD.finditer(plain, verb.end() if verb else 0)
+    files = [given.place for given in given_in(begun, rules.units) if given.kind == "path"]
+    said = takewhile(lambda word: not (verb and word[0] in rules.lexicon.empty), words)
+    thing = any(overlaps(word.span(), files) or _names_thing(word[0], rules) for word in said)
     # After a Korean object a word that asks tells a request from a statement; an English one begins with its verb.
     named = thing or (put and (not put.start() or rules.commands.request.search(begun, put.end())))
     return bool(named) and _changes(clause, rules)
+
+
+def _names_thing(word: str, rules: Rules) -> bool:
+    return bool(rules.lexicon.concepts(rules.lexicon.plain(word)) & rules.lexicon.nouns)
 
 
 def _changes(clause: str, rules: Rules) -> bool:

@@ -32,7 +32,7 @@ from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, 
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, fed_by
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
-from hitl_tui.tables.words import is_question_word
+from hitl_tui.tables.words import is_question_word, is_worked_out
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
@@ -40,6 +40,11 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\W*(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE)
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
+)
+_MEANS = re.compile(r"\b(?:it|this|these|those|them)\b|(?<![가-힣])그(?:것|거|건|걸)", re.IGNORECASE)
+"""What stands for something that was said before."""
 _TAIL = re.compile(r"(?:도|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
 _BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about)\s+"
 _ROLE = re.compile(rf"\s*(?:{_BY})?(?:(?:the|an?)\s+)?", re.IGNORECASE)
@@ -77,7 +82,8 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
     # What says enough is a question, however it is put.
     if few and rest == text and "?" not in text and not reading.needs(rules, *rules.threshold):
         return None
-    goes_on, facts = rest != text or (few and not _stands_alone(text, rules)), scene.facts_of(last)
+    led, facts = rest != text, scene.facts_of(last)
+    goes_on = (led or few) and not _stands_alone(rest, rules, led=led)
     said = (_TAIL.sub("", rest) or rest).strip()
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
@@ -85,7 +91,7 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         again = [run_step(Call(facts, given, said), scene.language, rules)] if isinstance(given, Mapping) else []
         steps: Sequence[ExecutionStep] = [StepList(scene.step_ids).add(step) for step in again]
     else:
-        text = merged(str(last.arguments.get("query") or scene.query), said, rules)[0] if goes_on else text
+        text = merged(str(last.arguments.get("query") or scene.query), said, rules)[0] if goes_on else rest
         wanted = decide(text, read(text, rules), Asked(()), scene.agents, rules)
         needs, _ = usable(wanted.needs, scene.agents, rules)
         steps = build_plan(wanted, needs, rules, titled=True, taken=scene.step_ids).steps
@@ -97,13 +103,22 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
     return Proposed(said, changes) if steps else None
 
 
-def _stands_alone(text: str, rules: Rules) -> bool:
-    """Whether a few words are a question of their own: they ask with a word for that, and name what they ask about."""
+def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
+    """Whether words are a question of their own: they ask with a word for that, and name what they ask about.
+
+    Args:
+        text: the words.
+        rules: which of them say something.
+        led: something leads over to them, so that they have to be a whole sentence.
+    """
     given = [one.place for one in given_in(text, rules.units)]
-    words = [match for match in WORD.finditer(text) if not overlaps(match.span(), given)]
-    asks = _ASKS.match(text) or any(is_question_word(word[0]) for word in words)
-    named = (word[0] for word in words if not _VERBAL.search(word[0]))
-    return bool(asks) and any(term_of(rules.lexicon.bare(word), rules) for word in named)
+    words = [match[0] for match in WORD.finditer(text) if not overlaps(match.span(), given)]
+    asks = _ASKS.match(text) or rules.words.howto.search(text) or any(map(is_question_word, words))
+    named = [
+        w for w in words if not (_VERBAL.search(w) or is_question_word(w)) and term_of(rules.lexicon.bare(w), rules)
+    ]
+    whole = not led or _AUXILIARY.search(text) or len(named) > 1
+    return bool(asks and named and whole) and not _MEANS.search(text)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
@@ -193,14 +208,15 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     by = (role["by"] or "").lower() if role else ""
     phrase = _Phrase((0, 0), bare, kind, (by, 0), now[len(bare) :])
     asked = (one.word(bare.split()[-1]) or one for one in _phrases(before, rules))
-    places = {one: one.likeness(phrase) for one in asked if one.text != bare}
+    adds = not kind and by not in ("", "for", "of", "about")  # which stands beside what has no such word itself
+    places = {one: one.likeness(phrase) for one in asked if one.text != bare and (one.by[0] or not adds)}
     alone = [one.place for one in things] == [(0, len(bare))]
     if alone and not kind:
         places = {one: likeness + _telling(one.text) for one, likeness in places.items()}
     least = 0.5 if alone else _SURE
     best = [one for one, likeness in places.items() if least <= likeness == max(places.values())]
     if not best or len({one.text for one in best}) > 1:
-        return f"{before.rstrip(' ?.!')} {bare}", False
+        return f"{before.rstrip(' ?.!')} {said.strip() if adds else bare}", False
     for one in reversed(best):
         start, end = one.place
         particle = phrase.particle if one.particle in _AGREES and phrase.particle in _AGREES else one.particle
@@ -224,7 +240,7 @@ def _phrases(text: str, rules: Rules) -> list[_Phrase]:
         word = rules.lexicon.bare(match.group())
         start, end = match.start(), match.start() + len(word)
         names = term_of(word, rules) and not _VERBAL.search(match[0]) and _telling(word) >= _SAYS
-        if overlaps((start, end), [g.place for g in given]) or not names:
+        if overlaps((start, end), [g.place for g in given]) or not names or is_question_word(word):
             continue
         named = _PLACE.fullmatch(word) is not None
         last = found[-1] if found and not (named or found[-1].kind or found[-1].particle) else None
@@ -246,7 +262,8 @@ def _phrase(text: str, place: Span, kind: str, particle: str) -> _Phrase:
 def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> Proposed | None:
     """Propose a search for the words that say most after one that found too little, once per TODO.
 
-    Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed.
+    Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed. A question
+    that a table doesn't answer, and whose answer needn't be worked out, is looked for in the documents.
 
     Args:
         scene: the session's plan; its text is the query.
@@ -255,8 +272,10 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
             (`weak`), which words no document has (`missing`), and how many documents were `searched`.
     """
     rules, facts, data = scene.rules, scene.agents.get(scene.rules.steps[Need.FIND].agent), result.get("data")
-    if facts is None or not facts.enabled or todo.agent_name != facts.team or not isinstance(data, dict):
+    if facts is None or not facts.enabled or FOLLOW_UP_OF in todo.metadata or not isinstance(data, dict):
         return None
+    if todo.agent_name != facts.team:
+        return _beside_tables(scene, todo) if result.get("found") is False else None
     hits, missing = data.get("hits"), tuple(str(word).lower() for word in data.get("missing") or ())
     enough = type(hits) is not int or hits >= rules.limits.few_hits or (hits and data.get("weak") is False)
     asked = shown(str(todo.arguments.get("query") or scene.query), rules.limits)
@@ -266,10 +285,21 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     words = [term for term in named if term in most]
     # The same words would find the same again, and one alone anything.
     useful = 1 < len(words) < len(terms) and not any(word.lower().startswith(missing) for word in words)
-    done = any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos) or FOLLOW_UP_OF in todo.metadata
+    done = any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos)
     if enough or done or not useful or data.get("searched") == 0:
         return None
-    broader, language = " ".join(words), language_of(asked, rules)
-    step = look_step(Need.FIND, broader, language, rules, title_of(broader, rules))
-    reason = rules.sentences[language]["one" if hits else "none"].format(id=step_name(todo.id))
+    return _search_for(" ".join(words), "one" if hits else "none", scene, todo)
+
+
+def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
+    asked = str(todo.arguments.get("query", ""))
+    searched = any(t.arguments.get("query") == asked for t in scene.of(Need.FIND))
+    tables = todo in scene.of(Need.COMPUTE) and not todo.dependencies
+    return None if searched or not tables or is_worked_out(asked) else _search_for(asked, "no_rows", scene, todo)
+
+
+def _search_for(words: str, why: str, scene: Scene, todo: SupervisorTodo) -> Proposed:
+    language = language_of(str(todo.arguments.get("query") or scene.query), scene.rules)
+    step = look_step(Need.FIND, words, language, scene.rules, title_of(words, scene.rules))
+    reason = scene.rules.sentences[language][why].format(id=step_name(todo.id))
     return Proposed(f"{reason}.", (AddStep(step, fed_by(Need.FIND, (), scene), {FOLLOW_UP_OF: todo.id}),))

@@ -21,14 +21,17 @@ _FILES = re.compile(
     re.IGNORECASE,
 )
 _OF_FILES = re.compile(
-    rf"\b(?:how many|number of|count|list|which)\s(?:\S+\s){{0,4}}?(?:{_FILES.pattern})"
+    r"\b(?:how many|number of|count|list|which)\s"
+    rf"(?:(?!(?:is|are|was|do|does|did|has|have|in|on|per|from)\s)\S+\s){{0,4}}?(?:{_FILES.pattern})"
     rf"|(?:{_FILES.pattern}).*[가-힣]|[가-힣].*(?:{_FILES.pattern})",
     re.IGNORECASE,
 )
 """It is files that are counted or listed."""
 _ABOUT = re.compile(r"\b(?:about|cover|covers|describe|describes|deal with)\b|관한|대한|다루", re.IGNORECASE)
 _MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer)|언급|나오는|적[힌혀]|담긴|쓰인", re.IGNORECASE)
-_ASKING = (_FILES, _MENTION, _COUNTS, _LISTS)
+_ANY_FILE = re.compile(r"\b(?:docs?|documents?|files?)\b|문서|파일", re.IGNORECASE)
+_WHOLE = re.compile(r"(?:folder|directory|총|전체|폴더|몇|개(?:인가요|예요|일까요)?)$", re.IGNORECASE)
+_ASKING = (_FILES, _MENTION, _COUNTS, _LISTS, _WHOLE)
 _LITERAL = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|[A-Z]+_[A-Z_]+)\b|[\"“`「]([^\"”`」\n]{2,60})[\"”`」]")
 _BEGINS = re.compile(
     r"\b(?:start|begin)(?:s|ing)? with [\"“`']?(?P<en>[^\s\"”`',?]{2,60})|(?P<ko>\S{1,60}?)[\"”`']?(?:으로|로) 시작",
@@ -39,6 +42,8 @@ _TITLE = re.compile(r"^title:\s*['\"]?(.+?)['\"]?$", re.MULTILINE)
 _GLOB = re.compile(r"[\w./-]*\*[\w./*-]*|(?<![\w.])\*?\.[a-z]{1,5}(?=\s+files?\b|\s*파일)", re.IGNORECASE)
 _WORD = re.compile(r"[\w./-]*\w", re.UNICODE)
 _LONGEST_NAME, _SHORTEST_NAME = 3, 4
+_SAYS = 0.3
+"""How much a word says at least that is more than to ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,11 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         if not word:
             return None
         return Listing(folder if outside else "", word=word, about=_ABOUT.fullmatch(mention[0]) is not None)
+    elif files and _COUNTS.search(question) and _ANY_FILE.search(question):
+        folder = _folder(db, question, "")
+        left = whole_words(question.replace(folder, " ") if folder else question)
+        said = [w for w, t in left.items() if t >= _SAYS and not any(e.match(w) for e in _ASKING)]
+        return None if any(_letters(word) not in _letters(folder) for word in said) else Listing(folder, name="*")
     else:
         return None
     of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))

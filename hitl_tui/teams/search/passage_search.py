@@ -17,7 +17,7 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.files import SUFFIXES
-from hitl_tui.tables.words import ends_as_predicate, lexicon
+from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.outline import Outline, outline_of
@@ -74,9 +74,7 @@ _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
 _LONG_QUESTION, _REPEATED, _ROWS = 30, 0.4, 0.75
-"""A passage that has a whole question, word for word, asks it, too; rows of a table name many things and explain none."""
-_COMPUTED = ("sum", "average", "median", "count", "top", "bottom", "share", "change", "how_much")
-"""What a question asks that is worked out of rows, and stands in none of them."""
+"""A passage that has a whole question, word for word, asks it, too; rows of a table explain nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +252,7 @@ def ask(
     passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     lacking = same and (any(t.korean for t in gone) or not any(window.said for window in ranked) or _lacks(asked))
-    rows = _is_table(passages[0].path) and any(lexicon().operations[name].search(question) for name in _COMPUTED)
+    rows = _is_table(passages[0].path) and is_worked_out(question)
     certain = likely >= _CERTAIN and len(ranked) >= _STANDS_OUT
     unsure = likely < _SURE or (not certain and (bool(names) or lacking or _apart(asked, ranked[:3])))
     weak = rows or unsure
@@ -300,7 +298,7 @@ def _is_predicate(term: Term, question: str) -> bool:
 
 
 def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
-    """Return passages with one that a later day wrote before what it may have overtaken: it says most of what that says."""
+    """Return passages with what a later day wrote before what it may have overtaken: it says most of what that says."""
     made: list[Passage] = []
     for passage in passages:
         day, text = _day(passage), passage.text
