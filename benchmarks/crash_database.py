@@ -48,7 +48,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import psycopg
 from crash_faults import Faults, around, wrap_effects, wrap_runs
 from crash_judge import Verdicts, judge_session
-from crash_workers import BenchRegistry, Run, SeenWorld, work
+from crash_workers import BenchRegistry, Run, SeenWorld, end_at_sigterm, work
 from crash_world import World, served
 from postgres_server import PostgresServer, postgres_server
 from procrastinate.manager import JobManager
@@ -241,12 +241,7 @@ def _worker(root: Path, number: int, at: str, begin: int) -> int:
             faults.dying = lambda: counts.write_text(json.dumps(faults.counts))
             if at or number == 0:
                 install(faults)
-
-            def end(*_: object) -> None:
-                (root / "met.json").write_text(json.dumps(faults.met))
-                os._exit(0)
-
-            signal.signal(signal.SIGTERM, end)
+            end_at_sigterm(lambda: (root / "met.json").write_text(json.dumps(faults.met)))
             asyncio.run(work(root, number, 4, 0))
     except BaseException:  # noqa: BLE001 - this process ends here; what it met is in its log
         traceback.print_exc()

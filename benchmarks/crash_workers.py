@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -47,7 +47,7 @@ from crash_world import World, served
 from langgraph.checkpoint.base import id as ids
 from postgres_server import PostgresServer, postgres_server
 
-from hitl_tui.channels.worker import SessionWorker
+from hitl_tui.channels.worker import GRACE, SessionWorker
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.workspace_copy import workspace_copy
 from hitl_tui.core.errors import HitlError, Refused
@@ -144,6 +144,31 @@ async def work(root: Path, number: int, concurrency: int, ahead: int) -> None:
             registry, copies, name=f"w{number}", concurrency=concurrency, tell=print, hide=lambda _: None
         )
         await worker.run()
+
+
+def end_at_sigterm(last: Callable[[], object], within: float = 0.0) -> None:
+    """Let SIGTERM end this process for sure: an exception of a handler may be swallowed wherever it is raised.
+
+    Args:
+        last: is done first.
+        within: seconds after that in which the process may end by itself.
+    """
+
+    def end(*_: object) -> None:
+        last()
+        if not within:
+            os._exit(0)
+        signal.setitimer(signal.ITIMER_REAL, within)  # SIGALRM ends it
+
+    signal.signal(signal.SIGTERM, end)
+
+
+async def work_until_stopped(options: argparse.Namespace) -> None:
+    """Carry sessions; at SIGTERM let them come to rest, as `hitl-tui worker` does."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    end_at_sigterm(lambda: loop.call_soon_threadsafe(task.cancel), within=GRACE + 10.0)
+    await work(options.work, options.number, options.concurrency, options.skew)
 
 
 # The run -----------------------------------------------------------------------------------------------------------
@@ -369,9 +394,8 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work is not None:
-        with suppress(KeyboardInterrupt):
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-            asyncio.run(work(options.work, options.number, options.concurrency, options.skew))
+        with suppress(asyncio.CancelledError):
+            asyncio.run(work_until_stopped(options))
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended with it
     root = Path(tempfile.mkdtemp(prefix="crash-workers-"))

@@ -216,6 +216,20 @@ def _lacking(tables: SessionTables) -> Iterator[Finding]:
                     ),
                     good=False,
                 )
+    for workspace, digest in sorted({one for worker in live for one in worker.workspaces.items()}):
+        carrying = [worker for worker in live if worker.workspaces.get(workspace) == digest]
+        best = min(carrying, key=lambda worker: worker.rank(workspace))
+        missing = sorted(frozenset[str]().union(*(best.lacks(workspace, other) for other in carrying)))
+        if missing:
+            yield Finding(
+                Message(
+                    "No worker carries all teams of {}: its sessions go to {}, which can't carry {}.",
+                    workspace,
+                    best.shown,
+                    ", ".join(missing),
+                ),
+                good=False,
+            )
 
 
 def _nobodys(tables: SessionTables) -> Iterator[Finding]:

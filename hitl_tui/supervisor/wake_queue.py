@@ -105,6 +105,11 @@ class LiveWorker:
         """What people call it."""
         return f"{self.name}@{self.host}"
 
+    def rank(self, workspace: str) -> tuple[int, list[str]]:
+        """Return what orders workers by the teams of a workspace that they carry: who carries most comes first."""
+        teams = sorted(self.teams.get(workspace, ()))
+        return -len(teams), teams
+
     def lacks(self, workspace: str, other: LiveWorker) -> frozenset[str]:
         """Return the teams of a workspace that another worker with the same content carries and this one doesn't."""
         if self.workspaces.get(workspace) != other.workspaces.get(workspace):
@@ -113,18 +118,18 @@ class LiveWorker:
 
 
 def leaves(copy: WorkspaceCopy, here: LiveWorker, workers: Iterable[LiveWorker]) -> LiveWorker | None:
-    """Return a worker that a workspace is left to: it carries all teams that are carried here, and more.
+    """Return a worker that a workspace is left to: it carries more teams of it.
+
+    Of several that each lack a team of the others, all agree on one: plans are made of the teams that are carried.
 
     Args:
         copy: the workspace.
         here: who asks.
         workers: those that live.
     """
-    for other in workers:
-        more = here.lacks(copy.name, other)
-        if other.id != here.id and copy.queue in other.queues and more and not other.lacks(copy.name, here):
-            return other
-    return None
+    taking = [one for one in workers if one.id != here.id and copy.queue in one.queues]
+    best = min([here, *taking], key=lambda one: one.rank(copy.name))
+    return best if best.rank(copy.name) < here.rank(copy.name) else None
 
 
 class WakeQueue:

@@ -32,6 +32,7 @@ from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.supervisor.wake_queue import LiveWorker, leaves
 
 pytestmark = pytest.mark.long
 
@@ -285,6 +286,47 @@ async def test_sessions_are_left_to_the_worker_that_carries_all_their_teams(
             await until(lambda: taken() == {"strange": False, "there": True})
             async with strange.open():  # trusts it
                 await until(lambda: taken() == {"strange": True, "there": True})
+
+
+def test_of_workers_with_as_many_teams_all_leave_to_the_same(here: Site) -> None:
+    copy = workspace_copy(here.work)
+
+    def carrying(number: int, *teams: str) -> LiveWorker:
+        return LiveWorker(
+            number, "w", "h", 1, (copy.queue,), {copy.name: copy.digest}, {copy.name: teams}, 4, "2026-01-01"
+        )
+
+    one, two, same = carrying(1, "a", "b"), carrying(2, "c", "b"), carrying(3, "b", "c")
+    workers = [one, two, same]
+    assert [leaves(copy, worker, workers) for worker in workers] == [None, one, one]
+    assert [leaves(copy, worker, [two, same]) for worker in (two, same)] == [None, None]
+
+
+async def test_of_workers_that_each_lack_a_team_of_the_other_one_takes_the_sessions(
+    here: Site, there: Site, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = SessionRegistry.team_names
+    lacking = {here.data: {"analysis_team", "search_team"}, there.data: {"command_team"}}
+
+    async def installed(registry: SessionRegistry, workspace: Path) -> tuple[str, ...]:
+        """Return what a machine carries on which some packages aren't installed."""
+        found = await read(registry, workspace)
+        return tuple(team for team in found if team not in lacking[registry.data.root])
+
+    monkeypatch.setattr(SessionRegistry, "team_names", installed)
+    async with here.worker(name="here"), here.open() as registry:
+        queue = queue_of(registry)
+
+        def taken() -> dict[str, bool]:
+            return {worker.name: bool(worker.queues) for worker in queue.workers()}
+
+        async with there.worker(name="there"):
+            await until(lambda: taken() == {"here": False, "there": True})
+            said = [one.text for one in await asyncio.to_thread(examine, database) if not one.good]
+            assert any(
+                re.match(r"No worker carries all teams of project: .* there@.* command_team\.", one) for one in said
+            )
+        await until(lambda: taken() == {"here": True})
 
 
 async def test_sessions_go_on_with_what_their_workspace_declares_now(here: Site, there: Site, database: str) -> None:
