@@ -62,9 +62,7 @@ async def test_an_unsure_answer_says_so_first_and_what_stands_nowhere(tmp_path: 
     )
     assert sure.data["weak"] is False
     assert unsure.data["weak"] is True
-    assert unsure.text.startswith(
-        "No passage in the 1 file searched clearly answers this. Not in these documents: zorbium."
-    )
+    assert unsure.text.startswith("No sure answer was found in the 1 file searched. Not in these documents: zorbium.")
 
 
 @pytest.mark.parametrize(

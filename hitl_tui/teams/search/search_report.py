@@ -27,7 +27,7 @@ _COLUMNS = re.compile(r"\S {3,}\S|\||\s{2}$|\\$|^\s{4}")
 """What begins a line of its own; and what a line has that stands as it was typed."""
 _QUOTE, _FAR = 400, 240
 _ENGLISH = {
-    "nearest": "No passage in the {searched} searched clearly answers this.",
+    "nearest": "No sure answer was found in the {searched} searched.",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
     "no_files": "Nothing found: there is no document to search.",
     "far": "What comes nearest: `{label}` “{quote}”",
@@ -66,7 +66,7 @@ _ENGLISH = {
     "removed": ", {count:,} removed",
 }
 _KOREAN = {
-    "nearest": "검색한 {searched} 어디에도 분명히 답하는 구절이 없습니다.",
+    "nearest": "검색한 {searched}에서 확실한 답은 찾지 못했습니다.",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
     "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
     "far": "가장 가까운 내용: `{label}` “{quote}”",
