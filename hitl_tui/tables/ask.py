@@ -14,9 +14,9 @@ from hitl_tui.tables.engine import Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.links import bare_form, names_of
 from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun
-from hitl_tui.tables.profile import Profiles, profiles
+from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.tables.words import is_past, likeness, tokens, words_of
+from hitl_tui.tables.words import is_past, lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
 _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)
@@ -63,6 +63,7 @@ class Answer:
         unread: table files that couldn't be read, and why.
         files: all tables there are, of a question that names another.
         likely: the query, unsure as it is, is worth its rows.
+        versions: other tables with the same columns that the question may mean, too.
     """
 
     mapped: Mapped | None = None
@@ -74,6 +75,16 @@ class Answer:
     unread: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     likely: bool = False
+    versions: tuple[Mapped, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether the query found no row, or not all that a change is between."""
+        if self.mapped is None or self.result is None or not self.result.rows:
+            return True
+        if self.mapped.query.shape == "change" and not self.mapped.query.other:
+            return len(self.result.rows) < 2
+        return self.mapped.query.shape == "figure" and not self.result.rows[0][-1]
 
 
 def read(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
@@ -101,6 +112,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         near = ranked if named or ranked[0].own else _by_meaning(question, ranked)
         again = [Reader(question, one.table, bool(named), by_meaning=True).read()[0] for one in near[:_COMPARED]]
         ranked = _ranked([*again, *(one for one in ranked if one not in near[:_COMPARED])], named=bool(named))
+    ranked, versions = _newest(question, ranked) if ranked and not named else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
         return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread)
     best = ranked[0]
@@ -117,8 +129,10 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         own = narrowed or (best.query.measure and (best.strange < NARROWS or best.assumes < NARROWS))
         understood = not (best.looks_up and best.unknown)  # a birthday that no column has is no other date
         likely = whole and bool(own) and understood and not rivals and best.score >= POSSIBLE
-        return Answer(best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely)
-    return Answer(best, unread=known.unread)
+        return Answer(
+            best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
+        )
+    return Answer(best, unread=known.unread, versions=versions)
 
 
 def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
@@ -130,7 +144,42 @@ def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = N
     answer = read(question, files, before)
     if answer.mapped is None or (answer.why and not answer.likely):
         return answer
-    return run(replace(answer, why="", choices=()))
+    return _with_rows(replace(answer, why="", choices=()))
+
+
+def _with_rows(answer: Answer) -> Answer:
+    """Return what a question gives; where its rows are those of another time, from the version that has them."""
+    first, best = run(answer), answer.mapped
+    assert best is not None
+    if not first.empty or best.named:
+        return first
+    if best.query.ends and (joined := _joined(first)):
+        return joined
+    for one in answer.versions:
+        others = tuple(other for other in (best, *answer.versions) if other is not one)
+        other = run(replace(answer, mapped=one, versions=others)) if one.sure else first
+        if not other.empty:
+            return other
+    return first
+
+
+def _joined(answer: Answer) -> Answer | None:
+    """Return a change whose two ends are rows of different versions of a table, such as one for each month."""
+    assert answer.mapped is not None and answer.result is not None
+    rows, queries = {row[0]: row for row in answer.result.rows}, [answer.sql]
+    used = [answer.mapped] if rows else []
+    for one in answer.versions:
+        other = run(replace(answer, mapped=one))
+        new = [row for row in other.result.rows if row[0] not in rows] if other.result else []
+        rows |= {row[0]: row for row in new}
+        if new:
+            used.append(one)
+            queries.append(other.sql)
+    if len(rows) < len(answer.mapped.query.ends):
+        return None
+    found = replace(answer.result, rows=tuple(rows.values()))
+    versions = tuple(one for one in answer.versions if one not in used[:1])
+    return replace(answer, mapped=used[0], result=found, sql=";\n".join(queries), versions=versions)
 
 
 def run(answer: Answer) -> Answer:
@@ -144,7 +193,7 @@ def run(answer: Answer) -> Answer:
     sql = query.sql()
     with engine([table.file]) as opened:
         opened.load("source", table.file, table.sheet)
-        opened.ask(f"CREATE VIEW t AS {table.sql.format(source=quote('source'))}")
+        opened.ask(f"CREATE VIEW t AS {table.sql.replace(SOURCE, quote('source'))}")
         result = opened.ask(sql)
     return replace(answer, result=result, sql=sql)
 
@@ -224,6 +273,34 @@ def _by_meaning(question: str, candidates: Sequence[Mapped]) -> list[Mapped]:
     rated = zip(names, *(likenesses(word, names) for word in words), strict=True)
     like = {name: max(likes, default=0.0) for name, *likes in rated}
     return sorted(candidates, key=lambda one: -sum(sorted(like[name] for name in names_of(one.table))[-2:]))
+
+
+def _newest(question: str, ranked: Sequence[Mapped]) -> tuple[list[Mapped], tuple[Mapped, ...]]:
+    """Return what was read with one table for all versions of it, and the other versions of the best one.
+
+    Tables with the same columns are versions of one another; the question means the one whose name it has more of,
+    else one that isn't called old or a copy, else the one of the latest time.
+    """
+    said = set(words_of(question)) | {form for token in tokens(question) for form in token.forms}
+    best = ranked[0]
+    family = [one for one in ranked if one.sure == best.sure and _same_columns(one.table, best.table)]
+    if len(family) < 2:
+        return list(ranked), ()
+
+    def fits(one: Mapped) -> tuple[object, ...]:
+        words = words_of(one.table.name)
+        old = sum(word in lexicon().old for word in words)
+        numbers = tuple(float(word) for word in re.findall(r"\d+", one.table.stem))
+        return (sum(word in said for word in set(words)), -old, numbers)
+
+    newest = max(family, key=fits)
+    rest = [one for one in ranked if one not in family]
+    return [newest, *rest], tuple(one for one in family if one is not newest)
+
+
+def _same_columns(one: Table, other: Table) -> bool:
+    mine, its = ({column.name.casefold() for column in table.columns} for table in (one, other))
+    return 3 * len(mine & its) >= 2 * max(len(mine), len(its)) and len(mine & its) > 1
 
 
 def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:

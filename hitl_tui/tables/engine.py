@@ -31,9 +31,11 @@ SMALL = 64_000_000
 MAX_CELLS = 4_000_000
 """Cells of a sheet, or of a text that isn't UTF-8, that are taken."""
 NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-", "–", ".", "..", "?")
+DAY_FIRST = ("%d/%m/%y", "%d/%m/%Y", "%d/%m/%Y %H:%M")
+MONTH_FIRST = ("%m/%d/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
 DATE_FORMATS = (
-    "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%Y-%m", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y",
-    "%b %d %Y", "%d %b %Y", "%b %Y", "%B %Y", "%Y/%m/%d %H:%M", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S",
+    "%Y년 %m월 %d일", "%Y. %m. %d.", "%Y. %m. %d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%Y-%m", "%d-%b-%Y",
+    "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d %b %Y", "%b %Y", "%B %Y", "%Y/%m/%d %H:%M",
 )  # fmt: skip
 
 
@@ -172,7 +174,12 @@ class Engine:
         elif file.kind == "parquet":
             self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM read_parquet({text(str(file.absolute))})")
         elif file.kind == "json":
-            self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM read_json({text(str(file.absolute))})")
+            rows = f"read_json({text(str(file.absolute))}"
+            kinds = {str(row[0]): str(row[1]) for row in self.ask(f"DESCRIBE FROM {rows})", 10_000).rows}
+            if "TIME" in kinds.values():  # 4:20 may be minutes and seconds
+                kept = (f"{text(name)}: {text('VARCHAR' if kind == 'TIME' else kind)}" for name, kind in kinds.items())
+                rows += f", columns={{{', '.join(kept)}}}" if all(k != "JSON" for k in kinds.values()) else ""
+            self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM {rows})")
         else:
             try:
                 made = "TABLE" if file.size < SMALL else "VIEW"

@@ -17,6 +17,7 @@ _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 ALIKE, APART = 0.63, 0.1
 """How near in meaning a word and a name have to be, and by how much nearer than the next."""
+_ASKING = frozenset(("what", "which", "how", "why"))
 _COMPARED = 60
 _indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
 
@@ -101,7 +102,9 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_
     for n, token in enumerate(question):
         forms = _forms(token)
         made.columns.append(_columns(forms, table, exact=_plain(token)))
-        if token.kind == "word" and not _plain(token):
+        if token.kind == "year" and token.text in label:
+            made.named[n] = 1.0
+        if token.kind in ("word", "month") and not _plain(token):
             named = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
             spelled = any(_in_stem(term, stem) for form in forms for term in (form, *lexicon().alike.get(form, ())))
             if named >= (0.5 if token.filler else 0.75) or (spelled and not token.filler):
@@ -164,8 +167,9 @@ def _in_stem(form: str, stem: str) -> bool:
 
 def _columns(forms: Sequence[str], table: Table, *, exact: bool) -> dict[str, float]:
     found = {}
+    asking = forms[0] in _ASKING  # "what did we spend" names no column that is called What
     for column in table.columns:
-        if key_of(column.name) in (key_of(form) for form in forms):
+        if not asking and key_of(column.name) in (key_of(form) for form in forms):
             found[column.name] = 1.0
         if exact or column.name in found:
             continue
@@ -184,7 +188,7 @@ def _wholes(
         beside = {name for n in range(max(0, first - 2), first) for name in made.columns[n]}
         named = [(c, v) for c, v in index.whole.get(key_of(said[0].forms[0]), ()) if c in beside]
         return [ValueLink(first, last, column, (value,), True) for column, value in named]
-    if first == last and (said[0].kind not in ("word", "number") or last in taken):
+    if first == last and (said[0].kind not in ("word", "number", "month") or last in taken):
         return []
     if any(b.start - a.end > 3 for a, b in pairwise(said)):
         return []
@@ -240,6 +244,13 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
                     return [
                         ValueLink(n, n, column, (f"{stem}*",), False, columns[column]) for column in sorted(columns)
                     ]
+    persons = {c.name for c in made.table.columns if c.kind == "text" and set(words_of(c.name)) & known.persons}
+    for form in token.forms:  # a Korean name without the family's
+        if len(form) == 2 and "가" <= form[0] <= "힣" and persons:
+            called = [w for w in index.words if len(w) == 3 and w[1:] == form and "가" <= w[0] <= "힣"]
+            columns = index.words[called[0]] if len(called) == 1 else {}
+            if named := sorted(persons & columns.keys()):
+                return [ValueLink(n, n, column, (called[0],), True, columns[column]) for column in named]
     for form in token.forms:  # a compound of a value and one syllable: what 회식 costs is 회식비
         columns = index.words.get(form[:-1], {}) if "가" <= form[0] <= "힣" and len(form) > 2 else {}
         if columns:

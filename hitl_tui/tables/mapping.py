@@ -15,18 +15,20 @@ from itertools import product
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.links import Links, ValueLink, label_of, links
 from hitl_tui.tables.moments import QUARTER, periods
-from hitl_tui.tables.profile import Column, Table
+from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.words import (
     BLANK,
     Token,
     ends_as_predicate,
     found,
+    is_past,
     is_question_word,
     key_of,
     lexicon,
     likeness,
     number_word,
+    parted,
     tokens,
     words_of,
 )  # fmt: skip
@@ -39,10 +41,22 @@ _NAMED, _LIKELY, _LOOSE = 0.95, 0.75, 0.5
 """How likely a word stands for a column: it is its name; it is part of it; it may."""
 EXPLAINED = 0.64
 """Share of what a question says that a query has to explain."""
-_PREDICATE = 0.4
-"""How much a Korean predicate says at most."""
+_PREDICATE = 0.25
+"""How much a predicate says at most: what rows are about is said by nouns."""
+_BEFORE_NOUN = 0.4
+"""How much a Korean word says at most that ends as verbs before a noun do, and as some nouns."""
+_SUBJECT = re.compile(
+    r"(?:\b(?:we|you|they|i|he|she|people|everyone|anyone|who)|\b(?:did|do|does|got|get|gets|to)"
+    r"(?:\s(?!(?:our|the|a|an|my|your|their|his|her|its|this|that|any|all|each)\s)\w+)?)"
+    r"\s+(?:still\s|already\s|ever\s|all\s)?$",
+    re.I,
+)
+"""What an English verb follows."""
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""
+_FEW_VALUES = 6
+_DENIED = re.compile("[미안못불]|(?:no|not|un)[ -]?", re.I)
+"""How values begin that deny what their column is called."""
 _FEW_CALLED = 3
 """Rows that a word of a name may mean."""
 _FAR = 200
@@ -70,6 +84,10 @@ _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
 _WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
 _BETWEEN = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to)\s?$", re.I)
+_AMOUNT = re.compile(r"amount|sales|revenue|금액|매출", re.I)
+_LASTING = re.compile(
+    r"\b(?:minutes?|seconds?|hours?|how long)\b|몇\s?(?:분(?!이|의|인)|초|시간)|얼마나\s(?:걸|오래)", re.I
+)
 _NO_SIGN = ("not", "between")
 
 
@@ -149,7 +167,7 @@ class Reader:
     def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
         self.table = table
         self.named = named
-        self.text = _without_files(question, table) if named else question
+        self.text = parted(_without_files(question, table) if named else question)
         self.korean = re.search("[가-힣]", question) is not None
         self.tokens = tokens(self.text)
         if (time := next((c for c in table.columns if c.years), None)) and time.low < 1000:
@@ -254,9 +272,31 @@ class Reader:
     def default_measure(self) -> str:
         """Return the column of a table that has one figure alone, or one for all."""
         numbers = self.figures()
+        if self.lasting:
+            long = [c.name for c in self.table.columns if c.kind == "number" and c.unit in UNITS_OF_TIME]
+            return long[0] if len(long) == 1 else ""
         if len(numbers) == 1:
             return numbers[0].name
+        if self.has("how_much") and not self.has("count"):
+            paid = [c.name for c in numbers if self._in_money(c.name) and self.additive(c.name)]
+            if len(paid) == 1:
+                return paid[0]
         return next((c.name for word in _TOTALS for c in numbers if key_of(c.bare_name) == word), "")
+
+    @cached_property
+    def lasting(self) -> bool:
+        """Whether it asks how long something takes."""
+        return _LASTING.search(self.text) is not None
+
+    def quantity(self) -> str:
+        """Return the one column that says how many of something a row is about, where that many are asked for."""
+        spans = self.operations.get("count", ())
+        asked = [self.text[a:b] + self.text[b : b + 14] for a, b in spans]
+        happened = any(
+            re.search(rf"(?:몇|how many|number of)\s?(?:{'|'.join(lexicon().happenings)})", one, re.I) for one in asked
+        )
+        columns = [c.name for c in self.figures() if set(words_of(c.name)) & lexicon().quantities]
+        return columns[0] if len(columns) == 1 and spans and not happened else ""
 
     def time_column(self) -> Column | None:
         """Return the column of dates or years."""
@@ -272,10 +312,13 @@ class Reader:
         """Whether values of a column may be summed up."""
         known = lexicon().additive
         words = set(words_of(name))
-        if len(words) > 1 and words & lexicon().money and not words & lexicon().each_of:
+        each = words & lexicon().each_of
+        if not each and (self.column(name).money or (len(words) > 1 and words & lexicon().money)):
+            return True
+        if words & lexicon().quantities or (self.lasting and self._lasts(name)):
             return True
         summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
-        spoken = {form for n in (self.said[name].tokens if name in self.said else ()) for form in self.tokens[n].forms}
+        spoken = {form for token in self.tokens for form in token.forms}
         return any(word in known or word + "s" in known for word in words) or bool(spoken & summed)
 
     def unique(self, name: str) -> bool:
@@ -533,12 +576,8 @@ class Reader:
     def _shapes(self, filters: tuple[Filter, ...], used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield the queries that some filters and a measure allow."""
         base = replace(self.base, filters=filters)
-        taken = {one.column for one in filters}
-        if self.has("empty"):
-            for name in self.columns(("text", "number", "date"), used, taken, _LIKELY)[:_CHOICES]:
-                empty = Filter(name, "empty", (), "empty")
-                query = replace(base, aggregate="count", filters=(*filters, empty))
-                yield self._reading(query, used, "empty", "count")
+        if self.has("empty", "negation"):
+            yield from self._empties(base, used, measure)
         if self.has("correlation") and measure:
             for other in self.columns(("number",), used | self.said[measure].tokens, {measure}, _LOOSE)[:_CHOICES]:
                 query = replace(base, shape="correlation", measure=measure, other=other)
@@ -566,6 +605,36 @@ class Reader:
             yield replace(self._reading(replace(base, aggregate="count"), used, assumes=0.6), whole=True)
         yield from self._rows(base, used, measure)
 
+    def _empties(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield how many rows have nothing in a column that is named, and who they are: "who hasn't paid"."""
+        taken = {one.column for one in base.filters}
+        label = label_of(self.table)
+        people = next((name for n in self.persons for name in self.links.columns[n]), label.name if label else "")
+        denied = [end for _, end in self.operations.get("negation", ())]
+        for name in self.columns(("text", "number", "date"), used, taken, _LOOSE)[: 2 * _CHOICES]:
+            column = self.column(name)
+            beside = any(0 <= self.tokens[n].start - end <= 12 for n in self.said[name].tokens for end in denied)
+            if not (self.has("empty") and self.said[name].likely >= _LIKELY) and not (
+                beside and column.filled < self.table.rows
+            ):
+                continue
+            unsaid = 0.4 * (self.said[name].likely < _LIKELY)
+            denied_values = tuple(v for v in column.values if len(column.values) <= _FEW_VALUES and _DENIED.match(v))
+            missing = Filter(name, "is", denied_values, "not") if denied_values else Filter(name, "empty", (), "empty")
+            filters = (*base.filters, missing)
+            done = ("empty", "negation", "count")
+            figure = measure or self.default_measure()
+            if self.has("how_much") and figure and self.additive(figure):
+                query = replace(base, aggregate="sum", measure=figure, filters=filters)
+                yield self._reading(query, used, *done, "how_much", "sum", assumes=unsaid - 0.4)
+            elif self.has("empty", "count"):
+                query = replace(base, aggregate="count", filters=filters)
+                yield self._reading(query, used, *done, assumes=unsaid)
+            elif people and people != name:
+                shown = (people, *sorted(taken - {people}))
+                query = replace(base, shape="rows", columns=shown, measure=people, filters=filters)
+                yield self._reading(query, used, *done, assumes=unsaid - 0.3)
+
     def _figure_of(self, measure: str) -> str:
         """Return how values of a column become one: as is said, else summed where that makes sense."""
         said = self.aggregate
@@ -585,6 +654,10 @@ class Reader:
                 kept = tuple(one for one in base.filters if not self.is_time(one.column))
                 query = replace(base, shape="change", measure=pair[0], other=pair[1], aggregate="sum", filters=kept)
                 yield self._reading(query, used | years, "change", "share")
+        likely = [c.name for c in self.figures() if c.name in self.said and self.said[c.name].likely >= _NAMED]
+        if measure and len(likely) == 2 and measure == likely[0]:
+            query = replace(base, shape="change", measure=measure, other=likely[1], aggregate="sum")
+            yield self._reading(query, used, "change", "how_much", "sum")
         default = "" if measure else self.default_measure()
         figure = measure or default
         for one in base.filters:
@@ -597,6 +670,8 @@ class Reader:
                 year = float(one.values[0])
                 if year > self.column(one.column).low:
                     ends, part = (year - 1, year), "year" if one.op == "year" else ""
+            elif one.op == "month" and len(set(one.values)) == 2:
+                ends, part = tuple(sorted(set(one.values), key=float)), "month"
             elif one.op == "is" and len(one.values) == 2:
                 ends = one.values
             if ends and figure:
@@ -604,7 +679,9 @@ class Reader:
                     base, shape="change", aggregate=self._figure_of(figure), measure=figure, group=one.column,
                     part=part, filters=rest, ends=ends,
                 )  # fmt: skip
-                yield self._reading(query, used, "change", "share", self.aggregate, assumes=0.3 * bool(default))
+                yield self._reading(
+                    query, used, "change", "share", self.aggregate, "how_much", assumes=0.3 * bool(default)
+                )
 
     def _shares(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which part of the rows, or of a sum, some of them are: those named last, or those that are so."""
@@ -750,6 +827,8 @@ class Reader:
             figure = "" if measure == group else measure or (self.default_measure() if how_much else "")
             aggregate = self.aggregate or ("sum" if how_much and not figure else self._figure_of(figure))
             figure = "" if aggregate == "count" else figure or self.default_measure()
+            if aggregate == "count" and (many := self.quantity()):
+                aggregate, figure = "sum", many
             part = ""
             if self.column(group).kind == "date":
                 part = "month" if any({"month", "월"} & set(token.forms) for token in self.tokens) else "year"
@@ -768,12 +847,16 @@ class Reader:
             texts = {str(value).casefold() for value in one.values}
             if one.op == "is" and len(texts) > 1 and (self.aggregate or measure):
                 aggregate = self.aggregate or self._figure_of(measure)
+                figure = measure
+                if aggregate == "count":
+                    figure = self.quantity()
+                    aggregate = "sum" if figure else aggregate
                 query = replace(
-                    base, shape="groups", aggregate=aggregate, measure="" if aggregate == "count" else measure,
-                    group=one.column, order="desc",
-                )  # fmt: skip
+                    base, shape="groups", aggregate=aggregate, measure=figure, group=one.column, order="desc"
+                )
                 missing = "" if query.measure or aggregate == "count" else "measure"
-                yield self._reading(query, used, aggregate, missing=missing, assumes=-0.1)
+                rather = -0.1 - 0.5 * self.has("each")
+                yield self._reading(query, used, aggregate, "count", "each", missing=missing, assumes=rather)
 
     def _each(self) -> Iterator[tuple[str, int]]:
         """Yield the columns that a figure is asked for each value of, with their tokens."""
@@ -823,8 +906,11 @@ class Reader:
         if not self.has("distinct"):
             alone = (0.25 if measure and measure not in taken else 0.0) + _COUNTS_ONE * self._keyed(filters)
             yield self._reading(replace(base, aggregate="count"), used.union(*rows), "count", "sum", assumes=alone)
-            if measure and self.additive(measure) and measure not in taken:
-                yield self._reading(replace(base, aggregate="sum", measure=measure), used, "count", "sum")
+            summed = measure or ("" if self._named_rows(used) else self.quantity())
+            if summed and (self.additive(summed) or self._counted(summed)) and summed not in taken:
+                rather = -0.3 * (summed == self.quantity() or self._counted(summed))
+                query = replace(base, aggregate="sum", measure=summed)
+                yield self._reading(query, used, "count", "sum", "how_much", assumes=rather)
         for name in self.columns(("text", "number", "date"), used, taken, _LIKELY)[:_CHOICES]:
             column = self.column(name)
             if flag := self.flag(name):
@@ -836,6 +922,21 @@ class Reader:
                 unclear = 0.0 if self.has("distinct") else 0.2 + 0.3 * bool(self.links.named or filters)
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self._reading(query, used, "count", "distinct", assumes=unclear)
+
+    def _counted(self, measure: str) -> bool:
+        """Whether what is counted is what a column holds the number of: "how many seats", "how many child seats"."""
+        values = {n for one in self.links.values if one.whole for n in range(one.first, one.last + 1)}
+        for _, end in self.operations.get("count", ()):
+            after = (n for n, token in enumerate(self.tokens) if token.start >= end and n not in values)
+            if measure in self.said and next(after, -1) in self.said[measure].tokens:
+                return True
+        return False
+
+    def _named_rows(self, used: frozenset[int]) -> bool:
+        """Whether what is counted is called as a column of texts is: each row is one."""
+        texts = [one for name, one in self.said.items() if self.column(name).kind == "text" and one.likely >= _NAMED]
+        ends = [end for _, end in self.operations.get("count", ())]
+        return any(0 <= self.tokens[n].start - end <= 1 for one in texts for n in one.tokens - used for end in ends)
 
     def _keyed(self, filters: Sequence[Filter]) -> bool:
         """Whether filters name one row: a value that no other row has, or a word of what few rows are called."""
@@ -890,6 +991,8 @@ class Reader:
             for measure in (*measures, ""):
                 numbers, tokens_of_numbers = self.number_filters(tokens_of_values, measure or before.measure)
                 added = tuple(values + numbers)
+                if measure in {one.column for one in added}:
+                    continue
                 used = tokens_of_values | tokens_of_numbers | self._named_by(added)
                 same = sum(one.column in {old.column for old in (*before.filters, *before.within)} for one in added)
                 query = self._merged(before, added, measure)
@@ -960,6 +1063,8 @@ class Reader:
             if n in reading.used:
                 sure = 1.0 if n in whole or token.kind != "word" else max(0.5, likely)
                 weights[n] = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
+                if n not in whole and not token.filler:
+                    weights[n] = max(weights[n], max(0.4, says) * 1.2 * self.links.named.get(n, 0.0))
                 own = own or not token.filler or n in self.persons
             elif n in self.links.named:
                 weights[n] = max(0.4, says) * self.links.named[n] * (2.0 if self._described(n) else 1.0)
@@ -967,6 +1072,10 @@ class Reader:
                 continue
             elif self.superlative and any(lexicon().loosely.get(form) for form in token.forms):
                 continue  # "expensive" says only of what kind a superlative is
+            elif self.lasting and _LASTING.search(token.text) and self._lasts(reading.query.measure):
+                weights[n] = 0.5
+            elif set(token.forms) & lexicon().titles and n - 1 in reading.used & whole:
+                continue
             elif set(token.forms) & lexicon().rows and n not in whole:
                 weights[n] = -0.05
             elif set(token.forms) & lexicon().places and not self._has_places:
@@ -987,6 +1096,7 @@ class Reader:
         left = 0.8 * len(undone) - sum(weight for weight in weights.values() if weight < 0)
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
+        missing = missing or ("measure" if self._undecided(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.operations))
         guessed = tuple((self.tokens[n].text, word) for n, word in sorted(self.links.guessed.items()))
         if reading.query.measure in self.said:
@@ -1004,10 +1114,30 @@ class Reader:
             strange, undone, looks_up,
         )  # fmt: skip
 
+    def _undecided(self, query: TableQuery) -> bool:
+        """Whether the same words call another column of figures just as well: "subs" of sub due and sub received."""
+        mine = self.said.get(query.measure)
+        if mine is None or query.aggregate in ("", "count") or (mine.likely >= 1 and mine.coverage >= 1):
+            return False
+        names = {c.name for c in self.figures()}
+        return any(
+            (one.tokens, one.likely) == (mine.tokens, mine.likely) and abs(one.coverage - mine.coverage) < 0.05
+            for name, one in self.said.items()
+            if name not in (query.measure, query.other)
+            and name in names
+            and self._in_money(name) == self._in_money(query.measure)
+        )
+
+    def _lasts(self, name: str) -> bool:
+        column = self.table.column(name)
+        return column is not None and column.unit in UNITS_OF_TIME
+
     def _in_money(self, name: str) -> bool:
         """Whether a column holds amounts of money."""
         known = lexicon().money
-        return bool({*words_of(name), self.column(name).unit.casefold()} & known)
+        column = self.column(name)
+        said = {*words_of(name), column.unit.casefold()}
+        return column.money or bool(said & known) or _AMOUNT.search(name) is not None
 
     def _asks_for_money(self, filters: Sequence[Filter]) -> bool:
         """Whether "how much" stands alone: "how much bread" doesn't ask for an amount of money."""
@@ -1045,9 +1175,13 @@ class Reader:
             return 1.0
         if token.text.isascii() or not re.search("[가-힣]", token.text):
             name = token.text[0].isupper() and token.start > 0
+            if not name and _SUBJECT.search(self.text[: token.start]):
+                return min(_PREDICATE, *(telling(form, "en") for form in token.forms))
             return max(0.9 if name else 0.0, min(telling(form, "en") for form in token.forms))
         says = min(telling(form, "ko") for form in token.forms)
-        return min(says, _PREDICATE) if ends_as_predicate(token.text) else says
+        if is_past(token.text):
+            return min(says, _PREDICATE)
+        return min(says, _BEFORE_NOUN) if ends_as_predicate(token.text) else says
 
     @cached_property
     def _has_places(self) -> bool:

@@ -10,7 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.messages import Message
-from hitl_tui.tables.engine import DATE_FORMATS, NULLS, SMALL, Engine, TableError, engine, quote, sheets, text
+from hitl_tui.tables.engine import (
+    DATE_FORMATS,
+    DAY_FIRST,
+    MONTH_FIRST,
+    NULLS,
+    SMALL,
+    Engine,
+    TableError,
+    engine,
+    quote,
+    sheets,
+    text,
+)
 from hitl_tui.tables.files import TableFile
 
 MAX_VALUES = 50_000
@@ -22,7 +34,23 @@ _CACHED = 400
 _COUNTED = 1_000_000
 """Bytes of a file of which different values are counted one by one: an estimate for few of them is far out."""
 _UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,20})[)\]]\s*$")
+SOURCE = "{source}"
+"""Stands in a table's SQL for the view of its cells as they are."""
 _LINK = re.compile(r"https?://")
+UNITS_OF_TIME = ("s", "min", "h")
+_SIGNS = ("₩", "$", "€", "£", "원")
+_FIGURES = 8
+"""What is counted of each column by which its kind is judged."""
+_LASTS = re.compile(r"length|duration|runtime|elapsed|길이|시간|분량|러닝타임", re.IGNORECASE)
+_TIMES = re.compile(
+    r"(?<![a-z])(?:(?P<s>s|secs?|seconds?)|(?P<min>mins?|minutes?)|(?P<h>h|hrs?|hours?))(?![a-z])|(?P<ks>초)|(?P<km>분)",
+    re.I,
+)
+"""Units of time in names of columns."""
+_TOTAL = r"(?:(?:grand|sub|over)?[ -]?totals?\b.*|sum|총?합계|총계|소계|총합|누계|계)[: ]*"
+"""Labels of rows that sum up others."""
+_LABELS = 3
+"""Columns that such a label may stand in."""
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
 _lock = threading.Lock()
 _MAY_BE = ("excel", "json")
@@ -42,6 +70,7 @@ class Column:
         low, high: of numbers; of dates the years.
         last_month: of dates, the month of the last one.
         decimals: of numbers, how many decimals all of them are written with; 0 where they differ.
+        money: its cells, or its name, have a sign of a currency.
         values: different texts, the most frequent first; empty where there are too many.
     """
 
@@ -55,6 +84,7 @@ class Column:
     values: tuple[str, ...] = ()
     last_month: int = 0
     decimals: int = 0
+    money: bool = False
 
     @property
     def bare_name(self) -> str:
@@ -150,23 +180,27 @@ def _tables(opened: Engine, view: str, file: TableFile) -> tuple[Table, ...]:
 def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     opened.load(view, file, sheet)
     raw = [(str(row[0]), str(row[1])) for row in opened.ask(f"DESCRIBE {quote(view)}", MAX_COLUMNS).rows]
-    probes = "".join(f", {probe}" for name, kind in raw for probe in _probes(name, kind))
+    year = _year_of(file)
+    probes = "".join(f", {probe}" for name, kind in raw for probe in _probes(name, kind, year))
     ((_, *counted),) = opened.ask(f"SELECT count(*){probes} FROM (SELECT * FROM {quote(view)} LIMIT {PROBED})").rows
-    probed = [counted[5 * n : 5 * n + 5] for n in range(len(raw))]
+    probed = [counted[_FIGURES * n : _FIGURES * (n + 1)] for n in range(len(raw))]
     kinds = [_kind(kind, figures) for (_, kind), figures in zip(raw, probed, strict=True)]
     names = _clean_names([name for name, _ in raw])
     cells = [
-        f"{_cleaned(old, kind, made)} AS {quote(new)}"
-        for (old, kind), made, new in zip(raw, kinds, names, strict=True)
+        f"{_cleaned(old, kind, made, year, probe)} AS {quote(new)}"
+        for (old, kind), made, new, probe in zip(raw, kinds, names, probed, strict=True)
         if made != "other"
     ]
     sql = f"SELECT {', '.join(cells) or '1 AS nothing'} FROM {{source}}"
+    texts = [(name, made) for (name, kind), made in zip(raw, kinds, strict=True) if kind == "VARCHAR"]
+    if totals := _totals(opened, view, texts):
+        sql += f" WHERE NOT ({totals})"
     small = file.size < SMALL
     made = "TEMP TABLE" if small else "TEMP VIEW"
     cleaned = quote(f"{view}_cleaned")
-    opened.ask(f"CREATE {made} {cleaned} AS {sql.format(source=quote(view))}")
+    opened.ask(f"CREATE {made} {cleaned} AS {sql.replace(SOURCE, quote(view))}")
     decimals = {
-        name: int(probe[-1] or 0) for name, kind, probe in zip(names, kinds, probed, strict=True) if kind == "number"
+        name: int(probe[4] or 0) for name, kind, probe in zip(names, kinds, probed, strict=True) if kind == "number"
     }
     asked = [(name, kind) for name, kind in zip(names, kinds, strict=True) if kind != "other"]
     distinct = "count(DISTINCT {})" if file.size < _COUNTED else "approx_count_distinct({})"
@@ -174,9 +208,35 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     ((rows, *figures),) = opened.ask(f"SELECT count(*){', ' if facts else ''}{facts} FROM {cleaned}").rows
     columns = [_column(opened, cleaned, name, kind, figures[4 * n : 4 * n + 4]) for n, (name, kind) in enumerate(asked)]
     columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
+    long = {name for name, probe in zip(names, probed, strict=True) if int(probe[-1])}
+    paid = {name for name, probe in zip(names, probed, strict=True) if 2 * int(probe[-2]) > int(probe[0])}
+    columns = [replace(one, money=one.name in paid or one.unit in _SIGNS) for one in columns]
+    columns = [replace(one, unit="s") if one.kind == "number" and one.name in long else one for one in columns]
     columns += [Column(name, kind, 0, 0) for name, kind in zip(names, kinds, strict=True) if kind == "other"]
     opened.ask(f"DROP {made.removeprefix('TEMP ')} {cleaned}")
     return Table(file, sheet, int(rows), tuple(columns), sql)
+
+
+def lasts(name: str) -> bool:
+    """Whether a column says how long something takes."""
+    return _LASTS.search(name) is not None
+
+
+def _totals(opened: Engine, view: str, texts: Sequence[tuple[str, str]]) -> str:
+    """Return which rows are totals of others, as a condition; empty where there are none.
+
+    A label such as "Total" is one where no other words stand in its row, and where no two rows are called so.
+    """
+    words = [name for name, made in texts if made in ("text", "date")]
+    for name, _ in texts[:_LABELS]:
+        label = f"coalesce(regexp_full_match(lower({_bare(name, 'VARCHAR')}), {text(_TOTAL)}), FALSE)"
+        others = [f"{_bare(other, 'VARCHAR')} IS NULL" for other in words if other != name]
+        condition = " AND ".join([label, *others])
+        counted = f"count(*), count(DISTINCT {quote(name)}), (SELECT count(*) FROM {quote(view)})"
+        ((found, different, rows),) = opened.ask(f"SELECT {counted} FROM {quote(view)} WHERE {condition}").rows
+        if found and found == different and 3 * found <= rows:
+            return condition
+    return ""
 
 
 def _clean_names(names: Sequence[str]) -> list[str]:
@@ -185,34 +245,57 @@ def _clean_names(names: Sequence[str]) -> list[str]:
 
 
 def _bare(name: str, kind: str) -> str:
-    nulls = ", ".join(map(text, NULLS))
+    nulls = ", ".join(map(text, (*NULLS, name)))  # a header may stand above a second part of a sheet, too
     bare = f"trim({quote(name)}, ' \"')"
     return f"CASE WHEN {bare} IN ({nulls}) THEN NULL ELSE {bare} END" if kind == "VARCHAR" else quote(name)
 
 
-def _number(cell: str) -> str:
+def _number(cell: str, *, lasts: bool = False) -> str:
+    if lasts:
+        minutes, seconds = (f"TRY_CAST(split_part({cell}, ':', {n}) AS DOUBLE)" for n in (-2, -1))
+        hours = f"coalesce(TRY_CAST(split_part({cell}, ':', -3) AS DOUBLE), 0)"
+        return f"({hours} * 3600 + {minutes} * 60 + {seconds})"
     return f"TRY_CAST(regexp_replace({cell}, '[,%₩$€£\\s]|만?원$', '', 'g') AS DOUBLE)"
 
 
-def _date(cell: str) -> str:
-    formats = ", ".join(map(text, DATE_FORMATS))
-    return f"coalesce(TRY_CAST({cell} AS TIMESTAMP), try_strptime({cell}, [{formats}]))"
+def _date(cell: str, year: int, *, month_first: bool = False) -> str:
+    """Return a cell as a moment: in the one order of day and month that a column has; days without a year in one."""
+    days = (*DAY_FIRST, *MONTH_FIRST)
+    formats = ", ".join(map(text, (*(days[::-1] if month_first else days), *DATE_FORMATS)))
+    bare = f"try_strptime({text(f'{year}년 ')} || {cell}, '%Y년 %m월 %d일')"
+    cast = f"CASE WHEN regexp_matches({cell}, '^\\d{{4}}-\\d') THEN TRY_CAST({cell} AS TIMESTAMP) END"
+    written = f"CASE WHEN regexp_matches({cell}, '\\d{{4}}|/\\d\\d$') THEN try_strptime({cell}, [{formats}]) END"
+    return f"coalesce({cast}, {written}, {bare})"
 
 
-def _probes(name: str, kind: str) -> tuple[str, ...]:
-    """Return figures of a column: filled, numbers, dates, codes that begin with a zero, and decimals of all."""
+def _year_of(file: TableFile) -> int:
+    """Return the year of days that are written without one: that of a file's name, or when it was written."""
+    named = re.search(r"(?<!\d)20\d\d(?!\d)", file.path)
+    return int(named.group()) if named else time.gmtime(file.mtime_ns // 10**9).tm_year
+
+
+def _probes(name: str, kind: str, year: int) -> tuple[str, ...]:
+    """Return what is counted of a column: filled, numbers, dates, codes, decimals, months first, in money, lasting."""
     cell = _bare(name, kind)
     if kind != "VARCHAR":
-        return ("0", "0", "0", "0", "0")
+        return ("0",) * _FIGURES
     codes = f"count(*) FILTER (regexp_matches({cell}, '^0\\d'))"
     places = f"length(regexp_extract({cell}, '\\.(\\d+)', 1))"
     needed = f"count(*) FILTER (regexp_matches({cell}, '\\.\\d*[1-9]'))"  # whole numbers may be written `12.0`
     same = f"CASE WHEN min({places}) = max({places}) AND {needed} > 0 THEN min({places}) ELSE 0 END"
-    return (f"count({cell})", f"count({_number(cell)})", f"count({_date(cell)})", codes, same)
+    days, months = (
+        f"count(try_strptime({cell}, [{', '.join(map(text, formats))}]))" for formats in (DAY_FIRST, MONTH_FIRST)
+    )
+    filled = f"count({cell}) FILTER (NOT coalesce(regexp_full_match(lower({cell}), {text(_TOTAL)}), FALSE))"
+    counted = (filled, f"count({_number(cell)})", f"count({_date(cell, year)})")
+    lasting = f"count(*) FILTER (regexp_full_match({cell}, '(\\d+:)?\\d+:[0-5]\\d'))" if lasts(name) else "0"
+    paid = f"count(*) FILTER (regexp_matches({cell}, '^-?[₩$€£]|[₩$€£원]$'))"
+    return (*counted, codes, same, f"({months} > {days})::INTEGER", paid, lasting)
 
 
 def _kind(kind: str, counted: Sequence[int]) -> str:
-    filled, numbers, dates, codes, _ = counted
+    filled, numbers, dates, codes = counted[:4]
+    numbers = max(numbers, counted[-1])
     if kind != "VARCHAR":
         base = kind.split("(")[0]
         if base == "DATE" or base.startswith("TIMESTAMP"):
@@ -225,12 +308,20 @@ def _kind(kind: str, counted: Sequence[int]) -> str:
     return "date" if filled and dates >= 0.9 * filled else "text"
 
 
-def _cleaned(name: str, kind: str, made: str) -> str:
+def _unit_of_time(name: str) -> str:
+    """Return `s`, `min` or `h` where a name ends with a unit of time: `duration_s`, `minutes`."""
+    last = re.search(r"[^\W_]+$", name)
+    found = _TIMES.fullmatch(last.group()) if last and len(name) > 1 else None
+    return {"ks": "s", "km": "min"}.get(found.lastgroup or "", found.lastgroup or "") if found else ""
+
+
+def _cleaned(name: str, kind: str, made: str, year: int, probe: Sequence[int]) -> str:
     cell = _bare(name, kind)
     if kind != "VARCHAR":
         cast = {"number": "DOUBLE", "date": "TIMESTAMP", "text": "VARCHAR"}.get(made)
         return f"{cell}::{cast}" if cast else cell
-    return {"number": _number(cell), "date": _date(cell)}.get(made, cell)
+    numbers = _number(cell, lasts=bool(probe[-1]))
+    return {"number": numbers, "date": _date(cell, year, month_first=bool(probe[-3]))}.get(made, cell)
 
 
 def _facts(name: str, kind: str, distinct: str) -> str:
@@ -254,5 +345,5 @@ def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[flo
         distinct = len(values)
         if values and _LINK.match(values[0]):
             values = []
-    unit_name = unit["unit"] if unit else ""
+    unit_name = unit["unit"] if unit else _unit_of_time(name) if kind == "number" else ""
     return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), last_month)

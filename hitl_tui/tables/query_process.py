@@ -18,6 +18,7 @@ from typing import Any
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.tables.engine import SECONDS, TableError, engine, quote
 from hitl_tui.tables.files import TableFile
+from hitl_tui.tables.profile import SOURCE
 
 ADDRESSES = 3 << 30
 """Bytes that the process may map, its programs among them."""
@@ -44,7 +45,7 @@ def _answer(given: Mapping[str, Any]) -> dict[str, Any]:
     with engine(files, SECONDS) as opened:
         for number, (table, file) in enumerate(zip(given["tables"], files, strict=True)):
             opened.load(f"source {number}", file, table["sheet"])
-            rows = table["sql"].format(source=quote(f"source {number}"))
+            rows = table["sql"].replace(SOURCE, quote(f"source {number}"))
             opened.ask(f"CREATE VIEW {quote(table['name'])} AS {rows}")
         result = opened.ask(("DESCRIBE " if given["check"] else "") + given["sql"], given["limit"])
     rows = [[plain(value) for value in row] for row in result.rows]

@@ -40,6 +40,11 @@ _VERB_OF_NOUN = re.compile("([가-힣]{2,}?)(?:[하한할함합해했되된될�
 """A verb that Korean makes of a noun: `입사했어`, `납품하는`."""
 _QUESTION_WORD = re.compile("뭐|뭔|뭘|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇|며칠|왜(?![가-힣])|왜요")
 _WORKED_OUT = ("sum", "average", "median", "count", "top", "bottom", "share", "change", "how_much")
+_BEFORE_MONTH = frozenset(("in", "of", "and", "since", "until", "by", "from", "than", "to", "last"))
+_DENIED = re.compile("(?<![가-힣])([안못])(?=([가-힣]{1,4}))")
+"""What denies the verb that it is written together with: `안낸`."""
+_BEFORE_NOUN = (4, 8)
+"""Finals of verbs that stand before a noun: `낸`, `낼`."""
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
 
@@ -59,6 +64,10 @@ class Lexicon:
         additive: words of figures that may be summed up.
         money, each_of: units of money; words that make a figure of money a price.
         months: number of a month by its names.
+        quantities: words of columns that say how many of something a row is about.
+        happenings: words that ask how often, not how many of something.
+        old: what names of files have that were put aside, or copied.
+        titles: what stands after a name and says who it is.
         rows: what rows are often called.
         persons: words of columns that say who.
         letters: Latin letters of initials, vowels and finals of Hangul.
@@ -79,6 +88,10 @@ class Lexicon:
     money: frozenset[str]
     each_of: frozenset[str]
     months: Mapping[str, int]
+    quantities: frozenset[str]
+    happenings: frozenset[str]
+    old: frozenset[str]
+    titles: frozenset[str]
     rows: frozenset[str]
     persons: frozenset[str]
     letters: tuple[tuple[str, ...], ...]
@@ -125,6 +138,10 @@ def lexicon() -> Lexicon:
         each_of=frozenset(given["money"]["each"].split()),
         months={name: n for n, names in enumerate(given["months"]["names"], start=1) for name in names.split()},
         places=frozenset(places),
+        quantities=frozenset(given["quantities"]["words"].split()),
+        happenings=frozenset(given["quantities"]["times"].split()),
+        old=frozenset(given["quantities"]["old"].split()),
+        titles=frozenset(given["quantities"]["titles"].split()),
         rows=frozenset(given["rows"]["nouns"].split()),
         persons=frozenset(given["rows"]["persons"].split()),
         letters=tuple(
@@ -181,6 +198,17 @@ def is_worked_out(question: str) -> bool:
     return any(lexicon().operations[name].search(question) for name in _WORKED_OUT)
 
 
+def parted(question: str) -> str:
+    """Return a question with a space between a Korean denial and the verb that it hangs on to."""
+
+    def apart(found: re.Match[str]) -> str:
+        word = found[1] + found[2]
+        denied = is_past(found[2]) or _final(found[2]) in _BEFORE_NOUN
+        return found[1] + " " if denied and word not in frequencies("ko") else found[1]
+
+    return _DENIED.sub(apart, question)
+
+
 def is_question_word(word: str) -> bool:
     """Whether a Korean word asks: `어디`, `얼마예요`."""
     return _QUESTION_WORD.match(word) is not None
@@ -194,6 +222,8 @@ def tokens(question: str) -> list[Token]:
         # A particle that hangs on to a name of other letters, or to a bracket, is no word.
         if token.start and _particle(token.text) and (not question[token.start - 1].isspace() or len(token.text) > 1):
             continue
+        if len(token.text) == 1 and re.search(r"[A-Za-z]$", question[: token.start]) and _HANGUL.match(token.text):
+            continue  # so does what says of what kind it is: `R석`
         made.append(token)
     return made
 
@@ -235,7 +265,8 @@ def _token(match: re.Match[str]) -> Token:
         return Token(said, start, end, (bare,), value, unit, "year" if year else "number")
     if match["latin"]:
         month = lexicon().months.get(said.lower())
-        if month and (len(said) > 3 or said[0].isupper()):
+        before = match.string[:start].rstrip().rpartition(" ")[2].lower()
+        if month and (len(said) > 3 or said[0].isupper() or said not in ("may", "mar") or before in _BEFORE_MONTH):
             return Token(said, start, end, (said.lower(),), float(month), "", "month")
         return Token(said, start, end, latin_forms(said))
     return Token(said, start, end, hangul_forms(said))
@@ -300,8 +331,11 @@ def ends_as_predicate(word: str) -> bool:
     """Whether a Korean word is a verb or adjective: of the past, or as those before a noun end that no list has."""
     if is_past(word):
         return True
-    final = (ord(word[-1]) - 0xAC00) % 28 if "가" <= word[-1] <= "힣" else 0
-    return final in (4, 8) and len(word) > 1 and word not in frequencies("ko")
+    return _final(word) in _BEFORE_NOUN and len(word) > 1 and word not in frequencies("ko")
+
+
+def _final(word: str) -> int:
+    return (ord(word[-1]) - 0xAC00) % 28 if "가" <= word[-1] <= "힣" else 0
 
 
 def is_past(word: str) -> bool:
@@ -345,6 +379,8 @@ def likeness(form: str, word: str) -> float:
     elif _HANGUL.match(form):
         part = word.startswith(form) or word.endswith(form) or (len(word) > 1 and form.startswith(word))
         if len(form) > 1 and _HANGUL.match(word) and part:
+            return 0.8
+        if any(len(term) > 1 and word.startswith(term) and _HANGUL.match(term) for term in known.alike.get(form, ())):
             return 0.8
         if any(
             _short_for(word, lemma(term)) or _stem_of(lemma(term), word)

@@ -482,3 +482,97 @@ def test_what_was_sold_is_the_amount_of_the_table_of_sales(tmp_path: Path) -> No
 def test_a_name_of_two_syllables_is_found_by_its_sound(tmp_path: Path) -> None:
     written(tmp_path, "planes.csv", "model,maker,seats\n747,Boeing,467\nA320,Airbus,180\n787,Boeing,296\n")
     assert first(asked(tmp_path, "보잉 비행기는 몇 대야?")) == 2
+
+
+TICKETS = """seller,kind,tickets,amount
+Ann,adult,4,48.00
+Ben,child,2,12.00
+Ann,child,3,18.00
+TOTAL,,9,78.00
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many tickets did Ann sell?", 7),
+        ("How many tickets did we sell in total?", 9),
+        ("How much did Ann take?", 66),
+        ("How many child tickets did we sell?", 5),
+    ],
+)
+def test_what_a_column_holds_the_number_of_is_summed_up_without_the_row_of_totals(
+    tmp_path: Path, question: str, expected: float
+) -> None:
+    written(tmp_path, "tickets sold.csv", TICKETS)
+    assert first(asked(tmp_path, question)) == expected
+
+
+def test_totals_that_are_a_value_among_others_stay(tmp_path: Path) -> None:
+    rows = "year,sex,people\n2020,Total,10\n2020,Female,6\n2020,Male,4\n2021,Total,12\n2021,Female,7\n2021,Male,5\n"
+    written(tmp_path, "people.csv", rows)
+    assert first(asked(tmp_path, "number of rows in people.csv")) == 6
+
+
+def test_the_other_word_of_a_question_says_which_of_two_columns(tmp_path: Path) -> None:
+    written(tmp_path, "shows.csv", "show,seats_total,seats_sold\nHamlet,100,80\nTosca,120,90\n")
+    assert first(asked(tmp_path, "total seats sold in shows.csv")) == 170
+    written(tmp_path, "subs.csv", "member,sub due,sub received\nAnn,36,36\nBen,36,18\n")
+    assert asked(tmp_path, "how much is owed in subs altogether, subs.csv").result is None
+
+
+def test_what_asks_names_no_column(tmp_path: Path) -> None:
+    written(
+        tmp_path, "spending.csv", "What,For,Cost\ncostumes,Hamlet,£80.00\nlights,Hamlet,£45.50\ncostumes,Tosca,£20\n"
+    )
+    assert first(asked(tmp_path, "What did we spend on costumes?")) == 100
+
+
+def test_a_name_with_a_title_or_without_the_family_decides_the_table(tmp_path: Path) -> None:
+    written(tmp_path, "지출.csv", "날짜,항목,금액,결제자\n2026-03-01,간식,10000,김태호\n2026-03-05,교통,30000,김태호\n")
+    written(tmp_path, "회비.csv", "이름,금액\n이하늘,25000\n박지은,25000\n")
+    answer = asked(tmp_path, "김태호 단장이 결제한 돈 평균")
+    assert answer.mapped is not None and answer.mapped.query.source == "지출.csv" and first(answer) == 20000
+    assert first(asked(tmp_path, "하늘이 회비 얼마 냈어?")) == "이하늘"
+
+
+def test_a_comparison_with_a_particle_after_the_number_is_read(tmp_path: Path) -> None:
+    written(tmp_path, "출석.csv", "이름,출석수\n김소연,2\n박지은,5\n이하늘,1\n")
+    answer = asked(tmp_path, "출석수가 3보다 적은 사람")
+    assert answer.result is not None and {row[0] for row in answer.result.rows} == {"김소연", "이하늘"}
+
+
+def test_the_newest_version_of_a_table_answers_and_the_others_are_named(tmp_path: Path) -> None:
+    written(tmp_path, "members 2025.csv", "member,due\nAnn,36\nBen,36\nCy,20\n")
+    written(tmp_path, "members 2024 (old).csv", "member,due\nAnn,32\nBen,32\n")
+    answer = asked(tmp_path, "how many members do we have?")
+    assert first(answer) == 3
+    assert "`members 2024 (old).csv`" in brief(answer, "en").answer
+    assert first(asked(tmp_path, "how many members did we have in 2024?")) == 2
+
+
+def test_a_change_goes_from_the_table_of_one_month_to_that_of_another(tmp_path: Path) -> None:
+    written(tmp_path, "매출_9월.csv", "날짜,일매출\n2026.09.01,100000\n2026.09.02,200000\n합계,300000\n")
+    written(tmp_path, "매출_10월.csv", "날짜,일매출\n2026.10.01,150000\n2026.10.02,250000\n합계,400000\n")
+    answer = brief(asked(tmp_path, "매출이 9월보다 10월에 얼마나 늘었어?"), "ko").answer
+    assert "**100,000 증가**" in answer and "9: 300,000 → 10: 400,000" in answer
+
+
+def test_who_has_not_paid_are_those_of_whom_nothing_is_written(tmp_path: Path) -> None:
+    written(tmp_path, "회비.csv", "월,이름,납부일,금액\n11월,김소연,2026-11-02,30000\n11월,이하늘,,\n10월,박지은,,\n")
+    answer = asked(tmp_path, "11월 회비 아직 안낸 사람 누구야")
+    assert answer.result is not None and [row[0] for row in answer.result.rows] == ["이하늘"]
+
+
+def test_days_of_a_column_are_read_in_one_order(tmp_path: Path) -> None:
+    written(tmp_path, "visits.csv", "day,visitors\n01/02/2024,5\n01/25/2024,7\n02/03/2024,9\n")
+    assert first(asked(tmp_path, "total visitors in January 2024 in visits.csv")) == 12
+
+
+def test_how_long_something_takes_is_told_in_minutes_too(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        "songs.json",
+        '[{"title": "a", "length": "4:20", "part": 1}, {"title": "b", "length": "3:10", "part": 1}]',
+    )
+    assert "7분 30초" in brief(asked(tmp_path, "1부 곡들 다 부르면 몇 분쯤 돼? songs.json"), "ko").answer

@@ -17,6 +17,7 @@ from hitl_tui.teams.analysis.analysis_model import say
 from hitl_tui.teams.contract import Block, Brief, Citation
 from hitl_tui.teams.number_format import is_exact, korean_places, money, number, percent
 
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
 SHOWN_ROWS = 15
 _NAMES = 30
 _VALUES = 6
@@ -47,7 +48,12 @@ def brief(answer: Answer, language: str) -> Brief:
     first, *rest = told
     first = guesses(mapped, language) + first
     counted = say(language, f"{mapped.table.rows:,}행에 대한 질의", f"query over {mapped.table.rows:,} rows")
-    lines = [f"{first} [`{mapped.table.name}`, {counted}]", *rest, *notes(mapped, language)]
+    lines = [
+        f"{first} [`{mapped.table.name}`, {counted}]",
+        *rest,
+        *notes(mapped, language),
+        *versions(answer, language),
+    ]
     read = say(language, "이렇게 읽었습니다", "Read as")
     words = f"{read}: {described(mapped.query, mapped.table, language)}"
     return Brief(
@@ -72,6 +78,16 @@ def notes(mapped: Mapped, language: str) -> list[str]:
         )
         for said in mapped.assumed
     ]
+
+
+def versions(answer: Answer, language: str) -> list[str]:
+    """Return which other versions of the table there are."""
+    names = ", ".join(f"`{one.table.name}`" for one in answer.versions)
+    return (
+        [say(language, f"- 같은 꼴의 다른 표도 있음: {names}", f"- other tables of the same form: {names}")]
+        if names
+        else []
+    )
 
 
 def outcome(answer: Answer, language: str) -> list[str]:
@@ -217,8 +233,23 @@ def shown(value: Any, column: Column | None, language: str) -> str:
         text = f"{value:,.{places}f}" if written else plain(value) if column and column.years else figure(value, places)
         if language == "ko" and float(value).is_integer() and abs(value) >= 10**8:
             text += f" ({korean_places(Fraction(int(value)))})"
+        if unit in _SECONDS:
+            return f"{text} {unit} ({_lasting(value * _SECONDS[unit], language)})"
         return f"{text}{unit}" if unit == "%" else text
     return plain(value)
+
+
+def _lasting(seconds: float, language: str) -> str:
+    """Return how long something takes in hours, minutes and seconds, and in minutes with a decimal."""
+    hours, rest = divmod(round(seconds), 3600)
+    parts = [hours, *divmod(rest, 60)]
+    names = say(language, "시간 분 초", "h min s").split()
+    gap = "" if language == "ko" else " "
+    told = (
+        " ".join(f"{part}{gap}{name}" for part, name in zip(parts, names, strict=True) if part) or f"0{gap}{names[2]}"
+    )
+    minutes = f"{seconds / 60:.1f}".removesuffix(".0")
+    return f"{told}, {minutes}{gap}{names[1]}" if seconds >= 60 and round(seconds) % 60 else told
 
 
 def figure(value: float, least: int = 0) -> str:
