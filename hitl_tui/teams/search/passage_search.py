@@ -73,8 +73,8 @@ _CLAUSE = re.compile("(?:면|니까|아서|어서|여서|해서|는데|지만)$"
 _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
-_LONG_QUESTION, _REPEATED, _ROWS = 30, 0.4, 0.75
-"""A passage that has a whole question, word for word, asks it, too; rows of a table explain nothing."""
+_LONG_QUESTION, _REPEATED = 30, 0.4
+"""A passage that has a whole question, word for word, asks it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ def ask(
     passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     lacking = same and (any(t.korean for t in gone) or not any(window.said for window in ranked) or _lacks(asked))
-    rows = _is_table(passages[0].path) and is_worked_out(question)
+    rows = PurePosixPath(passages[0].path).suffix.lower() in SUFFIXES and is_worked_out(question)
     certain = likely >= _CERTAIN and len(ranked) >= _STANDS_OUT
     unsure = likely < _SURE or (not certain and (bool(names) or lacking or _apart(asked, ranked[:3])))
     weak = rows or unsure
@@ -507,11 +507,7 @@ def _title(path: str) -> str:
 
 def _weight(window: _Window, question: str) -> float:
     repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
-    return (_REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0) * (_ROWS if _is_table(window.path) else 1)
-
-
-def _is_table(path: str) -> bool:
-    return PurePosixPath(path).suffix.lower() in SUFFIXES
+    return _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
 
 
 def _score(asked: _Asked, body: str, title: str, name: str) -> float:
