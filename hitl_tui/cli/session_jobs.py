@@ -41,6 +41,7 @@ from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.own_command import own_command
 from hitl_tui.wording.text_lines import (
     answer_lines,
+    answer_of,
     is_terminal,
     plan_lines,
     questions_lines,
@@ -295,7 +296,7 @@ def outcome(job: Job, snapshot: Snapshot, files: Mapping[str, FilePreview | None
     """
     person = is_terminal(sys.stdout)
     asked = questions_lines(snapshot, job.give, bound=not person, away=True, files=files)
-    return [*asked, *answer_lines(snapshot, rendered=person), "", translate(standing(snapshot))]
+    return [*asked, *answer_lines(answer_of(snapshot), rendered=person), "", translate(standing(snapshot))]
 
 
 def told(job: Job, session: OpenSession) -> ExitStack:

@@ -19,7 +19,7 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, stepped
 from hitl_tui.wording.status_words import number_of, who_words
-from hitl_tui.wording.text_lines import answer_lines, inline, place_of, question_lines, standing
+from hitl_tui.wording.text_lines import answer_lines, answer_of, inline, news_of, place_of, question_lines, standing
 
 PRINTED = 0.25
 """Seconds within which the terminal shows what was said; prompt_toolkit collects it for a fifth of a second."""
@@ -96,10 +96,12 @@ class Announcer:
                 self._arm(question.id, lines)
                 if self._showing is not None:
                     self._showing(question.id)
-        answer = answer_lines(snapshot, rendered=not self._bound)
-        if answer and str(answer) != self._answer:
-            self._answer = str(answer)
-            self._say([*answer, "", translate(standing(snapshot))])
+        answer = answer_of(snapshot)
+        if answer and answer != self._answer:
+            # What stands above already isn't printed again where a person reads on.
+            new = "" if self._bound else news_of(answer, self._answer)
+            self._say([*answer_lines(new or answer, rendered=not self._bound), "", translate(standing(snapshot))])
+            self._answer = answer
 
     def _decided(self, snapshot: Snapshot) -> None:
         """Say in a sentence each who decided what, and what became of a TODO without its team saying so."""

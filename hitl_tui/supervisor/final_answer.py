@@ -224,29 +224,35 @@ def compose(
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results, questions)))
     newest = questions[-1] if questions else []
     unanswered = bool(answering) and not any(one in newest for one in answering)
-    unsaid = [(one, text) for one in newest for text in _absent(one, results, questions)][:1] if unanswered else []
-    refused = [text for _, text in unsaid]
     among = said if len(questions) > 1 else []
-    above = [f"**{_heading(one, among)}**" for one, _ in unsaid if among]
+    parts = [(one, one.brief.answer) for one in answering]
+    refused: list[str] = []
+    if among:  # each question has its answer, or what isn't there, under itself
+        parts += _not_there(questions, answering, results)
+        parts.sort(key=lambda part: -next((n for n, question in enumerate(questions) if part[0] in question), -1))
+    elif unanswered:
+        refused = [text for one in newest for text in _absent(one, results, questions)][:1]
     answer = (
-        _answer(answering, words, deeds, among, absent=missed)
-        if done
-        else words["nothing_since" if lasting else "nothing"]
+        _answer(parts, words, deeds, among, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
     )
     # What isn't done at all, and what was asked for last and isn't there, come before what there is.
     edited = [
         _edited(t, words, asks.get(t.agent_name, ())) for t in done if t.metadata.get("edited_by") and t.id not in runs
     ]
-    answer = "\n\n".join([*remarks, *edited, *above, *refused, answer])
+    answer = "\n\n".join([*remarks, *edited, *refused, answer])
+    stated = {text for _, part in parts for text in part.split("\n\n")} | {*refused}
+    began = min((one.todo.created_at for one in newest), default="")
+    resting = [one for one in said if not among or one.todo.created_at >= began]
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
     sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
-    sections.append((words["evidence"], _evidence(in_order if runs else said, answering, words)))
-    sections.append((words["absent"], _listed([text for text in absent if text not in refused])))
+    sections.append((words["evidence"], _evidence(in_order if runs else resting, answering, words)))
+    sections.append((words["absent"], _listed([text for text in absent if text not in stated])))
     deeds_in_short = in_short(list(runs.values()), language) if runs else []
-    ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
-    citations = _citations(ordered)
-    sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
+    citations, rests = (
+        _citations([results[one.todo.id] for one in told if one.todo.id in results]) for told in (said, resting)
+    )
+    sections.append((words["sources"], _sources(rests, "\n".join(text for _, text in sections))))
     return Response(
         text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
         summary=_summary(deeds_in_short, leaves, results, answer) if done else _nothing_done(undone, words),
@@ -430,23 +436,35 @@ def _heading(one: _Told, among: Sequence[_Told]) -> str:
     return literal(clip(asked, 200)) if asked and (same or several) else name
 
 
+def _not_there(
+    questions: Sequence[Sequence[_Told]], answering: Sequence[_Told], results: Mapping[str, ResultData]
+) -> list[tuple[_Told, str]]:
+    """Return what isn't there, of each question that has no answer."""
+    found = []
+    for question in questions:
+        said = [(one, text) for one in question for text in _absent(one, results, questions)]
+        if said and not any(one in question for one in answering):
+            found.append((said[0][0], "\n\n".join(dict.fromkeys(text for _, text in said))))
+    return found
+
+
 def _answer(
-    answering: Sequence[_Told], words: Mapping[str, str], deeds: str, among: Sequence[_Told], *, absent: bool
+    parts: Sequence[tuple[_Told, str]], words: Mapping[str, str], deeds: str, among: Sequence[_Told], *, absent: bool
 ) -> str:
     """Return what comes first; where nobody answers, that nothing was found, or that a step ended without words.
 
     Args:
-        answering: whose answers come first.
+        parts: steps with what they answer.
         words: in the answer's language.
         deeds: what commands did.
         among: all steps, where they answer several questions: each answer then stands under its own.
         absent: something wasn't found.
     """
-    if len(answering) == 1 and not deeds and not among:
-        return answering[0].brief.answer
-    parts = [f"**{_heading(one, among or answering)}**\n\n{one.brief.answer}" for one in answering]
-    parts = [deeds, *parts] if deeds else parts
-    return "\n\n".join(parts) or words["none_found" if absent else "no_words"]
+    if len(parts) == 1 and not deeds and not among:
+        return parts[0][1]
+    named = among or [one for one, _ in parts]
+    texts = [f"**{_heading(one, named)}**\n\n{text}" for one, text in parts]
+    return "\n\n".join([deeds, *texts] if deeds else texts) or words["none_found" if absent else "no_words"]
 
 
 def _evidence(told: Sequence[_Told], answering: Sequence[_Told], words: Mapping[str, str]) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.session_summary import SessionSummary
 
 _DEEPER = 2
+_HEADING = re.compile(r"#+ .+|\*\*.+\*\*")
 _NARROWEST = 20
 """Cells; in fewer, the terminal breaks lines as well as we do."""
 _NOT_FIRST = frozenset("、。，．：；！？）」』】〉》〕｝ーゝゞ々ぁぃぅぇぉっゃゅょァィゥェォッャュョ" + "🏻🏼🏽🏾🏿")
@@ -290,17 +293,42 @@ def questions_lines(
     return lines
 
 
-def answer_lines(snapshot: Snapshot, *, rendered: bool = False) -> list[str]:
-    """Return the session's answer once there is one to everything; empty before.
+def answer_of(snapshot: Snapshot) -> str:
+    """Return the session's answer as Markdown once there is one to everything; empty before."""
+    if not snapshot.concluded or snapshot.response is None:
+        return ""
+    return shown(str(snapshot.response.get("text", "")).rstrip("\n"))
+
+
+def answer_lines(answer: str, *, rendered: bool = False) -> list[str]:
+    """Return the lines of an answer; none for none.
 
     Args:
-        snapshot: the session.
-        rendered: without the marks of Markdown, for a person at a terminal; what reads a pipe gets these.
+        answer: Markdown.
+        rendered: without its marks, for a person at a terminal; what reads a pipe gets these.
     """
-    if not snapshot.concluded or snapshot.response is None:
-        return []
-    text = shown(str(snapshot.response.get("text", "")).rstrip("\n"))
-    return ["", *(rendered_markdown(text).plain if rendered else text).split("\n")]
+    return ["", *(rendered_markdown(answer).plain if rendered else answer).split("\n")] if answer else []
+
+
+def news_of(answer: str, before: str) -> str:
+    """Return what an answer says that the one before didn't, with the headings that it stands under.
+
+    Args:
+        answer: Markdown.
+        before: what was shown last; empty for nothing.
+    """
+    blocks, known = answer.split("\n\n"), before.split("\n\n")
+    match = SequenceMatcher(None, known, blocks, autojunk=False)
+    new = {n for tag, _, _, start, end in match.get_opcodes() if tag != "equal" for n in range(start, end)}
+    kept: list[str] = []
+    above: list[str] = []
+    for n, block in enumerate(blocks):
+        if _HEADING.fullmatch(block):
+            above = [one for one in above if one.startswith("#") and not block.startswith("#")] + [block]
+        elif n in new:
+            kept += [*above, block]
+            above = []
+    return "\n\n".join(kept)
 
 
 def standing(snapshot: Snapshot, *, left: bool = False) -> str:

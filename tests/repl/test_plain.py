@@ -21,7 +21,7 @@ from hitl_tui.policy.standing_rules import StandingRule
 from hitl_tui.repl.announcer import Announcer
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.wording.status_words import command_words, plan_rows
-from hitl_tui.wording.text_lines import plan_lines, question_lines, result_lines, standing, table
+from hitl_tui.wording.text_lines import news_of, plan_lines, question_lines, result_lines, standing, table
 from hitl_tui.wording.times import day_words
 
 NOW = "2026-01-01T00:00:00.000000+00:00"
@@ -249,3 +249,16 @@ def test_rules_are_listed_by_number_with_what_they_hold_for() -> None:
         "hitl.toml comes first; it is changed as a file.",
         '1: team = "x"',
     ]
+
+
+def test_an_answer_that_grew_is_told_by_what_is_new_with_its_headings() -> None:
+    first = "## Answer\n\nIn May.\n\n## Evidence\n\n`a.md:1`\n\n> May"
+    then = (
+        "## Answer\n\n**What did Tom pay?**\n\n111.00\n\n**When?**\n\nIn May.\n\n## Evidence\n\n`b.csv:2`\n\n> Tom, 111"
+    )
+    assert news_of(first, "") == first
+    assert news_of(then, first) == (
+        "## Answer\n\n**What did Tom pay?**\n\n111.00\n\n## Evidence\n\n`b.csv:2`\n\n> Tom, 111"
+    )
+    assert news_of(first, then) == "## Evidence\n\n`a.md:1`\n\n> May"
+    assert news_of(first, first) == ""

@@ -143,6 +143,24 @@ def test_the_only_answer_to_several_questions_stands_under_its_own() -> None:
     assert text.startswith("## Answer\n\n**What did Tom pay?**\n\n111.00\n")
 
 
+def test_each_of_several_questions_says_under_itself_that_nothing_answers_it_and_evidence_is_of_the_last() -> None:
+    asked = ("When?", "Who pays?", "What did Tom pay?")
+    times = {n: {"created_at": f"2026-01-01T09:0{n}", "completed_at": f"2026-01-01T09:0{n}:30"} for n in (1, 2, 3)}
+    added = {"manual": True, "added_by": "user"}
+    todos = [
+        todo(n, arguments={"query": query}, metadata=added if n > 1 else {}, **times[n])
+        for n, query in enumerate(asked, start=1)
+    ]
+    nothing, last = searched("Who pays?", missing=("pays",)), searched("What did Tom pay?", RULE, *OTHERS[:2])
+    results = {"todo_001": searched("When?", OTHERS[3], OTHERS[4]), "todo_002": nothing, "todo_003": last}
+    text = compose("When?", "en", todos, results, asks=ASKS).text
+    absent = nothing["data"][BRIEF]["absent"]
+    under = text.split("**Who pays?**\n\n")[1].split("**When?**")[0]
+    assert under == "\n\n".join(absent) + "\n\n" and text.index("**What did Tom pay?**") < text.index("**Who pays?**")
+    assert "## Not found" not in text
+    assert OTHERS[0]["text"] in text and OTHERS[4]["text"] not in text
+
+
 def test_what_one_command_printed_leaves_room_for_what_was_rejected() -> None:
     rejected = todo(2, 1, status=Status.SKIPPED, metadata={"rejected": True}, error="keep until audit")
     lines = [f"{n}K\tsrv/{n}" for n in range(1, 30)]

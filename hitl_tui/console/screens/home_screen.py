@@ -318,11 +318,13 @@ class HomeScreen(PromptScreen):
         self.set_focus(self._table)
 
     def _show_found(self) -> None:
-        found = self._table.found if self._table is not None else Content("")
+        if self._table is None:  # they are looked for yet
+            return
+        found = self._table.found
         keymap = self.hitl.keymap
         how = _("Sessions ({part})") if self._at_starters else _("Sessions ({part} twice)")
         how = how.format(part=keymap.shown("home.part"))
-        if self._table is not None and self.focused is self._table:
+        if self.focused is self._table:
             how = _("Sessions · {find} finds words").format(find=keymap.shown("sessions.find"))
         said = Content.assemble(_("Sessions"), "  ", found) if found.plain else Content(how)
         self.query_one("#sessions-title", Static).update(said)
