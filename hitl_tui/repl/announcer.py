@@ -27,7 +27,7 @@ _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 Say = Callable[[Sequence[str]], None]
 
-_KEYS: Mapping[str, str] = {Verdict.APPROVE: "y, 1", Verdict.REJECT: "n, 3", Verdict.SKIP: "4"}
+_KEYS: Mapping[str, str] = {Verdict.APPROVE: "y, 1", Verdict.REJECT: "n, n REASON, 3", Verdict.SKIP: "4"}
 """Keys that, sent alone, answer the only question there is."""
 _TOLD = frozenset({"started", "finished", "failed", "line", "note"})
 

@@ -75,6 +75,8 @@ KEYS = {
     "4": "skip",
 }
 """What a key alone says at a question: the console's numbers, too; a Korean keyboard sends jamo for the letters."""
+_REFUSED = re.compile(rf"\s*(?:n|N|{JAMO['n']})[\s:,]+(\S.*)", re.DOTALL)
+"""A rejection with its reason, as people type it where a key alone rejects."""
 _OPTIONAL = re.compile(r"\[[^\]]*\]|\bREASON\b")
 _PLACE = re.compile(r"\b[A-Z]{3,}\b|…")
 
@@ -258,8 +260,11 @@ class LineSession:
         """Carry one line out; return whether to go on."""
         if not line.strip():
             return True
-        if self._session is not None and (verdict := KEYS.get(source.key)) and self._session.snapshot.questions:
-            line = self._by_key(verdict, self._session.snapshot)
+        if self._session is not None and self._session.snapshot.questions:
+            if verdict := KEYS.get(source.key):
+                line = self._by_key(verdict, self._session.snapshot)
+            elif self._fits is not None and (refused := _REFUSED.fullmatch(line)):
+                line = f"{self._by_key('reject', self._session.snapshot)} {refused[1]}"
         if not is_command(line):
             await (self._give(line) if self._session else self._at_home(line))
             return True

@@ -319,13 +319,13 @@ def news_of(answer: str, before: str) -> str:
     """
     blocks, known = answer.split("\n\n"), before.split("\n\n")
     match = SequenceMatcher(None, known, blocks, autojunk=False)
-    new = {n for tag, _, _, start, end in match.get_opcodes() if tag != "equal" for n in range(start, end)}
+    same = {n for _a, begins, size in match.get_matching_blocks() for n in range(begins, begins + size)}
     kept: list[str] = []
     above: list[str] = []
     for n, block in enumerate(blocks):
         if _HEADING.fullmatch(block):
             above = [one for one in above if one.startswith("#") and not block.startswith("#")] + [block]
-        elif n in new:
+        elif n not in same:
             kept += [*above, block]
             above = []
     return "\n\n".join(kept)

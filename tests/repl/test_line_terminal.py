@@ -190,6 +190,16 @@ def test_a_key_alone_rejects_or_skips_it(line: Line, key: str, said: str) -> Non
     assert terminal.leave() == 0
 
 
+def test_a_reason_behind_the_key_rejects_with_it(line: Line) -> None:
+    terminal = line.terminal(SEARCH)
+    stand(terminal)
+    terminal.send("n not the whole folder\r")
+    terminal.wait("Rejected 001")
+    assert terminal.leave() == 0
+    shown = line.pipe("", "show", "s1")[1]
+    assert "not the whole folder" in shown
+
+
 def test_a_pasted_key_decides_nothing(line: Line) -> None:
     terminal = line.terminal(SEARCH)
     stand(terminal)
