@@ -13,7 +13,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.language import using
 from hitl_tui.notifications.apprise_sending import send
 from hitl_tui.notifications.sender import Sender
-from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.supervisor.data_place import data_place
 from hitl_tui.wording.notification_text import notification_text
 
 
@@ -24,13 +24,13 @@ def main(argv: Sequence[str]) -> None:
         argv: the data folder, and the descriptor that holds the sender's lock; -1 for none.
     """
     data, lock = Path(argv[0]), int(argv[1])
+    folder = data_place(data, os.environ)  # of a database, the folder that it was started in is a workspace's copy
     os.chdir("/")
     os.nice(10)  # whoever asks and decides goes first
-    folder = DataFolder(data)
 
     def workspace_of(session: str) -> Path | None:
         try:
-            return Path(folder.session(session).info().workspace)
+            return Path(folder.session(session).info().workspace) if folder.tells_for_workspaces() else None
         except HitlError:
             return None
 

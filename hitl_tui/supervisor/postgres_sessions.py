@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
@@ -326,6 +327,10 @@ class DatabaseFolder(DataFolder):
 
     async def all_facts(self, newest: int | None = None) -> Mapping[str, SessionFacts | HitlError]:
         return await asyncio.to_thread(lambda: self._overview.facts(carried=self.carried, newest=newest))
+
+    def tells_for_workspaces(self) -> bool:
+        """See `DataFolder`: the machines with a worker are, where workers carry sessions, since all have the file."""
+        return not self.queue.carried or any(one.host == socket.gethostname() for one in self.queue.workers())
 
     def titles(self, sessions: Collection[str]) -> dict[str, str]:
         return self._overview.titles(sessions)

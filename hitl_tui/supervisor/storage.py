@@ -593,6 +593,10 @@ class DataFolder:
         """
         return None
 
+    def tells_for_workspaces(self) -> bool:
+        """Return whether this machine is one that sends the notifications that workspaces ask for."""
+        return True
+
     def titles(self, sessions: Collection[str]) -> dict[str, str]:
         """Return what some sessions are called; those that can't be read are left out."""
         found: dict[str, str] = {}
