@@ -140,6 +140,7 @@ class TodoMetadata(TypedDict, total=False):
 
     Args:
         agent, step, input_mapping, notes: from its step of the plan.
+        remarks: what a person should know of the question that it was added for, a sentence each.
         added_by, manual, alone: who added it beside the plan, that a person did, and that it reads no results.
         feeds: TODOs that shall use its result, until it is added.
         follow_up_of: the TODO whose result led to it.
@@ -166,6 +167,7 @@ class TodoMetadata(TypedDict, total=False):
     step: str
     input_mapping: JsonObject
     notes: Sequence[str]
+    remarks: Sequence[str]
     added_by: str
     manual: bool
     alone: bool

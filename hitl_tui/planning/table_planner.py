@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
-from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
 
-ANALYSIS, SEARCH = "analysis_team", "search_team"
+ANALYSIS, SEARCH, REPORT = "analysis_team", "search_team", "document_team"
 TABLES = "tables"
 """The type of an analysis that asks a table."""
 _TASK = {
@@ -60,10 +61,11 @@ class TablePlanner(PlannerAround):
         if asks and not plan.remarks and _usable(plan.agents):
             from hitl_tui.tables.engine import in_thread
 
-            about, further = await in_thread(self._further, text, plan.todos)
+            about, further = await in_thread(self._further, text, plan.todos, steps)
             if about == "table" or (about == "both" and not refused):
                 beside = [step for step in steps if step.agent == SEARCH and about == "both"]
-                return replace(proposed, changes=tuple(map(AddStep, [*beside, further])))
+                said = [one.metadata.get("remarks", ()) for one in proposed.changes if isinstance(one, AddStep)]
+                return replace(proposed, changes=_remarked([*beside, further], said[0] if said else ()))
         if refused:
             raise refused
         if not asks or plan.remarks:
@@ -72,7 +74,7 @@ class TablePlanner(PlannerAround):
         if any(step.agent == ANALYSIS and tables & {*step.dependencies} for step in steps):
             # It would go on from a table that knows nothing of it: it is a question of its own.
             planned = await self.planner.plan(text, plan.agents)
-            return Proposed(proposed.reason, tuple(map(AddStep, planned.plan.steps)))
+            return Proposed(proposed.reason, _remarked(planned.plan.steps, planned.notes))
         return proposed
 
     def _about(self, query: str) -> str:
@@ -80,16 +82,38 @@ class TablePlanner(PlannerAround):
 
         return about(query, self.workspace)
 
-    def _further(self, text: str, todos: Sequence[SupervisorTodo]) -> tuple[str, ExecutionStep]:
-        """Return what a further question is about, and its step: on the last question to a table, or on its own."""
+    def _further(
+        self, text: str, todos: Sequence[SupervisorTodo], steps: Sequence[ExecutionStep]
+    ) -> tuple[str, ExecutionStep]:
+        """Return what a further question is about, and its step: on the last question to a table, or on its own.
+
+        Args:
+            text: the question.
+            todos: the plan.
+            steps: what is planned for it without tables; what goes on from another question says it whole there.
+        """
         from hitl_tui.tables.ask import OF_THEM, about, continues
 
         asked = [todo for todo in todos if todo.arguments.get("analysis_type") == TABLES]
         said = [str(todo.arguments.get("query", "")) for todo in asked]
+        # A question goes on from what was asked last; a report on that, or a broader search for it, asks nothing.
+        last = max((todo for todo in todos if _asks(todo)), key=lambda todo: todo.rank, default=None)
+        if last is not None and last not in asked and any(step.dependencies for step in steps):
+            text = str(steps[0].input_mapping.get("query", text))
         step = _table_step(text, "ko" if any("가" <= letter <= "힣" for letter in text) else "en")
-        if said and (OF_THEM.search(text) or continues(text, said, self.workspace)):
+        if last in asked and (OF_THEM.search(text) or continues(text, said, self.workspace)):
             return "table", replace(step, dependencies=(asked[-1].id,))
         return about(text, self.workspace), step
+
+
+def _asks(todo: SupervisorTodo) -> bool:
+    return todo.agent_name != REPORT and "follow_up_of" not in todo.metadata and todo.status is not Status.SKIPPED
+
+
+def _remarked(steps: Sequence[ExecutionStep], remarks: Sequence[str]) -> tuple[AddStep, ...]:
+    """Return the additions of steps of which the first keeps what a person should know of the question."""
+    kept: TodoMetadata = {"remarks": list(remarks)} if remarks else {}
+    return tuple(AddStep(step, metadata={} if n else kept) for n, step in enumerate(steps))
 
 
 def _usable(agents: Mapping[str, AgentFacts]) -> bool:

@@ -229,6 +229,7 @@ def compose(
     refused: list[str] = []
     if among:  # each question has its answer, or what isn't there, under itself
         parts += _not_there(questions, answering, results)
+        parts = _with_remarks(parts, questions)
         parts.sort(key=lambda part: -next((n for n, question in enumerate(questions) if part[0] in question), -1))
     elif unanswered:
         refused = [text for one in newest for text in _absent(one, results, questions)][:1]
@@ -236,6 +237,7 @@ def compose(
         _answer(parts, words, deeds, among, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
     )
     # What isn't done at all, and what was asked for last and isn't there, come before what there is.
+    remarks = [*remarks, *(text for question in questions if not among for text in _remarked(question))]
     edited = [
         _edited(t, words, asks.get(t.agent_name, ())) for t in done if t.metadata.get("edited_by") and t.id not in runs
     ]
@@ -446,6 +448,22 @@ def _not_there(
         if said and not any(one in question for one in answering):
             found.append((said[0][0], "\n\n".join(dict.fromkeys(text for _, text in said))))
     return found
+
+
+def _remarked(question: Sequence[_Told]) -> list[str]:
+    """Return what a person should know of a question that was asked in the session."""
+    return list(dict.fromkeys(text for one in question for text in one.todo.metadata.get("remarks", ())))
+
+
+def _with_remarks(parts: Sequence[tuple[_Told, str]], questions: Sequence[Sequence[_Told]]) -> list[tuple[_Told, str]]:
+    """Return the answers with what a person should know of each question before its first one."""
+    told = list(parts)
+    for question in questions:
+        if remarks := _remarked(question):
+            at = next((n for n, (one, _) in enumerate(told) if one in question), len(told))
+            one, text = told[at] if at < len(told) else (question[0], "")
+            told[at : at + 1] = [(one, "\n\n".join(filter(None, (*remarks, text))))]
+    return told
 
 
 def _answer(

@@ -257,6 +257,8 @@ def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:
         return False
     if before is None or answer.mapped is None or answer.why or answer.mapped.query.source != before.source:
         return False
+    if answer.mapped.strange >= NARROWS:
+        return False  # it is about something that the table doesn't have
     # One that says the same by itself is a question of its own.
     return bool(alone.why) or alone.mapped is None or alone.mapped.query != answer.mapped.query
 

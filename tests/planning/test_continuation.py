@@ -115,3 +115,31 @@ def test_what_asks_for_nothing_changes_nothing(text: str) -> None:
 def test_several_questions_become_several_searches() -> None:
     plan = asyncio.run(AGENT.create_execution_plan("What is the cap on rent? And who pays the fee?")).plan
     assert [s.input_mapping["query"] for s in plan.steps] == ["What is the cap on rent?", "And who pays the fee?"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "asked"),
+    [
+        ("10월 회의에 누가 참석했어요?", "6월은요?", "6월 회의에 누가 참석했어요?"),
+        (
+            "My landlord wants to raise the rent by 20%. How can I resolve this legally?",
+            "also list the papers to bring before signing anything",
+            "list the papers to bring before signing anything",
+        ),
+    ],
+)
+def test_a_month_is_replaced_whole_and_a_task_stands_alone(query: str, text: str, asked: str) -> None:
+    assert further(query, text)[0]["arguments"]["query"] == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "remarked"),
+    [
+        ("회의록 사본 파일을 지워 주세요", True),
+        ("please also draft a polite letter to the landlord", True),
+        ("편지를 써 주세요", True),
+        ("Who keeps the keys?", False),
+    ],
+)
+def test_a_step_keeps_for_the_answer_that_a_deed_is_not_done(text: str, remarked: bool) -> None:
+    assert bool(further("Who cleans the stairs?", text)[0]["metadata"].get("remarks")) is remarked

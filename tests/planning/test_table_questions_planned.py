@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from planning_support import agents
 
-from hitl_tui.core.todos import Status
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.table_planner import TablePlanner
@@ -64,3 +64,13 @@ def test_after_a_passage_a_sum_is_planned_as_a_first_question_is(agent: Planning
     proposed = asyncio.run(agent.revise(asked, fact, todos))
     assert ("analysis_team", "tables") in kinds([todo.to_dict() for todo in alone])
     assert kinds([dict(change["todo"]) for change in proposed.changes]) == kinds([todo.to_dict() for todo in alone])
+
+
+def test_a_question_goes_on_from_the_one_asked_last_and_not_from_an_earlier_table(agent: PlanningAgent) -> None:
+    plan = asyncio.run(agent.create_execution_plan(PAID)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(plan)]
+    for text in ("When is the boiler of Tom serviced?", "and Ann?"):
+        [step] = [dict(one["todo"]) for one in asyncio.run(agent.revise(text, PAID, todos)).changes]
+        assert kinds([step]) == [("search_team", "")]
+        todos.append(replace(SupervisorTodo.from_dict(step), status=Status.COMPLETED, attempt=1))
+    assert todos[-1].arguments["query"] == "When is the boiler of Ann serviced?"

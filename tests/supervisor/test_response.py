@@ -92,6 +92,24 @@ def test_the_last_question_is_answered_first_under_its_own_words() -> None:
     assert text.index("Notice is one month.") < text.index("Tom paid 90."), "added while the plan ran: in its order"
 
 
+def test_what_isnt_done_of_a_further_question_is_said_under_it() -> None:
+    first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:01")
+    asked = {"manual": True, "added_by": "user", "remarks": ["Nothing is deleted."]}
+    after = todo(
+        2,
+        created_at="2026-01-01T09:02",
+        completed_at="2026-01-01T09:03",
+        arguments={"query": "delete the copy"},
+        metadata=asked,
+    )
+    texts = {"todo_001": {"text": "Notice is one month."}, "todo_002": {"text": "The copy is of March."}}
+    text = compose("When can we leave?", "en", [first, after], texts, asks=ASKS).text
+    assert "**delete the copy**\n\nNothing is deleted.\n\nThe copy is of March." in text
+
+    alone = compose("When can we leave?", "en", [after], {"todo_002": texts["todo_002"]}, asks=ASKS).text
+    assert alone.startswith("## Answer\n\nNothing is deleted.")
+
+
 def test_questions_of_tables_that_were_asked_while_others_waited_keep_their_answers() -> None:
     asks = ("How much did Ruth pay?", "What was the largest expense?")
     told = ("total: 1,420.00", "largest: 905.00")

@@ -130,7 +130,7 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
     all_used = not blanked(said, more.used).strip(_SIGNS)
     if rules.words.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
         return []
-    if _requested(said, rules) and not all_used:
+    if requested(said, rules) and not all_used:
         return []
     repeated = all(b.parameters.keys() & last.parameters.keys() and not b.unplaced for b in instead)
     if repeated and not instead[0].unread:
@@ -165,7 +165,7 @@ def in_order(text: str, rules: Rules) -> str:
         return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
     before = _BEFORE.match(text)
     for comma in re.finditer(r",\s+", text) if before else ():
-        if _requested(first := text[comma.end() :].rstrip(" ."), rules):
+        if requested(first := text[comma.end() :].rstrip(" ."), rules):
             return f"{first}, then {text[before.end() if before else 0 : comma.start()]}"
     return text
 
@@ -173,7 +173,7 @@ def in_order(text: str, rules: Rules) -> str:
 def _without_umbrella(text: str, rules: Rules) -> str:
     """Blank what only announces a list of things to do: "clean up:" before "count, back up, delete"."""
     head, colon, tail = text.partition(": ")
-    asking = [_requested(part.text, rules) for part in split(tail, (), rules)] if _requested(head, rules) else []
+    asking = [requested(part.text, rules) for part in split(tail, (), rules)] if requested(head, rules) else []
     return " " * len(head + colon) + tail if sum(map(bool, asking)) > 1 else text
 
 
@@ -297,9 +297,9 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str
 
 
 def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]], rules: Rules) -> float:
-    requested, asking = _requested(clause, rules), rules.words.howto.search(clause) is not None
+    wanted, asking = requested(clause, rules), rules.words.howto.search(clause) is not None
     own = vocabularies[facts.name]
-    deeds = requested & rules.lexicon.deeds(facts)
+    deeds = wanted & rules.lexicon.deeds(facts)
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
     if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
@@ -310,7 +310,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     for place, word in _words(clause, rules):
         meant = rules.lexicon.concepts(word)
         found = rules.lexicon.found(word, own)
-        if meant & requested or (meant & rules.lexicon.looking and not meant & own):
+        if meant & wanted or (meant & rules.lexicon.looking and not meant & own):
             continue
         if not found and overlaps(place, [*given, *call.used]):
             continue
@@ -370,7 +370,7 @@ def _begun(clause: str, rules: Rules) -> str:
     return rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
 
 
-def _requested(clause: str, rules: Rules) -> frozenset[str]:
+def requested(clause: str, rules: Rules) -> frozenset[str]:
     """Return what a clause asks to be done ("지워줘", "로그 삭제", "delete …"); a way to do it is none."""
     verbs = rules.lexicon.verbs
     plain = _begun(clause, rules)
@@ -415,13 +415,16 @@ def _is_deed(clause: str, rules: Rules) -> bool:
     thing = any(overlaps(word.span(), files) or _names_thing(word[0], rules) for word in said)
     # After a Korean object a word that asks tells a request from a statement; an English one begins with its verb.
     named = thing or (put and (not put.start() or rules.commands.request.search(begun, put.end())))
-    return bool(named) and _changes(clause, rules)
+    wanted = _changes(clause, rules)
+    # A summary or a comparison that is to be written is looked for, as one that is asked for is.
+    looks = any(rules.lexicon.concepts(rules.lexicon.plain(w)) & rules.lexicon.looking for w in WORD.findall(begun))
+    return bool(named and wanted) and not (wanted == {"write"} and looks)
+
+
+def _changes(clause: str, rules: Rules) -> frozenset[str]:
+    """Return what a clause asks for that is more than to look at something."""
+    return requested(clause, rules) - rules.lexicon.looking
 
 
 def _names_thing(word: str, rules: Rules) -> bool:
     return bool(rules.lexicon.concepts(rules.lexicon.plain(word)) & rules.lexicon.nouns)
-
-
-def _changes(clause: str, rules: Rules) -> bool:
-    """Whether a clause asks for more than to look at something."""
-    return bool(_requested(clause, rules) - rules.lexicon.looking)

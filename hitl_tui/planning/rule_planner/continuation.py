@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import JsonObject, TodoMetadata
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
@@ -17,7 +17,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
-from hitl_tui.planning.rule_planner.calls import Asked
+from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
     build_plan,
@@ -80,7 +80,8 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         return None
     few = len([term for term in terms_of(rest, rules) if term.lower() not in rules.words.chatter]) <= _FEW
     # What says enough is a question, however it is put.
-    if few and rest == text and "?" not in text and not reading.needs(rules, *rules.threshold):
+    asks = "?" in text or reading.needs(rules, *rules.threshold) or deeds_asked(text, rules)
+    if few and rest == text and not asks:
         return None
     led, facts = rest != text, scene.facts_of(last)
     goes_on = (led or few) and not _stands_alone(rest, rules, led=led)
@@ -98,13 +99,19 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
         notes = remarks(Asked(()), wanted, (), rules)
     first = (last.id,) if last.status is Status.COMPLETED and (goes_on or refers(text)) else ()
     words = rules.sentences[scene.language]["continues" if first or goes_on else "asks"]
-    changes = tuple(AddStep(replace(step, dependencies=(*first, *step.dependencies))) for step in steps)
+    after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
+    changes = tuple(AddStep(step, metadata=remarked(notes if not n else ())) for n, step in enumerate(after))
     said = ". ".join([words.format(id=step_name(last.id), text=cut(scene.text.strip(" \n."), 100)), *notes])
     return Proposed(said, changes) if steps else None
 
 
+def remarked(notes: Sequence[str]) -> TodoMetadata:
+    """Return what a step keeps for the answer of what a person should know of its question."""
+    return {"remarks": list(notes)} if notes else {}
+
+
 def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
-    """Whether words are a question of their own: they ask with a word for that, and name what they ask about.
+    """Whether words are a question of their own: they ask or tell with a word for that, and name what they ask about.
 
     Args:
         text: the words.
@@ -113,7 +120,8 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
     """
     given = [one.place for one in given_in(text, rules.units)]
     words = [match[0] for match in WORD.finditer(text) if not overlaps(match.span(), given)]
-    asks = _ASKS.match(text) or rules.words.howto.search(text) or any(map(is_question_word, words))
+    asks = bool(_ASKS.match(text) or rules.words.howto.search(text) or any(map(is_question_word, words)))
+    asks = asks or bool(requested(text, rules))
     named = [
         w for w in words if not (_VERBAL.search(w) or is_question_word(w)) and term_of(rules.lexicon.bare(w), rules)
     ]
@@ -122,12 +130,13 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
-    """Return the step that answered last: the one that a question goes on from."""
+    """Return the step that answered what was asked last: the one that a question goes on from."""
     kinds = {scene.rules.steps[need].agent for need in (Need.FIND, Need.COMPUTE)}
     done = [t for t in scene.todos if t.status is Status.COMPLETED]
     named = [t for t in done if t.agent_name in kinds or scene.facts_of(t) is not None]
     called = [t for t in scene.todos if t.status in IDLE and scene.facts_of(t) is not None]
-    return max(named or called, key=lambda t: (t.completed_at, t.rank), default=None)
+    asked = [t for t in named or called if FOLLOW_UP_OF not in t.metadata] or named
+    return max(asked, key=lambda t: t.rank, default=None)
 
 
 def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject | None:

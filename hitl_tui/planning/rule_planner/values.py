@@ -46,7 +46,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _PERIOD = re.compile(
-    rf"(?<!\d)(?:19|20)\d\d\s?년(?:\s?\d{{1,2}}\s?월)?|(?<![a-z]){_MONTH}\s\d{{1,2}}(?!\d)|(?<!\d)\d{{1,2}}\s?월\s?\d{{1,2}}\s?일",
+    rf"(?<!\d)(?:19|20)\d\d\s?년(?:\s?\d{{1,2}}\s?월)?|(?<![a-z]){_MONTH}\s\d{{1,2}}(?!\d)"
+    r"|(?<!\d)\d{1,2}\s?월(?:\s?\d{1,2}\s?일|(?!\s?\d|요일|세|급|간))",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
