@@ -15,7 +15,7 @@ from itertools import product
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.links import Links, ValueLink, label_of, links
 from hitl_tui.tables.moments import QUARTER, periods
-from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Table
+from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.words import (
     BLANK,
@@ -89,6 +89,7 @@ _LASTING = re.compile(
     r"\b(?:minutes?|seconds?|hours?|how long)\b|몇\s?(?:분(?!이|의|인)|초|시간)|얼마나\s(?:걸|오래)", re.I
 )
 _NO_SIGN = ("not", "between")
+_SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +166,18 @@ class Reader:
     """Reads one question for one table."""
 
     def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
-        self.table = table
         self.named = named
         self.text = parted(_without_files(question, table) if named else question)
         self.korean = re.search("[가-힣]", question) is not None
         self.tokens = tokens(self.text)
+        self.pair = self._asked_pair(table)
+        table = replace(table, columns=(*table.columns, self.pair.column)) if self.pair else table
+        self.table = table
         if (time := next((c for c in table.columns if c.years), None)) and time.low < 1000:
             self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
         self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
+        if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
+            self._drop_operations(self.pair)
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
         places = [span for each in spans for span in each]
@@ -183,8 +188,52 @@ class Reader:
         )
         self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
         self._keep_counts()
+        self._link_pair()
         self.base = TableQuery(table.file.path, table.sheet)
         self.persons = self._link_persons()
+
+    def _asked_pair(self, table: Table) -> Pair | None:
+        """Return the figure of two columns that the question has a word for; what is short is listed, not summed up."""
+        pair = next((one for one in table.pairs if lexicon().pairs[one.kind][0].search(self.text)), None)
+        summed = any(lexicon().operations[name].search(self.text) for name in _SUMMED)
+        return None if pair and pair.kind == "short" and summed else pair
+
+    def _drop_operations(self, pair: Pair) -> None:
+        """Drop what words would ask for that ask for a figure of two columns."""
+        said = [found.span() for found in lexicon().pairs[pair.kind][0].finditer(self.text)]
+        kept = {
+            name: [(a, b) for a, b in spans if not any(a < end and start < b for start, end in said)]
+            for name, spans in self.operations.items()
+        }
+        self.operations = {name: spans for name, spans in kept.items() if spans}
+
+    def _link_pair(self) -> None:
+        """Link the words that ask for a figure of two columns to it."""
+        for n in self._pair_tokens:
+            self.links.columns[n] = {self.pair.column.name: 1.0} if self.pair else {}
+
+    @cached_property
+    def _paired(self) -> tuple[str, ...]:
+        """The two columns that the figure is made of that the question asks for."""
+        return (self.pair.less, self.pair.more) if self.pair else ()
+
+    def _is_paired(self, name: str) -> bool:
+        return self.pair is not None and name in (self.pair.column.name, *self._paired)
+
+    @cached_property
+    def _pair_tokens(self) -> frozenset[int]:
+        """The words that ask for a figure of two columns."""
+        if self.pair is None:
+            return frozenset()
+        spans = [found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)]
+        return frozenset(n for n, t in enumerate(self.tokens) for a, b in spans if a < t.end and t.start < b)
+
+    def _lacking(self) -> Filter | None:
+        """Return which rows are asked for where it asks what is short, or who owes, and for no figure."""
+        if self.pair is None or self.pair.kind == "hours" or self.superlative or self.has("each", *_SUMMED):
+            return None
+        said = " ".join(self.tokens[n].text for n in sorted(self._pair_tokens))
+        return Filter(self.pair.column.name, "gt", (0.0,), said)
 
     def _keep_counts(self) -> None:
         """Count nothing where "number of" goes on from a noun: "the serial number of the drill", "his phone number"."""
@@ -231,7 +280,8 @@ class Reader:
                 number = number_word(token.text) if token.number is None else token.number
                 if number is not None and float(number).is_integer() and str(int(number)) in words:
                     hits[n] = 1.0
-            if hits.keys() <= self.operators and len(words) > 1:
+            pair = self.pair is not None and name == self.pair.column.name
+            if hits.keys() <= self.operators and len(words) > 1 and not pair:
                 continue
             made[name] = Said(max(hits.values()), frozenset(hits), self._coverage(name))
         return dict(sorted(made.items(), key=lambda one: (one[1].coverage, one[1].likely, -len(one[0])), reverse=True))
@@ -266,7 +316,8 @@ class Reader:
 
     def figures(self) -> list[Column]:
         """Return the columns that hold figures, not years or ids."""
-        numbers = [c for c in self.table.columns if c.kind == "number" and not c.years and key_of(c.name)]
+        columns = [c for c in self.table.columns if c.name not in self._paired]
+        numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
         return [c for c in numbers if not set(words_of(c.name)) & _IDS and not re.fullmatch(r"column\d+", c.name)]
 
     def default_measure(self) -> str:
@@ -310,6 +361,8 @@ class Reader:
 
     def additive(self, name: str) -> bool:
         """Whether values of a column may be summed up."""
+        if pair := next((one for one in self.table.pairs if one.column.name == name), None):
+            return pair.kind != "short"
         known = lexicon().additive
         words = set(words_of(name))
         each = words & lexicon().each_of
@@ -518,6 +571,7 @@ class Reader:
         for values, tokens_of_values, fit in self._with_flags():
             taken = {one.column for one in values}
             measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
+            measures = [name for name in measures if name not in self._paired]
             measures = sorted(measures, key=lambda name: self.column(name).years)[:_CHOICES]
             for measure in (*measures, ""):
                 mine = self.said[measure].tokens if measure else frozenset()
@@ -530,7 +584,11 @@ class Reader:
 
     def _with_flags(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
         """Yield what the words of values may stand for, also with the columns of yes and no that are named."""
+        lacking = self._lacking()
         for values, used, fit in self.value_readings():
+            if lacking:
+                yield [*values, lacking], used | self._pair_tokens, fit
+                continue
             yield values, used, fit
             flags = [
                 (n, flag)
@@ -728,7 +786,7 @@ class Reader:
         for name, one in self.said.items():
             column = self.column(name)
             many = column.kind == "number" and not column.years and column.distinct > 40
-            if name == measure or name in taken or one.likely < _LIKELY or many:
+            if name == measure or name in taken or one.likely < _LIKELY or many or self._is_paired(name):
                 continue
             asked = any(_ASKED.search(self.text[: self.tokens[n].start]) for n in one.tokens)
             if column.kind == "number" and not column.years and not asked:
@@ -969,6 +1027,8 @@ class Reader:
             asked = asked or [column.name for column in self._place_columns()]
         targets = list(dict.fromkeys([*([measure] if measure and not asked else []), *(asked or named[:1])]))
         targets += [name for name in named if self.said[name].likely >= _NAMED and name not in targets]
+        if self._lacking():
+            targets = [name for name in targets if name not in self._paired] + list(self._paired)
         default = "" if targets or keyed else self.default_measure()
         targets = targets or ([default] if default and base.filters else [])
         missing = "" if base.filters and (targets or keyed) else "measure"
@@ -1123,7 +1183,7 @@ class Reader:
         return any(
             (one.tokens, one.likely) == (mine.tokens, mine.likely) and abs(one.coverage - mine.coverage) < 0.05
             for name, one in self.said.items()
-            if name not in (query.measure, query.other)
+            if name not in (query.measure, query.other, *self._paired)
             and name in names
             and self._in_money(name) == self._in_money(query.measure)
         )

@@ -24,6 +24,7 @@ from hitl_tui.tables.engine import (
     text,
 )
 from hitl_tui.tables.files import TableFile
+from hitl_tui.tables.words import lexicon, words_of
 
 MAX_VALUES = 50_000
 MAX_COLUMNS = 300
@@ -51,6 +52,8 @@ _TOTAL = r"(?:(?:grand|sub|over)?[ -]?totals?\b.*|sum|총?합계|총계|소계|�
 """Labels of rows that sum up others."""
 _LABELS = 3
 """Columns that such a label may stand in."""
+_CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
+_AFTERNOON = re.compile(r"1[3-9]|2\d")
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
 _lock = threading.Lock()
 _MAY_BE = ("excel", "json")
@@ -100,6 +103,30 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """A column less another one.
+
+    Args:
+        kind: a key of `pairs` in words.toml: `left`, `short` or `hours`.
+        column: what they make.
+        more, less: the two.
+    """
+
+    kind: str
+    column: Column
+    more: str
+    less: str
+
+    def sql(self) -> str:
+        """Return the difference; nothing paid is 0, and an end before its beginning is on the next day."""
+        more, less = quote(self.more), quote(self.less)
+        if self.kind == "hours":
+            minutes = f"date_diff('minute', TRY_CAST({less} AS TIME), TRY_CAST({more} AS TIME))"
+            return f"(({minutes} + 1440) % 1440) / 60"
+        return f"{more} - {f'coalesce({less}, 0)' if self.kind == 'left' else less}"
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table: a file, or a sheet of one.
 
@@ -109,6 +136,7 @@ class Table:
         rows: how many.
         columns: in order.
         sql: what gives its cleaned rows from a view `source`.
+        pairs: figures of two of its columns, which these rows have, too.
     """
 
     file: TableFile
@@ -116,6 +144,7 @@ class Table:
     rows: int
     columns: tuple[Column, ...]
     sql: str = field(repr=False)
+    pairs: tuple[Pair, ...] = ()
 
     @property
     def name(self) -> str:
@@ -127,7 +156,8 @@ class Table:
         return self.file.stem
 
     def column(self, name: str) -> Column | None:
-        return next((column for column in self.columns if column.name == name), None)
+        made = (pair.column for pair in self.pairs)
+        return next((column for column in (*self.columns, *made) if column.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +244,37 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     columns = [replace(one, unit="s") if one.kind == "number" and one.name in long else one for one in columns]
     columns += [Column(name, kind, 0, 0) for name, kind in zip(names, kinds, strict=True) if kind == "other"]
     opened.ask(f"DROP {made.removeprefix('TEMP ')} {cleaned}")
-    return Table(file, sheet, int(rows), tuple(columns), sql)
+    pairs = pairs_of(columns)
+    if pairs:
+        sql = f"SELECT *, {', '.join(f'{pair.sql()} AS {quote(pair.column.name)}' for pair in pairs)} FROM ({sql})"
+    return Table(file, sheet, int(rows), tuple(columns), sql, pairs)
+
+
+def pairs_of(columns: Sequence[Column]) -> tuple[Pair, ...]:
+    """Return what columns make in twos: where one alone is called as each of the two is, and none as the figure."""
+    made = []
+    for kind, (asked, more, less) in lexicon().pairs.items():
+        if any(asked.search(one.name) for one in columns):
+            continue
+        fit = [one for one in columns if (_is_clock(one) if kind == "hours" else one.kind == "number")]
+        first = [one for one in fit if _called(one, more)]
+        second = [one for one in fit if _called(one, less) and one not in first]
+        if kind == "hours" and not any(_AFTERNOON.match(value) for one in first for value in one.values):
+            continue  # 5:00 may be in the afternoon
+        if len(first) == len(second) == 1 and first[0].money == second[0].money and first[0].unit == second[0].unit:
+            unit = "h" if kind == "hours" else first[0].unit
+            column = replace(first[0], name=f"{first[0].name} − {second[0].name}", kind="number", unit=unit, values=())
+            made.append(Pair(kind, column, first[0].name, second[0].name))
+    return tuple(made)
+
+
+def _is_clock(column: Column) -> bool:
+    return column.kind == "text" and bool(column.values) and all(_CLOCK.fullmatch(one) for one in column.values)
+
+
+def _called(column: Column, words: Sequence[str]) -> bool:
+    said = words_of(column.bare_name)
+    return any(word in said if word.isascii() else any(word in one for one in said) for word in words)
 
 
 def lasts(name: str) -> bool:

@@ -72,6 +72,7 @@ class Lexicon:
         persons: words of columns that say who.
         letters: Latin letters of initials, vowels and finals of Hangul.
         places: names of countries and cities, three letters and more.
+        pairs: what asks for a figure of two columns, and the words of the names of the two.
     """
 
     operations: Mapping[str, re.Pattern[str]]
@@ -96,6 +97,7 @@ class Lexicon:
     persons: frozenset[str]
     letters: tuple[tuple[str, ...], ...]
     places: frozenset[str]
+    pairs: Mapping[str, tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]]
 
 
 @cache
@@ -138,6 +140,10 @@ def lexicon() -> Lexicon:
         each_of=frozenset(given["money"]["each"].split()),
         months={name: n for n, names in enumerate(given["months"]["names"], start=1) for name in names.split()},
         places=frozenset(places),
+        pairs={
+            name: (asked, tuple(given["pairs"][name]["more"].split()), tuple(given["pairs"][name]["less"].split()))
+            for name, asked in _expressions(given["pairs"]).items()
+        },
         quantities=frozenset(given["quantities"]["words"].split()),
         happenings=frozenset(given["quantities"]["times"].split()),
         old=frozenset(given["quantities"]["old"].split()),

@@ -1,0 +1,82 @@
+"""Figures made of two columns of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.tables.ask import Answer, ask
+from hitl_tui.tables.files import table_files
+from hitl_tui.teams.analysis.table_answer import brief
+
+FEES = "Player,Group,Fee due,Fee paid\nAnn,U12,£30,£30\nBob,U12,£30,\nCem,U14,£25,£10\nDee,U14,£25,£25\n"
+STORE = "품목,현재고,최소재고\n설탕,3,5\n소금,9,5\n식초,5,5\n간장,1,4\n"
+ROTA = "날짜,직원,출근,퇴근\n2026-11-01,김나래,09:00,17:30\n2026-11-02,박보영,18:00,02:00\n2026-11-03,김나래,9:00,13:00"
+PARTS = "part,in stock,minimum,shelf\nbolt,10,50,A\nnut,80,50,A\nwasher,49,50,B\n"
+
+
+def asked(folder: Path, content: str, question: str) -> Answer:
+    (folder / "table.csv").write_text(content, encoding="utf-8")
+    return ask(question, table_files(folder))
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "expected"),
+    [
+        (FEES, "how much is still owed in fees altogether?", 45),
+        (FEES, "how much does Cem still owe in fees?", 15),
+        (FEES, "who owes the most fees?", "Bob"),
+        (FEES, "how many players owe fees?", 2),
+        (FEES, "outstanding fees by group", 30),
+        (PARTS, "what is the most short of stock?", "bolt"),
+        (FEES, "how much was paid in fees altogether?", 65),
+        (ROTA, "김나래는 11월에 총 몇 시간 일해?", 12.5),
+        (ROTA, "박보영은 몇 시간 일했어?", 8),
+        (ROTA, "직원별 근무시간 합계", "김나래"),
+        (STORE, "부족한 품목은 몇 개야?", 2),
+        (PARTS, "how many parts are below minimum?", 2),
+    ],
+)
+def test_a_figure_of_two_columns(tmp_path: Path, content: str, question: str, expected: object) -> None:
+    answer = asked(tmp_path, content, question)
+    assert answer.result is not None, answer
+    assert expected in answer.result.rows[0][:2]
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "expected"),
+    [
+        (FEES, "who still owes fees?", {"Bob", "Cem"}),
+        (STORE, "지금 모자란 품목 뭐뭐 있어?", {"설탕", "간장"}),
+        (STORE, "최소재고 미만인 품목은?", {"설탕", "간장"}),
+        (PARTS, "which parts are running low?", {"bolt", "washer"}),
+    ],
+)
+def test_rows_by_two_columns(tmp_path: Path, content: str, question: str, expected: set[str]) -> None:
+    answer = asked(tmp_path, content, question)
+    assert answer.result is not None, answer
+    names = {cell for row in answer.result.rows for cell in row if isinstance(cell, str)}
+    assert names == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "question"),
+    [
+        ("Player,Fee due\nAnn,30\nBob,25\n", "how much is still owed in fees altogether?"),
+        ("Player,Fee due,Fee paid,Club paid\nAnn,30,10,5\nBob,25,25,0\n", "how much is still owed in fees?"),
+        ("Player,Due,Paid\nAnn,£30,yes\nBob,£25,no\n", "how much is still owed altogether?"),
+        ("직원,출근,퇴근\n김나래,9:00,5:00\n박보영,8:00,4:00\n", "김나래는 총 몇 시간 일해?"),
+        (STORE, "모자란 품목은 합계 얼마나 돼?"),
+    ],
+)
+def test_columns_that_do_not_fit_make_no_figure(tmp_path: Path, content: str, question: str) -> None:
+    answer = asked(tmp_path, content, question)
+    assert answer.mapped is None or " − " not in str(answer.mapped.query)
+
+
+def test_the_two_columns_stand_in_the_query(tmp_path: Path) -> None:
+    answer = asked(tmp_path, FEES, "how much is still owed in fees altogether?")
+    told = brief(answer, "en")
+    assert "Fee due − Fee paid: **45**" in told.answer
+    assert "Fee due − Fee paid" in answer.sql
