@@ -181,6 +181,8 @@ class HitlApp(ConsoleApp):
             self.begin_anew()
         elif self.screen is self.home:
             self.sessions.back()
+            if self.screen is self.home:  # there is none to go back to
+                self.home.to_sessions()
 
     def begin_anew(self) -> None:
         """Go to the prompt of the first screen, where a session begins."""

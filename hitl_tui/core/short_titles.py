@@ -8,7 +8,7 @@ from hitl_tui.core.safe_text import ELLIPSIS, cell_width, clip
 
 WIDTH = 48
 """Cells of a title in a list."""
-_LEAST = 10
+_LEAST = 16
 """Cells of a beginning that says enough to stand for the whole; a greeting alone doesn't."""
 _SENTENCE = re.compile(r"[.!?…]+(?=\s+[^a-z\s])|[。！？]")
 _CLAUSE = re.compile(

@@ -22,6 +22,20 @@ from hitl_tui.threads.state_diff import ValueChange
 from hitl_tui.wording import difference_rows
 
 
+async def test_the_key_of_the_sessions_goes_to_them_where_none_is_open(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+    elsewhere = tmp_path / "elsewhere"  # here the session would be opened again
+    elsewhere.mkdir()
+    async with console(tmp_path, elsewhere) as c:
+        await c.until(lambda: c.app.screen.query("#sessions"), "the list of sessions")
+        assert c.prompt.has_focus
+        await c.press("ctrl+o")
+        assert c.app.screen.query_one("#sessions").has_focus
+        await c.press("escape")
+        assert c.prompt.has_focus
+
+
 async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

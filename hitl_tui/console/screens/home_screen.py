@@ -304,6 +304,11 @@ class HomeScreen(PromptScreen):
         self._show_found()
         self._show_keys()
 
+    def to_sessions(self) -> None:
+        """Go to the list of sessions, where there is one."""
+        if self._table is not None and self._table.known:
+            self.set_focus(self._table)
+
     def inbox(self, waiting: int) -> None:
         """Show how many questions wait, of sessions and of agents' tasks."""
         needs = ngettext("● {n} needs you", "● {n} need you", waiting).format(n=waiting)
