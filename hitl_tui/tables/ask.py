@@ -120,6 +120,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
     ]
     stands = best.own or best.query.filters or best.query.measure
+    if not named and _is_of_another(best, ranked):
+        return Answer(best, why="unsure", choices=tuple(ranked[:3]), unread=known.unread, versions=versions)
     if not best.sure or (not named and (rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
         whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
@@ -133,6 +135,13 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
     return Answer(best, unread=known.unread, versions=versions)
+
+
+def _is_of_another(best: Mapped, ranked: Sequence[Mapped]) -> bool:
+    """Return whether a word that is nothing in one table is what rows of another have: it may be about that one."""
+    others = (one for one in ranked if one.table.file != best.table.file)
+    values = {one.said for other in others for one in other.query.filters if one.op == "is"}
+    return not values.isdisjoint(best.unknown)
 
 
 def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:

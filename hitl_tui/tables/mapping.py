@@ -476,6 +476,8 @@ class Reader:
         for start, end in self.comparisons.get("not", ()) if one.op == "is" else ():
             if 0 <= at - end <= 5 or 0 <= start - (at + len(one.said)) <= 3:
                 return replace(one, op="not")
+        if one.op == "is" and any(start < at < end for start, end in self.operations.get("negation", ())):
+            return replace(one, op="not")  # "still to pay"
         return one
 
     def number_filters(self, skipped: frozenset[int], measure: str) -> tuple[list[Filter], frozenset[int]]:

@@ -12,7 +12,10 @@ from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
 from hitl_tui.tables.words import Token, lexicon
 
-_RANGE = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to|through|until|till|and the year|사이)\s?(?:the year\s)?$", re.I)
+_RANGE = re.compile(
+    r"^\s?(?:~|-|–|에서|부터|and|to|up to|through|until|till|사이)(?:\s?the)?(?:\s?end of)?(?:\s?the)?(?:\s?year)?$",
+    re.I,
+)
 QUARTER = re.compile(
     r"\b(?P<en>first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?P<of>quarter|half)\b|\bQ(?P<q>[1-4])\b|(?P<ko>[1-4])\s?분기|"
     r"(?P<half>[상하])반기",

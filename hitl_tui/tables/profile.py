@@ -324,7 +324,9 @@ def _date(cell: str, year: int, *, month_first: bool = False) -> str:
     formats = ", ".join(map(text, (*(days[::-1] if month_first else days), *DATE_FORMATS)))
     bare = f"try_strptime({text(f'{year}년 ')} || {cell}, '%Y년 %m월 %d일')"
     cast = f"CASE WHEN regexp_matches({cell}, '^\\d{{4}}-\\d') THEN TRY_CAST({cell} AS TIMESTAMP) END"
-    written = f"CASE WHEN regexp_matches({cell}, '\\d{{4}}|/\\d\\d$') THEN try_strptime({cell}, [{formats}]) END"
+    written = (
+        f"CASE WHEN regexp_matches({cell}, '\\d{{4}}|[/a-z][- ]?\\d\\d$') THEN try_strptime({cell}, [{formats}]) END"
+    )
     return f"coalesce({cast}, {written}, {bare})"
 
 

@@ -577,3 +577,50 @@ def test_how_long_something_takes_is_told_in_minutes_too(tmp_path: Path) -> None
         '[{"title": "a", "length": "4:20", "part": 1}, {"title": "b", "length": "3:10", "part": 1}]',
     )
     assert "7분 30초" in brief(asked(tmp_path, "1부 곡들 다 부르면 몇 분쯤 돼? songs.json"), "ko").answer
+
+
+SPENDING = """Date,What,From,Sort,Amount,VAT back
+02-May-25,Groceries,Hanlon,Food,€100.00,
+06-Jun-25,Groceries,Hanlon,Food,€231.10,
+04-Jul-25,Groceries,Hanlon,Food,€297.80,
+02-Aug-25,Groceries,Hanlon,Food,€318.45,
+03-Aug-25,Ewe nuts,Co-op,Feed,€84.00,€38.34
+"""
+STAYS = "Name,Arrive,Total\nAnn,2025-06-03,300\nBen,2025-07-03,200\nCy,2025-08-09,100\n"
+
+
+@pytest.mark.parametrize("until", ["to end of august", "until the end of august", "to august"])
+def test_days_with_a_short_year_are_dates_and_a_time_goes_to_the_end_of_a_month(tmp_path: Path, until: str) -> None:
+    written(written(tmp_path, "spending.csv", SPENDING), "stays.csv", STAYS)
+    assert first(asked(tmp_path, f"how much went to hanlon from june {until}?")) == pytest.approx(847.35)
+
+
+def test_a_table_does_not_answer_about_what_is_a_value_of_another(tmp_path: Path) -> None:
+    written(written(tmp_path, "spending.csv", "From,Amount\nHanlon,80\nCo-op,20\n"), "stays.csv", STAYS)
+    answer = asked(tmp_path, "how much went to hanlon from june to august?")
+    assert answer.result is None or first(answer) == 80
+
+
+def test_money_that_went_somewhere_is_an_amount(tmp_path: Path) -> None:
+    rows = "2026.07.02,펌프,6150000,동아설비\n2026.09.23,오수관,3970000,동아설비\n2026.09.24,등,900,한빛\n"
+    written(tmp_path, "집행내역.csv", f"집행일,내용,금액,업체\n{rows}")
+    assert first(asked(tmp_path, "동아설비에 나간 돈 다 얼마야?")) == 10_120_000
+
+
+def test_what_is_asked_for_in_all_is_a_sum_whatever_its_column_is_called(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        "산행.csv",
+        "날짜,산,버스비\n2025-03-02,설악산,620000\n2025-05-04,소백산,550000\n2024-05-04,지리산,1\n",
+    )
+    assert first(asked(tmp_path, "2025년에 버스비로 모두 얼마 썼어요?")) == 1_170_000
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [("How much do we still have to pay for transport?", 1_950), ("How much is still to be paid for lodging?", 2_340)],
+)
+def test_what_is_still_to_pay_is_not_what_is_paid(tmp_path: Path, question: str, expected: int) -> None:
+    rows = "coach,transport,1950,no\nferry,transport,1610,yes\nhostel,lodging,2340,no\ndeposit,lodging,600,yes\n"
+    written(tmp_path, "bills.csv", f"item,category,amount_eur,paid\n{rows}")
+    assert first(asked(tmp_path, question)) == expected
