@@ -68,6 +68,8 @@ class TablePlanner(PlannerAround):
                 return replace(proposed, changes=_remarked([*beside, further], said[0] if said else ()))
         if refused:
             raise refused
+        if {step.agent for step in steps} > {REPORT} and len(steps) == len(proposed.changes) and not plan.remarks:
+            return await self._reported(proposed, steps, plan)
         if not asks or plan.remarks:
             return proposed
         tables = {todo.id for todo in plan.todos if todo.arguments.get("analysis_type") == TABLES}
@@ -76,6 +78,25 @@ class TablePlanner(PlannerAround):
             planned = await self.planner.plan(text, plan.agents)
             return Proposed(proposed.reason, _remarked(planned.plan.steps, planned.notes))
         return proposed
+
+    async def _reported(self, proposed: Proposed, steps: Sequence[ExecutionStep], plan: CurrentPlan) -> Proposed:
+        """Return a question and the report on it with the table that the question is about, if it is."""
+        asked = [step for step in steps if step.agent in (SEARCH, ANALYSIS)]
+        said = {str(step.input_mapping.get("query", "")) for step in asked}
+        if len(said) != 1 or not _usable(plan.agents):
+            return proposed
+        from hitl_tui.tables.engine import in_thread
+
+        [query] = said
+        about = await in_thread(self._about, query)
+        if about == "text":
+            return proposed
+        table = _table_step(query, "ko" if any("가" <= letter <= "힣" for letter in query) else "en")
+        whole = _with_table(ExecutionPlan(tuple(steps)), asked, table, searches=about == "both")
+        remarks = [
+            text for one in proposed.changes if isinstance(one, AddStep) for text in one.metadata.get("remarks", ())
+        ]
+        return replace(proposed, changes=_remarked(whole.steps, remarks))
 
     def _about(self, query: str) -> str:
         from hitl_tui.tables.ask import about

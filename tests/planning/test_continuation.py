@@ -143,3 +143,27 @@ def test_a_month_is_replaced_whole_and_a_task_stands_alone(query: str, text: str
 )
 def test_a_step_keeps_for_the_answer_that_a_deed_is_not_done(text: str, remarked: bool) -> None:
     assert bool(further("Who cleans the stairs?", text)[0]["metadata"].get("remarks")) is remarked
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("제6조의3이 뭐야? 보고서도 써줘", "제6조의3이 뭐야?"),
+        ("제4조가 뭐예요? 그리고 보고서도 써줘", "제4조가 뭐예요?"),
+        ("희망 도서 목록을 보고서로 써 주세요", "희망 도서 목록"),
+        ("What is article 4? And write a report", "What is article 4?"),
+        ("write up the wish list as a report", "the wish list"),
+    ],
+)
+def test_what_a_report_is_to_be_on_is_looked_for_first(text: str, asked: str) -> None:
+    search, report = further("연체료가 있나요?", text)
+    assert (search["agent_name"], search["arguments"]["query"], search["dependencies"]) == ("search_team", asked, [])
+    assert (report["agent_name"], report["dependencies"]) == ("document_team", [search["id"]])
+
+
+@pytest.mark.parametrize(
+    "text", ["연체료를 보고서로 써 주세요", "찾은 내용을 보고서로 써 주세요", "write it up as a report"]
+)
+def test_a_report_on_what_was_asked_before_needs_no_other_search(text: str) -> None:
+    [report] = further("연체료가 있나요?", text)
+    assert (report["agent_name"], report["dependencies"]) == ("document_team", ["todo_001"])

@@ -74,3 +74,13 @@ def test_a_question_goes_on_from_the_one_asked_last_and_not_from_an_earlier_tabl
         assert kinds([step]) == [("search_team", "")]
         todos.append(replace(SupervisorTodo.from_dict(step), status=Status.COMPLETED, attempt=1))
     assert todos[-1].arguments["query"] == "When is the boiler of Ann serviced?"
+
+
+def test_a_report_on_a_question_to_a_table_asks_that(agent: PlanningAgent) -> None:
+    fact = "When is the boiler serviced?"
+    first = asyncio.run(agent.create_execution_plan(fact)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(first)]
+    proposed = asyncio.run(agent.revise("How much did Ann pay? And write a report", fact, todos))
+    *asked, report = [dict(change["todo"]) for change in proposed.changes]
+    assert ("analysis_team", "tables") in kinds(asked)
+    assert (report["agent_name"], report["dependencies"]) == ("document_team", [step["id"] for step in asked])

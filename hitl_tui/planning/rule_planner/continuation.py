@@ -62,12 +62,13 @@ _SURE = 4
 FOLLOW_UP_OF: Final = "follow_up_of"
 
 
-def continued(scene: Scene, asked: Asked) -> Proposed | None:
+def continued(scene: Scene, asked: Asked, *, alone: bool = False) -> Proposed | None:
     """Return the further steps that a question or a task asks for in a session that has answered one; else None.
 
     Args:
         scene: the plan, and the words.
         asked: what the words call.
+        alone: the words go on from nothing.
     """
     last, rules = _last(scene), scene.rules
     text = scene.text.strip()
@@ -81,10 +82,10 @@ def continued(scene: Scene, asked: Asked) -> Proposed | None:
     few = len([term for term in terms_of(rest, rules) if term.lower() not in rules.words.chatter]) <= _FEW
     # What says enough is a question, however it is put.
     asks = "?" in text or reading.needs(rules, *rules.threshold) or deeds_asked(text, rules)
-    if few and rest == text and not asks:
+    if few and rest == text and not (asks or alone):
         return None
     led, facts = rest != text, scene.facts_of(last)
-    goes_on = (led or few) and not _stands_alone(rest, rules, led=led)
+    goes_on = not alone and (led or few) and not _stands_alone(rest, rules, led=led)
     said = (_TAIL.sub("", rest) or rest).strip()
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
@@ -118,7 +119,8 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
         rules: which of them say something.
         led: something leads over to them, so that they have to be a whole sentence.
     """
-    given = [one.place for one in given_in(text, rules.units)]
+    things = given_in(text, rules.units)
+    given = [one.place for one in things]
     words = [match[0] for match in WORD.finditer(text) if not overlaps(match.span(), given)]
     asks = bool(_ASKS.match(text) or rules.words.howto.search(text) or any(map(is_question_word, words)))
     asks = asks or bool(requested(text, rules))
@@ -126,6 +128,7 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
         w for w in words if not (_VERBAL.search(w) or is_question_word(w)) and term_of(rules.lexicon.bare(w), rules)
     ]
     whole = not led or _AUXILIARY.search(text) or len(named) > 1
+    named += [str(one.value) for one in things if one.kind == "code"]
     return bool(asks and named and whole) and not _MEANS.search(text)
 
 

@@ -16,7 +16,7 @@ from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, Supervi
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
-from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
+from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued, remarked
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
@@ -27,7 +27,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     title_of,
     write_step,
 )
-from hitl_tui.planning.rule_planner.query_reader import cut, refers, shown, terms_of
+from hitl_tui.planning.rule_planner.query_reader import cut, refers, score_of, shown, split, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by
 from hitl_tui.planning.rule_planner.step_order import StepOrder
@@ -183,6 +183,8 @@ class _Revision:
         priorities: new priorities.
         inputs: new inputs.
         added: new steps.
+        remarks: what a person should know of new steps.
+        about: what is asked besides in a session; a report that is added is on that.
         order: which step waits for which, from when all that goes and comes is known.
         refusals: why parts of the text could not be done.
     """
@@ -193,6 +195,8 @@ class _Revision:
     priorities: dict[str, Priority] = field(default_factory=dict)
     inputs: list[ProposedChange] = field(default_factory=list)
     added: list[ExecutionStep] = field(default_factory=list)
+    remarks: dict[str, Sequence[str]] = field(default_factory=dict)
+    about: str = ""
     order: StepOrder = field(init=False)
     refusals: list[BadInput] = field(default_factory=list)
 
@@ -229,6 +233,9 @@ class _Revision:
             for call in said.calls:
                 self._call(call, said)
         wanted = [(s, said, e) for said in sentences for e in said.left if e.operation in _ADDS for s in e.steps]
+        if not self.scene.reviewed and any(step.need is Need.WRITE for step, *_ in wanted):
+            for said in sentences:
+                self._ask_first(said)
         for need in _ORDER:
             for step, said, edit in wanted:
                 if step.need is need:
@@ -367,6 +374,44 @@ class _Revision:
         new = replace(new, priority=_LEVELS.get(edit.level, 0)) if edit.level and edit.level not in _ENDS else new
         self._append(new, said, sources)
 
+    def _ask_first(self, said: _Sentence) -> None:
+        """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
+        rules = self.scene.rules
+        if any(edit.operation for edit in said.edits) or said.calls:
+            clauses = [clause.text for clause in split(said.text, (), rules)]
+            asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
+            about = [self._named(said)] if any(step.need is Need.WRITE for e in said.left for step in e.steps) else []
+        else:
+            asked, about = [said.text], []
+        for text in filter(None, [*(one for one in asked if self._is_question(one)), *about]):
+            more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
+            names = dict[str, str]()
+            for change in more.changes if more else ():
+                if isinstance(change, AddStep) and change.step.agent != rules.steps[Need.WRITE].agent:
+                    sources = [names.get(one, one) for one in change.step.dependencies]
+                    self._append(replace(change.step, dependencies=()), said, sources)
+                    names[change.step.id] = self.added[-1].id
+                    self.remarks[self.added[-1].id] = change.metadata.get("remarks", ())
+                    self.about = self.about or text.strip()
+
+    def _asks_report(self, text: str) -> bool:
+        return score_of(text, Need.WRITE, self.scene.rules) > 0 or any(
+            e.operation for e in edits_in(text, {}, self.scene.rules)
+        )
+
+    def _is_question(self, text: str) -> bool:
+        rules = self.scene.rules
+        return bool(terms_of(text, rules)) and score_of(text, Need.FIND, rules) >= rules.threshold[Need.FIND]
+
+    def _named(self, said: _Sentence) -> str:
+        """Return what a report is to be on that nobody asked for yet; empty where it is on what was found."""
+        rules = self.scene.rules
+        match = rules.revise.about.search(said.text)
+        named = match[match.lastgroup or 0].strip() if match else ""
+        earlier = " ".join([self.scene.query, *(str(t.arguments.get("query", "")) for t in self.scene.todos)]).lower()
+        new = any(term.lower() not in earlier for term in terms_of(named, rules))
+        return named if new and not (refers(named) or rules.revise.found.search(named)) else ""
+
     def _check_agent(self, need: Need) -> None:
         agent = self.scene.rules.steps[need].agent
         if agent not in self.scene.agents or not self.scene.agents[agent].enabled:
@@ -387,12 +432,14 @@ class _Revision:
             return kind is Need.FIND or (kind is Need.RUN and (about or todo.status is Status.COMPLETED))
 
         found = [t.id for t in self._stays(self._whole.todos) if tells(t)]
+        if need is Need.WRITE and self.about:
+            found = [todo_id for todo_id in found if self._is_new(todo_id)]
         return [*after, *(i for i in found if not after or self._is_new(i))]
 
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
         if need is Need.WRITE:
-            return write_step(scene.query, language, rules)
+            return write_step(self.about or scene.query, language, rules)
         about, query = edit.subject, scene.query.strip()[: rules.limits.query]
         if need is Need.COMPUTE and about:
             return look_step(need, f"{query}\n{about}", language, rules, title_of(about, rules))
@@ -551,7 +598,13 @@ class _Revision:
         changes += self.inputs
         # What waits comes later.
         for step in sorted(self.added, key=lambda one: len(ancestors((one.id,), after))):
-            changes.append(AddStep(replace(step, dependencies=after[step.id]), feeds=tuple(feeds.get(step.id, ()))))
+            changes.append(
+                AddStep(
+                    replace(step, dependencies=after[step.id]),
+                    feeds=tuple(feeds.get(step.id, ())),
+                    metadata=remarked(self.remarks.get(step.id, ())),
+                )
+            )
         # What waited for a step that goes waits for others first.
         last_first = [t.id for t in reversed(in_order(self.scene.todos)) if t.id in removed - kept]
         removals: list[PlanChange] = [{"kind": Change.REMOVE, "todo_id": one} for one in last_first]

@@ -144,6 +144,8 @@ class ReviseRules(_Table):
     sentence: Expression
     polite: Expression
     measured: Expression
+    about: Expression
+    found: Expression
     joint: Expression
     sequence: Expression
     reverse: Expression
