@@ -16,7 +16,10 @@ SUBJECTS = [
     ("What is the default minimum size of a response?", "What is the default minimum size of a response?"),
     ("Find the parking rules and write a report", "Find the parking rules"),
     ("What does the handbook say about leave? Write it up as a report.", "What does the handbook say about leave?"),
-    ("집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘", "집주인이 전세금 3억을 10억으로 올려달래"),
+    (
+        "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
+        "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
+    ),
     ("강남구 아파트 시세 조회", "강남구 아파트 시세 조회"),
     ("write a report", "write a report"),
 ]
@@ -56,8 +59,8 @@ def test_the_title_of_a_step_has_the_words_as_they_were_asked_and_is_cut_only_at
 
 @given(st.text(alphabet=st.characters(), max_size=300) | st.lists(st.sampled_from(SUBJECTS), max_size=4).map(str))
 def test_titles_are_one_short_line(text: str) -> None:
-    for said in (title_of(text, RULES), subject_of(text, RULES)):
-        assert cell_width(said) <= RULES.limits.title
+    for said, most in ((title_of(text, RULES), RULES.limits.title), (subject_of(text, RULES), 100)):
+        assert cell_width(said) <= most
         assert len(said.splitlines()) <= 1
         assert bool(said) or not text.strip()
 
