@@ -11,7 +11,7 @@ from langgraph.types import interrupt
 ENGLISH = {
     "mail": "Hello,\n\n{news}\n\nKind regards",
     "subject": "Your order",
-    "ask": "Send this mail?",
+    "ask": "Send this mail? (The example only puts it into outbox/.)",
     "sent": "The mail to {to} (“{subject}”) is in outbox/{file}. This example sends nothing.",
     "to": "Not an address: {to}. Whom is this mail for?",
     "none": "No mail was written. {why}",
@@ -19,7 +19,7 @@ ENGLISH = {
 KOREAN = {
     "mail": "안녕하세요.\n\n{news}\n\n감사합니다.",
     "subject": "주문 안내",
-    "ask": "이 메일을 보낼까요?",
+    "ask": "이 메일을 보낼까요? (예제라서 outbox/에 저장만 합니다.)",
     "sent": "{to} 앞으로 쓴 메일(“{subject}”)을 outbox/{file} 파일로 저장했습니다. 이 예제는 실제로 보내지 않습니다.",
     "to": "메일 주소가 아닙니다: {to}. 누구에게 보낼까요?",
     "none": "메일을 쓰지 않았습니다. {why}",

@@ -16,7 +16,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "attach": {
             "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",
-            "mail.py": "502ecbe9eeaa282d45343bc0fe7d8b56f29647c39e496715729d396c064e8638",
+            "mail.py": "dbb5c75a3772800a74a36c8a86c9d3efcf84992cd8de396a297b51dce85eaff0",
         },
         "cleanup": {
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",
