@@ -83,10 +83,10 @@ class DocumentTeam(Team):
         return {
             "type": "object",
             "properties": {
-                "title": {"type": "string", "description": "The report's heading."},
+                "title": {"type": "string", "description": str(Message("what the report is called"))},
                 "path": {
                     "type": "string",
-                    "description": f"A file name ending in .md in {self.folder}/; if it exists, {IF_EXISTS}.",
+                    "description": str(Message("a file ending in .md; if there is one already, a number is added")),
                 },
                 "if_exists": {"type": "string", "enum": [IF_EXISTS], "readOnly": True},
             },

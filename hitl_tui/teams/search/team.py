@@ -61,7 +61,7 @@ class SearchTeam(Team):
                     "items": {"type": "string"},
                     "minItems": 1,
                     "default": list(self.documents),
-                    "description": "files, folders or patterns to search",
+                    "description": str(Message("files, folders or patterns to search")),
                 },
             },
             "required": ["query", "limit", "documents"],
