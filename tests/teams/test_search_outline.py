@@ -45,7 +45,15 @@ def test_a_question_that_the_heading_of_a_document_answers_gets_all_its_parts_in
     assert SearchHits.from_dict(_kept(hits)).outline == hits.outline
 
 
-@pytest.mark.parametrize("question", ["When is the office closed in May?", "Who has list 4 to upload a release?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How early do we publish a release?",
+        "누가 publish a release 하나요?",
+        "When is the office closed in May?",
+        "Who has list 4 to upload a release?",
+    ],
+)
 def test_a_question_of_one_passage_gets_no_outline(folder: Path, question: str) -> None:
     assert found(folder, question).outline is None
 

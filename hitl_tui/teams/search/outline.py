@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,12 @@ _BEST, _MOST_OF_THEM = 5, 3
 """Passages that are looked at, and how many of them are parts of the section."""
 _AS_LIKE = 0.9
 """How much its heading is like the question, beside that of its parts which is most."""
+_ONE_THING = re.compile(
+    r"\b(?:when|who(?:m|se)?|where|which|how (?!to|do|does|did|can|could|should|would|is|are|was|were)\w+)\b"
+    r"|몇|언제|누[구가]|얼마|어디",
+    re.IGNORECASE,
+)
+"""Asks for one thing that a passage says: nothing has to be read as a whole for that."""
 _FEWEST, _MOST = 3, 12
 """Parts that a section has which is worth an outline."""
 
@@ -48,6 +55,8 @@ def outline_of(db: sqlite3.Connection, question: str, places: Sequence[tuple[str
         question: the question, as written.
         places: file and headings of what was found, best first.
     """
+    if _ONE_THING.search(question):
+        return None
     sections = Counter((path, below.rpartition(_BELOW)[0]) for path, below in places[:_BEST] if _BELOW in below)
     (path, heading), count = max(sections.items(), key=lambda item: item[1], default=(("", ""), 0))
     parts = _parts(db, path, heading) if count >= _MOST_OF_THEM else {}
