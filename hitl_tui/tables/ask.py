@@ -110,7 +110,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     ranked = _ranked(candidates, named=bool(named))
     if ranked and ranked[0].unknown and (named or ranked[0].own or re.search("[가-힣]", question)):
         near = ranked if named or ranked[0].own else _by_meaning(question, ranked)
-        again = [Reader(question, one.table, bool(named), by_meaning=True).read()[0] for one in near[:_COMPARED]]
+        again = [_by_meaning_too(question, one, bool(named)) for one in near[:_COMPARED]]
         ranked = _ranked([*again, *(one for one in ranked if one not in near[:_COMPARED])], named=bool(named))
     ranked, versions = _newest(question, ranked) if ranked and not named else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
@@ -135,6 +135,13 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
     return Answer(best, unread=known.unread, versions=versions)
+
+
+def _by_meaning_too(question: str, one: Mapped, named: bool) -> Mapped:
+    """Return what is read where words may be columns by what they mean; a count of all rows is none of that."""
+    other = Reader(question, one.table, named, by_meaning=True).read()[0]
+    bare = other.query.shape == "figure" and other.query.aggregate == "count" and not other.query.filters
+    return one if other.guessed and bare else other
 
 
 def _is_of_another(best: Mapped, ranked: Sequence[Mapped]) -> bool:

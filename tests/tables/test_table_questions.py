@@ -624,3 +624,15 @@ def test_what_is_still_to_pay_is_not_what_is_paid(tmp_path: Path, question: str,
     rows = "coach,transport,1950,no\nferry,transport,1610,yes\nhostel,lodging,2340,no\ndeposit,lodging,600,yes\n"
     written(tmp_path, "bills.csv", f"item,category,amount_eur,paid\n{rows}")
     assert first(asked(tmp_path, question)) == expected
+
+
+def test_a_word_that_only_means_a_column_counts_no_rows(tmp_path: Path) -> None:
+    written(tmp_path, "회원명단.csv", "이름,입회일,연락처\n김정호,2018-03-10,010\n이수진,2019-05-18,011\n")
+    answer = asked(tmp_path, "회원 제명은 언제 할 수 있나요?")
+    assert answer.result is None and about("회원 제명은 언제 할 수 있나요?", tmp_path) is About.TEXT
+
+
+def test_a_question_that_ends_in_the_past_is_the_same(tmp_path: Path) -> None:
+    written(tmp_path, "산행비용.csv", "산,참가인원,버스비\n비슬산,28,550000\n월출산,25,600000\n")
+    found = [asked(tmp_path, f"비슬산 참가인원은 몇 명{end}?").result for end in ("이었어", "이었나요", "이야")]
+    assert all(result is not None and result.rows == (("비슬산", 28),) for result in found)
