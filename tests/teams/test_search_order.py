@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,13 @@ def test_a_folder_of_documents_has_no_such_order(tmp_path: Path) -> None:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     assert set(found(root)) == set(texts)
+
+
+def test_a_passage_in_the_language_of_the_question_comes_before_one_that_answers_as_well(tmp_path: Path) -> None:
+    """The example has a file called mediation, in Korean, and a summary in English."""
+    root = tmp_path / "lease"
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "lease", root)
+    assert found(root, "Who can I ask for mediation?")[0] == "summary-en.md"
+    assert found(root, "조정은 어디에 신청하나요?")[0] == "what-to-do.md"
+    (root / "summary-en.md").unlink()
+    assert found(root, "Who can I ask for mediation?")[0] == "mediation.md"

@@ -45,6 +45,8 @@ even where a part of what is asked is missing.
 
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
+_AS_WELL = 0.9
+"""Of the best passage's score, from which one in the question's own language comes before it."""
 _STANDS_OUT = 10
 """Windows among which a passage has to stand out, so that nothing else is asked of it."""
 _MOSTLY = 0.75
@@ -249,7 +251,8 @@ def ask(
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
-    passages = _newest_first(asked, [_quote(asked, window) for window in _different(ranked, limit)])
+    found = [_quote(asked, window) for window in _different(ranked, limit)]
+    passages = _own_language_first(_newest_first(asked, found), korean=korean)
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     lacking = same and (any(t.korean for t in gone) or not any(window.said for window in ranked) or _lacks(asked))
     rows = PurePosixPath(passages[0].path).suffix.lower() in SUFFIXES and is_worked_out(question)
@@ -295,6 +298,13 @@ def _is_predicate(term: Term, question: str) -> bool:
         if len(words) > 1 and term.surface in words[-1]:
             return lexicon().tails.search(words[-1]) is not None or sentence.rstrip().endswith((".", "!"))
     return False
+
+
+def _own_language_first(passages: list[Passage], *, korean: bool) -> list[Passage]:
+    """Return the passages with those in the question's language first, where one of them answers about as well."""
+    own = [passage for passage in passages if has_korean(passage.text) == korean]
+    as_well = own and max(passage.score for passage in own) >= _AS_WELL * max(passage.score for passage in passages)
+    return [*own, *(passage for passage in passages if passage not in own)] if as_well else passages
 
 
 def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
