@@ -14,6 +14,7 @@ OWN = ("journal.take.after", "journal.end.before", "journal.end.after", "event.t
        "store.remove.before", "store.remove.after", "file.rename.after")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_job_is_neither_lost_nor_repeated_wherever_its_runtime_dies(tmp_path: Path) -> None:

@@ -145,7 +145,9 @@ SEQUENCES = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", SEQUENCES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if n % 3 else []) for n, name in enumerate(SEQUENCES)]
+)
 def test_each_start_after_the_first_takes_a_word_of_its_own(tmp_path: Path, name: str) -> None:
     from crash_sequences import Script, run_script
     from crash_world import World

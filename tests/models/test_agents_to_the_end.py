@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "terminal"))
 from terminal_support import Terminal
 
 pytest.importorskip("langchain_openai")
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 S1 = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 CAP = "summary-ko.md:9"
