@@ -268,7 +268,12 @@ class Engine:
         from hitl_tui.ledger.entry_files import at_once
 
         async with self._looking:
-            return await asyncio.to_thread(at_once, doing)
+            done = asyncio.ensure_future(asyncio.to_thread(at_once, doing))
+            try:
+                return await asyncio.shield(done)
+            except asyncio.CancelledError:  # its thread goes on: nobody else may come in before it has ended
+                await asyncio.wait({done})
+                raise
 
     async def step_was_shown(self, waiting: WaitingStep) -> None:
         """Note that a step of an agent's task was shown."""

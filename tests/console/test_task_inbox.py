@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -211,3 +213,27 @@ async def test_the_inbox_says_who_approves_too_fast_and_what_could_not_be_told(t
         said = str(c.app.screen.query_one("#inbox-warnings", Static).content)
         assert "kim approved 20 in a row" in said
         assert "json (settings.toml, target 1): 1 notification couldn't be sent yet: it is down" in said
+
+
+async def test_who_is_cancelled_leaves_the_store_of_tasks_to_nobody_before_its_thread_has_ended(tmp_path: Path) -> None:
+    began, goes_on, inside = threading.Event(), threading.Event(), []
+
+    async def slow() -> None:
+        inside.append("slow")
+        began.set()
+        goes_on.wait(10)
+        inside.append("slow ended")
+
+    async def quick() -> None:
+        inside.append("quick")
+
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w")) as c:
+        first = asyncio.create_task(c.app.engine._in_tasks(slow()))
+        await asyncio.to_thread(began.wait, 10)
+        first.cancel()
+        second = asyncio.create_task(c.app.engine._in_tasks(quick()))
+        await asyncio.sleep(0.2)
+        assert inside == ["slow"]
+        goes_on.set()
+        await second
+        assert inside == ["slow", "slow ended", "quick"] and first.cancelled()
