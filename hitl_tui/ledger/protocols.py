@@ -101,7 +101,7 @@ async def read_stream(streams: Streams, stream: str, after: int = 0) -> AsyncIte
     Raises:
         StorageError: an entry can't be read.
     """
-    while (page := await streams.entries(stream, after, _PAGE)) and page[-1].n > after:
+    while page := await streams.entries(stream, after, _PAGE):
         for entry in page:
             yield entry
         after = page[-1].n

@@ -91,7 +91,7 @@ class TablePlanner(PlannerAround):
         about = await in_thread(self._about, query)
         if about == "text":
             return proposed
-        table = _table_step(query, "ko" if any("가" <= letter <= "힣" for letter in query) else "en")
+        table = _table_step(query, _language(query))
         whole = _with_table(ExecutionPlan(tuple(steps)), asked, table, searches=about == "both")
         remarks = [
             text for one in proposed.changes if isinstance(one, AddStep) for text in one.metadata.get("remarks", ())
@@ -121,7 +121,7 @@ class TablePlanner(PlannerAround):
         last = max((todo for todo in todos if _asks(todo)), key=lambda todo: todo.rank, default=None)
         if last is not None and last not in asked and any(step.dependencies for step in steps):
             text = str(steps[0].input_mapping.get("query", text))
-        step = _table_step(text, "ko" if any("가" <= letter <= "힣" for letter in text) else "en")
+        step = _table_step(text, _language(text))
         if last in asked and (OF_THEM.search(text) or continues(text, said, self.workspace)):
             return "table", replace(step, dependencies=(asked[-1].id,))
         return about(text, self.workspace), step
@@ -139,6 +139,10 @@ def _remarked(steps: Sequence[ExecutionStep], remarks: Sequence[str]) -> tuple[A
 
 def _usable(agents: Mapping[str, AgentFacts]) -> bool:
     return ANALYSIS in agents and agents[ANALYSIS].enabled
+
+
+def _language(text: str) -> str:
+    return "ko" if any("가" <= letter <= "힣" for letter in text) else "en"
 
 
 def _table_step(query: str, language: str) -> ExecutionStep:
