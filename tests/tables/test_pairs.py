@@ -78,5 +78,5 @@ def test_columns_that_do_not_fit_make_no_figure(tmp_path: Path, content: str, qu
 def test_the_two_columns_stand_in_the_query(tmp_path: Path) -> None:
     answer = asked(tmp_path, FEES, "how much is still owed in fees altogether?")
     told = brief(answer, "en")
-    assert "Fee due − Fee paid: **45**" in told.answer
+    assert "total of Fee due − Fee paid over 4 rows: **45**" in told.answer
     assert "Fee due − Fee paid" in answer.sql

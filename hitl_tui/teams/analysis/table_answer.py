@@ -104,8 +104,8 @@ def outcome(answer: Answer, language: str) -> list[str]:
             of = where(query.filters, language)
             if query.aggregate == "count":
                 return [f"**{shown(value, None, language)}** ({of})"]
-            counted_rows = say(language, f"{counted}행", f"{counted} row{'' if counted == 1 else 's'}")
-            return [f"{name}: **{shown(value, table.column(query.measure), language)}** ({of}; {counted_rows})"]
+            over = say(language, f"({counted:,}행)", f" over {counted:,} row{'' if counted == 1 else 's'}")
+            return [f"{name}{over}: **{shown(value, table.column(query.measure), language)}** ({of})"]
         case "share":
             part, whole = rows[0]
             if not whole:
@@ -253,7 +253,7 @@ def _lasting(seconds: float, language: str) -> str:
 
 
 def figure(value: float, least: int = 0) -> str:
-    """Return a figure as it is; one of many digits rounded, with more of them in brackets: 2.77 (2.771).
+    """Return a figure as it is; one of many digits rounded, with more of them in brackets: 2.77 (≈ 2.771).
 
     Args:
         value: the figure.
@@ -265,7 +265,7 @@ def figure(value: float, least: int = 0) -> str:
     if (exact * 100).denominator == 1:
         return number(exact)
     places = 0 if abs(exact) >= 1000 else 1 if abs(exact) >= 10 else 2
-    return f"{number(exact, max(places, least))} ({number(exact, max(3, least))})"
+    return f"{number(exact, max(places, least))} (≈ {number(exact, max(3, least))})"
 
 
 def plain(value: Any) -> str:
