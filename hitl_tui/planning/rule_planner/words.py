@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from hitl_tui.meaning.stems import english_stem
 
 if TYPE_CHECKING:
     from hitl_tui.planning.rule_planner.command_facts import CommandFacts
@@ -16,16 +16,10 @@ _HANGUL = re.compile("[가-힣]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
 
 
-@cache
 def stem(word: str) -> str:
     """Return a word in lower case without an English ending."""
     lower = word.lower()
-    return lower if not lower.isascii() else str(_stemmer().stemWord(lower))
-
-
-@cache
-def _stemmer() -> Any:
-    return import_module("snowballstemmer").stemmer("english")  # it has no types
+    return english_stem(lower) if lower.isascii() else lower
 
 
 def alike(one: str, other: str) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
-from importlib import import_module
+from functools import lru_cache
+
+from hitl_tui.meaning.stems import english_stem
 
 _HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
 _CJK = "々ー\u3040-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -149,17 +150,11 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
-@cache
-def _english() -> Callable[[str], str]:
-    found: Callable[[str], str] = import_module("snowballstemmer").stemmer("english").stemWord
-    return found
-
-
 def stem(word: str) -> str:
     """Return the stem of an English word in lower case; words with other letters than a to z come back as they are."""
     if len(word) < 3 or not word.isascii() or not word.isalpha():
         return word
-    return _english()(_IRREGULAR.get(word, word))
+    return english_stem(_IRREGULAR.get(word, word))
 
 
 def has_korean(text: str) -> bool:
