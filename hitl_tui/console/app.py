@@ -195,7 +195,7 @@ class HitlApp(ConsoleApp):
         if self._session_on_top:
             self.session.operator.choose_mode()
         elif self.screen is self.home:
-            self.start(self._choose_mode(), "mode")
+            self.start(self._choose_mode, "mode")
         else:
             from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 

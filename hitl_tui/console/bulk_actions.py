@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ class PlanOrdering:
     def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
         """Give TODOs another place: `before` or `after` another one."""
         if self._display.handle is not None:
-            self._display.begin(self._move(self._display.handle, ids, where, anchor))
+            self._display.begin(partial(self._move, self._display.handle, ids, where, anchor))
 
     async def _move(self, handle: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
         async with self._one:
@@ -66,7 +67,7 @@ class PlanOrdering:
     def step(self, ids: Collection[str], by: int, shown: Collection[str]) -> None:
         """Move TODOs up (-1) or down (1) among those that are shown (all with none given)."""
         if self._display.handle is not None:
-            self._display.begin(self._step(self._display.handle, ids, by, shown))
+            self._display.begin(partial(self._step, self._display.handle, ids, by, shown))
 
     async def _step(self, handle: SessionHandle, ids: Collection[str], by: int, shown: Collection[str]) -> None:
         async with self._one:  # where they stand is known once the step before has taken effect
@@ -139,7 +140,7 @@ class BulkActions:
         elif what == "cancel" and not any(todo.status is Status.IN_PROGRESS for todo in todos):
             self._display.say(_("Only a running step can be cancelled."))
         else:
-            self._display.begin(self._act(handle, what, todos))
+            self._display.begin(partial(self._act, handle, what, todos))
 
     def review(self, marked: Sequence[Question], ids: Collection[str]) -> None:
         """Show marked questions on the screen of review, with what is said of TODOs that don't ask yet."""

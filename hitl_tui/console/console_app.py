@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -31,6 +31,7 @@ from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmu
 from hitl_tui.console.themes import DEFAULT, apply_theme, colourless, fitting_theme, register_themes
 from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.console.workers import Work, work_on
 from hitl_tui.core.bursts import ARM_AFTER
 from hitl_tui.core.errors import AskedAnew, HitlError, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -207,10 +208,10 @@ class ConsoleApp(PaintedApp):
                 found.first().say(text, error=error)
                 return
 
-    async def guarded(self, work: Coroutine[object, None, None]) -> None:
+    async def guarded(self, work: Work) -> None:
         """Run something; an error becomes a sentence, that a question is asked anew a note."""
         try:
-            await work
+            await work()
         except HitlError as error:
             wrong = not isinstance(error, AskedAnew)
             self.say(safe_text(error_words(error.message, error.help), multiline=False), error=wrong)
@@ -218,14 +219,14 @@ class ConsoleApp(PaintedApp):
             log.exception("a command failed")
             self.say(failure_words(error), error=True)
 
-    def start(self, work: Coroutine[object, None, None], group: str) -> None:
+    def start(self, work: Work, group: str) -> None:
         """Begin something, as `guarded`; it ends with the app.
 
         Args:
             work: what is done.
             group: what kind of work it is, in a word.
         """
-        self.run_worker(self.guarded(work), group=group)
+        work_on(self, partial(self.guarded, work), group=group)
 
     def help(self, *, commands: bool = False) -> list[Row]:
         """Return what the help shows; it begins with the commands if it is asked for as one."""

@@ -67,7 +67,7 @@ class DecisionFlow:
         """Give the chosen answer to a question, as it was shown."""
         handle = self._display.handle
         if handle is not None and handle.session.id == question.view.request.session:
-            self._display.begin(self._answer(handle, question, answer))
+            self._display.begin(partial(self._answer, handle, question, answer))
 
     async def _answer(self, handle: SessionHandle, question: Question, answer: Answer) -> None:
         try:
@@ -178,7 +178,7 @@ class DecisionFlow:
         """Show what the steps before a question's found, whole."""
         handle = self._display.handle
         if handle is not None and handle.session.id == question.view.request.session:
-            self._display.begin(self._results(handle, question))
+            self._display.begin(partial(self._results, handle, question))
 
     async def _results(self, handle: SessionHandle, question: Question) -> None:
         try:
@@ -211,7 +211,7 @@ class DecisionFlow:
             )
             return
         if self._display.handle is not None:
-            self._display.begin(self._review(self._display.handle, marked, note))
+            self._display.begin(partial(self._review, self._display.handle, marked, note))
 
     async def _review(self, handle: SessionHandle, marked: Sequence[Question], note: str) -> None:
         app = self._console
@@ -255,7 +255,7 @@ class DecisionFlow:
                 if writes_file(handle, question):
                     wait = text_row(_("writes    … being worked out"), "$text-warning")
                     panel.show_draft(question.id, [wait], awaited=True)
-                    self._display.begin(self._show_draft(handle, panel, question))
+                    self._display.begin(partial(self._show_draft, handle, panel, question))
                 else:
                     panel.show_draft(question.id, graph_rows(handle, question))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from hitl_tui.console.engine import Engine
     from hitl_tui.console.screens.home_screen import HomeScreen
+    from hitl_tui.console.workers import Work
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class PreparingConsole(Protocol):
 
     def say(self, text: str, *, error: bool = False) -> None: ...
 
-    def start(self, work: Coroutine[object, None, None], group: str) -> None: ...
+    def start(self, work: Work, group: str) -> None: ...
 
 
 class FolderPreparation:
@@ -54,7 +55,7 @@ class FolderPreparation:
         """Begin, unless it is under way; `large` when a person wants it however large the folder is."""
         if not self._running:
             self._running = True
-            self._app.start(self._run(large=large), "prepare")
+            self._app.start(partial(self._run, large=large), "prepare")
 
     async def _run(self, *, large: bool) -> None:
         try:

@@ -35,7 +35,7 @@ def carry_out(app: SessionConsole, parsed: Parsed) -> None:
     values = parsed.values
     match parsed.spec.name:
         case "quit":
-            app.run_worker(app.action_quit())
+            app.start(app.action_quit, "quit")
         case "new":
             query = str(values.get("query", ""))
             number = int(query) if query.isascii() and query.isdigit() else 0

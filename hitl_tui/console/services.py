@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from textual.signal import Signal
     from textual.theme import Theme
     from textual.widget import AwaitMount
-    from textual.worker import Worker
 
     from hitl_tui.config.starters import Starter
     from hitl_tui.console.engine import Engine
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.keymap import Keymap
     from hitl_tui.console.notifications import Notifications
     from hitl_tui.console.user_files import UserMemory
+    from hitl_tui.console.workers import Work
     from hitl_tui.supervisor.open_options import OpenOptions
     from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
@@ -76,8 +76,6 @@ class Console(Speaker, Protocol):
 
     def push_screen(self, screen: Screen[Result], /) -> AwaitMount: ...
 
-    def run_worker(self, work: Coroutine[object, None, Any], /, *, group: str = "default") -> Worker[object]: ...
-
     def copy_to_clipboard(self, text: str) -> None: ...
 
     def suspend(self) -> AbstractContextManager[None]:
@@ -96,11 +94,11 @@ class Console(Speaker, Protocol):
         """Say what was left out at the start."""
         ...
 
-    def start(self, work: Coroutine[object, None, None], group: str) -> None:
+    def start(self, work: Work, group: str) -> None:
         """Begin something that ends with the app; an error becomes a sentence."""
         ...
 
-    async def guarded(self, work: Coroutine[object, None, None]) -> None:
+    async def guarded(self, work: Work) -> None:
         """Run something; an error becomes a sentence."""
         ...
 

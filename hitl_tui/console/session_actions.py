@@ -66,7 +66,7 @@ class SessionActions:
         async def begin() -> None:
             await work(await pending.handle())
 
-        self._display.begin(begin())
+        self._display.begin(begin)
 
     # Commands --------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from hitl_tui.console.session_handle import PendingSession, SessionHandle
+    from hitl_tui.console.workers import Work
     from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 
@@ -34,7 +33,7 @@ class SessionDisplay(Protocol):
         """What is typed goes to the prompt."""
         ...
 
-    def begin(self, work: Coroutine[object, None, None]) -> None:
+    def begin(self, work: Work) -> None:
         """Do something that ends with the screen; an error becomes a sentence."""
         ...
 

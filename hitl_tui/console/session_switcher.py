@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
@@ -101,13 +102,13 @@ class SessionSwitcher:
         seen = app.session.snapshot if typed and self.opened else None
         there = Path(seen.workspace) if seen is not None else here
         if there != here.resolve() and there.is_dir() and not is_copy(there, app.options.data):
-            app.start(self._begin(query, there, typed=typed), "open")
+            app.start(partial(self._begin, query, there, typed=typed), "open")
         else:
-            app.start(self._begin(query, here, app.options.attached, typed=typed), "open")
+            app.start(partial(self._begin, query, here, app.options.attached, typed=typed), "open")
 
     def begin_starter(self, starter: Starter) -> None:
         """Begin a starter's session in its own copy."""
-        self._app.start(self._begin_starter(starter), "open")
+        self._app.start(partial(self._begin_starter, starter), "open")
 
     async def _begin_starter(self, starter: Starter) -> None:
         folder = await asyncio.to_thread(new_copy, starter, self._app.options.data)
@@ -175,7 +176,7 @@ class SessionSwitcher:
         if session_id in (self.opened, self._coming):
             self.back()
         else:
-            self._app.start(self._open(session_id, typed=typed), "open")
+            self._app.start(partial(self._open, session_id, typed=typed), "open")
 
     async def _open(self, session_id: str, *, typed: bool = False) -> None:
         opening = self._asked_first(session_id, self._app.engine.open(session_id, self._app.session))
@@ -269,14 +270,14 @@ class SessionSwitcher:
         if self._listed is not None and self._app.screen is self._listed:
             self._listed.action_close()
         elif isinstance(self._app.screen, PromptScreen):
-            self._app.start(self._inbox(), "inbox")
+            self._app.start(self._inbox, "inbox")
 
     async def _inbox(self) -> None:
         from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 
         app = self._app
         listed = self._listed = InboxDialog(self.opened)
-        app.start(self._read_inbox(listed), "inbox")
+        app.start(partial(self._read_inbox, listed), "inbox")
         try:
             chosen = await app.push_screen_wait(listed)
         finally:
@@ -379,7 +380,7 @@ class SessionSwitcher:
         """Count what waits for a person in all sessions, for the header."""
         if not self._counting:
             self._counting = True
-            self._app.set_timer(0.2, lambda: self._app.start(self._count_inbox(), "count"))
+            self._app.set_timer(0.2, lambda: self._app.start(self._count_inbox, "count"))
 
     async def _count_inbox(self) -> None:
         self._counting = False
@@ -421,7 +422,7 @@ class SessionSwitcher:
             at: the session to put the cursor on; empty to leave it.
         """
         if self._listing:
-            self._app.start(self._list(at), "list")
+            self._app.start(partial(self._list, at), "list")
 
     async def _list(self, at: str) -> None:
         began = monotonic()
@@ -453,7 +454,7 @@ class SessionSwitcher:
 
     def seek(self, words: str) -> None:
         """Show the first screen with the sessions that have these words."""
-        self._app.start(self._seek(words), "list")
+        self._app.start(partial(self._seek, words), "list")
 
     async def _seek(self, words: str) -> None:
         await self._bring(self._app.home)
@@ -476,7 +477,7 @@ class SessionSwitcher:
         """Rename, fork, export, import or delete a session; the chosen one with no id."""
         from hitl_tui.console.session_administration import keep
 
-        self._app.start(keep(self._app, what, session_id or self.chosen, given), "keep")
+        self._app.start(partial(keep, self._app, what, session_id or self.chosen, given), "keep")
 
     def renamed(self, session_id: str, title: str) -> None:
         """Show a session under its new title, where it is on the screen."""

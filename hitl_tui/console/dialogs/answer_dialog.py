@@ -26,6 +26,7 @@ from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.dialog_frame import Dialog, DialogText, Flow
 from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.virtual_rows import Rows
+from hitl_tui.console.workers import work_on
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.json_text import is_json, strict_json
@@ -344,7 +345,7 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
     def action_editor(self) -> None:
         if not self._outside:
             self._outside = True
-            self.run_worker(self._edit_outside(), group="editor")
+            work_on(self, self._edit_outside, group="editor")
 
     async def _edit_outside(self) -> None:
         try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -30,6 +30,7 @@ from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.question_preview import QuestionPreviews
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.virtual_rows import Rows
+from hitl_tui.console.workers import Work, work_on
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -192,10 +193,10 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
             else:
                 self._begin_looking(work)
 
-    def _begin_looking(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self.run_worker(work(), group="foresight", exclusive=True)
+    def _begin_looking(self, work: Work) -> None:
+        work_on(self, work, group="foresight", exclusive=True)
 
-    def _foresee(self, task: str, bound: dict[str, Json]) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _foresee(self, task: str, bound: dict[str, Json]) -> Work:
         async def foresee() -> None:
             failed = False
             try:

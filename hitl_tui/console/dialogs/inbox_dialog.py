@@ -23,6 +23,7 @@ from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
+from hitl_tui.console.workers import work_on
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
@@ -107,9 +108,9 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         self._laid_out = True
         self._fill()
         table.focus()
-        self.run_worker(self._name_sessions(), group="names", exclusive=True)
+        work_on(self, self._name_sessions, group="names", exclusive=True)
         self.query_one("#inbox-warnings").display = False
-        self.run_worker(self._warn(), group="warnings", exclusive=True)
+        work_on(self, self._warn, group="warnings", exclusive=True)
         self.set_interval(1.0, self._tick)
 
     def key_specs(self) -> Sequence[keys.KeySpec]:
@@ -136,7 +137,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         elif counted:
             self._say_state()
         if strange:
-            self.run_worker(self._name_sessions(), group="names", exclusive=True)
+            work_on(self, self._name_sessions, group="names", exclusive=True)
 
     def _tick(self) -> None:
         """How long each waits, or has still, goes on."""
@@ -202,7 +203,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
         """Read more than is there; what comes is taken as ever."""
         if len(self._all) < (self._total or 0) and most > self.wanted:
             self.wanted = most
-            self.run_worker(self._read_more(), group="more", exclusive=True)
+            work_on(self, self._read_more, group="more", exclusive=True)
 
     async def _read_more(self) -> None:
         self.take(await sessions_of(self.app).engine.requests(self.wanted))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -140,7 +141,7 @@ class ReviewDialog(ReadingDialog[None]):
         self._begun = True
         self.redraw(self._rows(), self._key_words())
         app = console_of(self.app)
-        app.run_worker(self._approve_all(app), group="review")  # one of the dialog's own would end with it
+        app.start(partial(self._approve_all, app), "review")  # one of the dialog's own would end with it
 
     def gone(self, question: Question, words: str) -> None:
         """Say that one of them isn't asked any more; the others have to be read anew. What was confirmed goes on.

@@ -25,6 +25,7 @@ from hitl_tui.console.question_preview import draft_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.virtual_rows import Rows
+from hitl_tui.console.workers import work_on
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.policy import Risk
@@ -280,7 +281,7 @@ class RulesDialog(Modal[None]):
 
     def _act(self, act: Act) -> None:
         if (rule := self._at(self.query_one(DataTable).cursor_row)) is not None:
-            self.run_worker(self._acted(act, rule), exclusive=True)
+            work_on(self, partial(self._acted, act, rule), group="rule", exclusive=True)
 
     async def _acted(self, act: Act, rule: StandingRule) -> None:
         table = self.query_one(DataTable)

@@ -31,6 +31,7 @@ from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.text_search import SearchInput
+from hitl_tui.console.workers import Work, work_on
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import CheckpointInfo
 
 log = logging.getLogger(__name__)
-
-Work = Callable[[], Awaitable[None]]
 
 
 class ScreenTasks:
@@ -111,7 +110,7 @@ class HistoryScreen(SingleResultScreen[bool]):
     def __init__(self, view: HistoryView) -> None:
         super().__init__()
         self._view = view
-        self._tasks = ScreenTasks(lambda run: self.run_worker(run(), group="history"), self._load, self._guarded)
+        self._tasks = ScreenTasks(partial(work_on, self, group="history"), self._load, self._guarded)
         self._panes = view.panes()
         self._mode = VIEW
         self._shown: ShownCheckpoint | None = None
@@ -172,13 +171,13 @@ class HistoryScreen(SingleResultScreen[bool]):
 
     def _begin(self, work: Work) -> None:
         """Begin something that may last as long as a dialog is open."""
-        self.run_worker(self._guarded(work), group="going")
+        work_on(self, partial(self._guarded, work), group="going")
 
     def _look(self) -> None:
         """The thread may go on meanwhile: say how it stands, and take note of what was added."""
         self._view.live(self.query_one(HeaderBar))
         if self.settled:
-            self.run_worker(self._guarded(self._peek), group="look", exclusive=True)
+            work_on(self, partial(self._guarded, self._peek), group="look", exclusive=True)
 
     async def _peek(self) -> None:
         if await self._view.changed() and self.settled:

@@ -25,6 +25,7 @@ from hitl_tui.console.widgets.layout import above, is_wide, page
 from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.text_search import keys_for_search
+from hitl_tui.console.workers import work_on
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, ngettext, translate
@@ -220,7 +221,7 @@ class HomeScreen(PromptScreen):
             self._declares = True  # whoever opens it will say why it can't be read
         if self._declares:
             self.call_after_refresh(self._read_mode, file)
-            self.run_worker(self._check_policy())
+            work_on(self, self._check_policy, group="policy")
         else:
             self._declared = MODE_ORDER[0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePath
@@ -34,6 +34,7 @@ from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.console.widgets.text_search import keys_for_search
+from hitl_tui.console.workers import Work, work_on
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, mark, translate
@@ -300,7 +301,8 @@ class SessionScreen(PromptScreen):
         self.hitl.sessions.seen(snapshot)
         if snapshot.checkpoint_id != self._head:
             self._head = snapshot.checkpoint_id
-            self.run_worker(self.hitl.guarded(self._load_history(handle)), group="history", exclusive=True)
+            work = partial(self.hitl.guarded, partial(self._load_history, handle))
+            work_on(self, work, group="history", exclusive=True)
 
     def _invitation(self, snapshot: Snapshot | None) -> str:
         """Return what the empty prompt says that it is for."""
@@ -618,8 +620,8 @@ class SessionScreen(PromptScreen):
         for panel in self.query(QuestionPanel):
             panel.answered()
 
-    def begin(self, work: Coroutine[object, None, None]) -> None:
-        self.run_worker(self.hitl.guarded(work), group="operator")
+    def begin(self, work: Work) -> None:
+        work_on(self, partial(self.hitl.guarded, work), group="operator")
 
     @property
     def question(self) -> Question | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +18,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.thread_table import ThreadTable
+from hitl_tui.console.workers import work_on
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, ngettext, translate
@@ -103,7 +105,7 @@ class StoreScreen(Screen[None]):
 
     def _read(self, *, fresh: bool) -> None:
         self._reading = True
-        self.run_worker(self._guarded(fresh=fresh), group="threads", exclusive=True)
+        work_on(self, partial(self._guarded, fresh=fresh), group="threads", exclusive=True)
 
     async def _guarded(self, *, fresh: bool) -> None:
         try:
