@@ -14,7 +14,7 @@ USUAL = 9
     ("size", "steps", "rows"),
     [
         ((80, 24), 4, 13),
-        ((80, 24), 1, 14),
+        ((80, 24), 1, 16),
         ((80, 30), 4, 19),
         ((80, 24), 50, 0),
         ((60, 20), 12, 0),
@@ -27,8 +27,9 @@ def test_a_plan_keeps_up_to_eight_rows_and_the_question_gets_the_rest(
     assert question_room(Size(*size), steps) == rows
 
 
-def test_another_pane_than_the_plan_keeps_eight_rows() -> None:
-    assert (question_room(Size(80, 24), 4, plan=False), question_room(Size(80, 30), 4, plan=False)) == (0, 15)
+def test_another_pane_than_the_plan_keeps_a_few_lines_however_long_the_plan_is() -> None:
+    assert question_room(Size(80, 24), 50, plan=False) == question_room(Size(80, 24), 1, plan=False) == 14
+    assert question_room(Size(80, 30), 4, plan=False) == 20
 
 
 def test_a_question_never_gets_fewer_rows_than_usual() -> None:

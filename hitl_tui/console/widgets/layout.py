@@ -20,7 +20,7 @@ _PAGE, _EDGES = 112, 8
 _AROUND = 7
 """Rows of header, tabs, a pane's frame, the line of messages, the prompt and the keys."""
 _PANE = 8
-"""Rows of the pane that is seen, where there is one at a time, whatever a question needs."""
+"""Steps of a plan that are seen at most beside a question that needs the room, where one pane is seen at a time."""
 _USUAL = 9
 """Rows of a question as the stylesheet has it, which knows how many of them its actions take."""
 _USUAL_WIDE, _USUAL_TALL = 14, 22
@@ -55,19 +55,20 @@ def above(size: Size) -> int:
 def question_room(size: Size, steps: int, *, plan: bool = True) -> int:
     """Return how many rows a question may take, its frame and actions included; 0 for the usual.
 
-    Where one pane is seen at a time that one keeps its rows; where all are, what leaves rows to each.
+    Where one pane is seen at a time a plan keeps its steps, and any other pane gives way to a few lines; where all are
+    seen, each keeps some rows.
 
     Args:
         size: the terminal, in cells.
         steps: rows of the plan.
-        plan: it is the pane that is seen, where there is one at a time: a short one leaves what it doesn't need.
+        plan: it is the pane that is seen, where there is one at a time.
     """
     if size.height < SHORT:
         return 0
     if is_wide(size):
         rows = size.height - _AROUND - (min(max(steps, FEW), _STEPS) + _FRAME + 1 + _LAST + _FRAME)
         return rows if rows > (_USUAL_TALL if size.height >= _TALL else _USUAL_WIDE) else 0
-    rows = size.height - _AROUND - (min(max(steps, FEW), _PANE) if plan else _PANE)
+    rows = size.height - _AROUND - (min(max(steps, 1), _PANE) if plan else FEW)
     return rows if rows > _USUAL else 0
 
 
