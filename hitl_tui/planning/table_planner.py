@@ -132,9 +132,17 @@ def _asks(todo: SupervisorTodo) -> bool:
 
 
 def _remarked(steps: Sequence[ExecutionStep], remarks: Sequence[str]) -> tuple[AddStep, ...]:
-    """Return the additions of steps of which the first keeps what a person should know of the question."""
-    kept: TodoMetadata = {"remarks": list(remarks)} if remarks else {}
-    return tuple(AddStep(step, metadata={} if n else kept) for n, step in enumerate(steps))
+    """Return the additions of steps of which the first keeps what a person should know of the question.
+
+    A question to a table that goes on from no other one reads the table alone, whatever was found before.
+    """
+    found = []
+    for step in steps:
+        kept: TodoMetadata = {"remarks": list(remarks)} if remarks and not found else {}
+        if step.input_mapping.get("analysis_type") == TABLES and not step.dependencies:
+            kept["alone"] = True
+        found.append(AddStep(step, metadata=kept))
+    return tuple(found)
 
 
 def _usable(agents: Mapping[str, AgentFacts]) -> bool:

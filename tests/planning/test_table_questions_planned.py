@@ -84,3 +84,15 @@ def test_a_report_on_a_question_to_a_table_asks_that(agent: PlanningAgent) -> No
     *asked, report = [dict(change["todo"]) for change in proposed.changes]
     assert ("analysis_team", "tables") in kinds(asked)
     assert (report["agent_name"], report["dependencies"]) == ("document_team", [step["id"] for step in asked])
+
+
+def test_a_question_to_a_table_works_from_no_result_that_it_does_not_go_on_from(agent: PlanningAgent) -> None:
+    fact = "When is the boiler serviced?"
+    first = asyncio.run(agent.create_execution_plan(fact)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(first)]
+    for asked, goes_on in (("How much did Ann pay?", False), ("and Tom?", True)):
+        added = [dict(one["todo"]) for one in asyncio.run(agent.revise(asked, fact, todos)).changes]
+        for step in (one for one in added if one["arguments"].get("analysis_type") == "tables"):
+            assert (bool(step["dependencies"]), step["metadata"].get("alone", False)) == (goes_on, not goes_on)
+        assert ("analysis_team", "tables") in kinds(added)
+        todos += [replace(SupervisorTodo.from_dict(step), status=Status.COMPLETED, attempt=1) for step in added]
