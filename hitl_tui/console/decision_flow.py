@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from hitl_tui.console.question_preview import QuestionPreviews, draft_of, graph_
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, translate
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from hitl_tui.console.widgets.question_panel import QuestionPanel
     from hitl_tui.core.todos import SupervisorTodo
     from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+    Decision = Callable[[], Awaitable[CommandResult]]
 
 
 class DecisionFlow:
@@ -62,6 +66,8 @@ class DecisionFlow:
         self._report = report
         self._decided: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
         self._drafts = DialogDrafts()
+        self._turn = asyncio.Lock()
+        """Of one decision after the other: what takes the last one back comes after those that were made before."""
 
     def answer(self, question: Question, answer: Answer) -> None:
         """Give the chosen answer to a question, as it was shown."""
@@ -80,7 +86,7 @@ class DecisionFlow:
             elif answer.ask == "parts":
                 await self._parts(handle, question)
             elif answer.ask == "run" and answer.verdict is not None:
-                self._show_result(handle, await handle.handler.decide(question, answer.verdict, value={"run": True}))
+                await self._decide(handle, question, answer.verdict, value={"run": True})
             elif answer.ask == "rescue":
                 self._report(await handle.handler.handle_command(question.commands[RESCUE]))
             elif answer.ask == "inner":
@@ -92,7 +98,7 @@ class DecisionFlow:
                     words = await self._words(question, answer.label) if answer.ask == "reason" else ""
                     if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
                         return
-                self._show_result(handle, await handle.handler.decide(question, answer.verdict, reason=words))
+                await self._decide(handle, question, answer.verdict, reason=words)
         finally:
             self._display.answered()
 
@@ -106,7 +112,7 @@ class DecisionFlow:
             value = await answer_of(app, question, answer.action, self._drafts)
         if isinstance(value, NothingSaid):
             return
-        self._show_result(handle, await handle.handler.answer(question, value, answer.action))
+        self._report(await self.carry_out(handle, partial(handle.handler.answer, question, value, answer.action)))
 
     async def _parts(self, handle: SessionHandle, question: Question) -> None:
         """Accept a proposal change by change."""
@@ -114,12 +120,26 @@ class DecisionFlow:
             numbers = await chosen_changes(self._console, question)
         if numbers is not None:
             value = question.accepting(numbers)
-            self._show_result(handle, await handle.handler.decide(question, Verdict.APPROVE, value=value))
+            await self._decide(handle, question, Verdict.APPROVE, value=value)
 
-    def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
-        """Say what came of a decision; one that counts can be taken back."""
-        self.remember(handle, result)
-        self._report(result)
+    async def _decide(
+        self, handle: SessionHandle, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None
+    ) -> None:
+        """Decide a question as it was shown, and say what came of it."""
+        decision = partial(handle.handler.decide, question, verdict, reason=reason, value=value)
+        self._report(await self.carry_out(handle, decision))
+
+    async def carry_out(self, handle: SessionHandle, decision: Decision) -> CommandResult:
+        """Carry out what may be a decision, and keep what it was about: it can be taken back."""
+        async with self._turn:
+            result = await decision()
+            self.remember(handle, result)
+        return result
+
+    async def settled(self) -> None:
+        """Wait for the decisions that were made before."""
+        async with self._turn:
+            pass
 
     def decided(self, handle: SessionHandle) -> list[str]:
         """Return the TODOs decided about here, the last one last; empty text for a plan.
@@ -129,7 +149,7 @@ class DecisionFlow:
         return self._decided[handle.session.id, handle.session.snapshot.branch]
 
     def remember(self, handle: SessionHandle, result: CommandResult) -> None:
-        """Keep what was decided about, by a key or a typed command: it can be taken back."""
+        """Keep what was decided about: it can be taken back."""
         data = result.data
         if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
@@ -231,11 +251,10 @@ class DecisionFlow:
         if now.view.evidence != question.view.evidence:
             return Outcome(False, _("not approved: its preview changed since it was shown"))
         try:
-            result = await handle.handler.decide(question, Verdict.APPROVE)
+            result = await self.carry_out(handle, partial(handle.handler.decide, question, Verdict.APPROVE))
         except HitlError as error:
             why = error_words(error.message)
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
-        self.remember(handle, result)
         return Outcome(not result.failed, safe_text(translate(result.message), multiline=False))
 
     async def _always(self, handle: SessionHandle, question: Question) -> None:
@@ -306,7 +325,7 @@ class DecisionFlow:
         if known is None:
             return
         if _is_what_was_shown(known, question, edited) and await seen_of(handle, known) == list(edited.seen):
-            self._show_result(handle, await handle.handler.decide(known, Verdict.APPROVE))
+            await self._decide(handle, known, Verdict.APPROVE)
         else:
             self._display.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 

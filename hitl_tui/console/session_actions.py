@@ -118,8 +118,12 @@ class SessionActions:
         if restored is not None and restored.spec.name == "checkpoint restore":
             await self._restore_named(handle, restored.values.text("id"))
             return
-        result = await handler.handle_command(line, known, began)
-        self.decisions.remember(handle, result)
+        work = partial(handler.handle_command, line, known, began)
+        if parsed_command(line) is not None:
+            result = await self.decisions.carry_out(handle, work)
+        else:  # words may be planned for a while
+            result = await work()
+            self.decisions.remember(handle, result)
         if len(result.data.get("commands", ())) == len(SPECS):
             self._console.action_help(commands=True)
             return
@@ -281,6 +285,7 @@ class SessionActions:
         self._on(partial(self._take_back, todo_id))
 
     async def _take_back(self, todo_id: str, handle: SessionHandle) -> None:
+        await self.decisions.settled()
         decided = self.decisions.decided(handle)
         if todo_id:
             await self._undo(handle, todo_id)

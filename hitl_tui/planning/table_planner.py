@@ -136,7 +136,7 @@ def _remarked(steps: Sequence[ExecutionStep], remarks: Sequence[str]) -> tuple[A
 
     A question to a table that goes on from no other one reads the table alone, whatever was found before.
     """
-    found = []
+    found = list[AddStep]()
     for step in steps:
         kept: TodoMetadata = {"remarks": list(remarks)} if remarks and not found else {}
         if step.input_mapping.get("analysis_type") == TABLES and not step.dependencies:

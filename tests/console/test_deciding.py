@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import OptionList, Static
 
+from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.starters import starters
 from hitl_tui.console.dialogs.answer_dialog import OptionAnswer
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
@@ -199,6 +202,30 @@ async def test_undo_takes_back_an_approval_that_has_not_started(tmp_path: Path) 
         await c.press("f8")
         await c.until(lambda: c.snapshot.todos[1].approval is None, "what was typed is taken back by the key, too")
         assert c.status("todo_002") == Status.PENDING
+
+
+async def test_undo_speaks_of_the_decision_before_it_however_long_that_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.send("/todo approve 2")
+        await c.until(lambda: c.snapshot.todos[1].approval is not None, "approved ahead")
+        assert c.session.handle is not None
+        handler, reached = c.session.handle.handler, asyncio.Event()
+        decide = handler.decide
+
+        async def late(*given: Any, **more: Any) -> CommandResult:
+            await reached.wait()
+            return await decide(*given, **more)
+
+        monkeypatch.setattr(handler, "decide", late)
+        await c.to_question()
+        await c.press("4")
+        c.clock.rest()
+        await c.press("f8")
+        reached.set()
+        await c.until(lambda: c.message == "001: the skip is undone.", "what was decided last is taken back")
 
 
 @pytest.mark.long
