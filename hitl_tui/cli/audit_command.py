@@ -25,6 +25,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import escaped_json, one_line
 from hitl_tui.language import translate
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
+from hitl_tui.ledger.approval_log import logged_decisions
 from hitl_tui.ledger.attention import attention, fatigue, within
 from hitl_tui.ledger.audit import (
     Anchor,
@@ -50,7 +51,7 @@ from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.task_checkpoints.folders import registered, server_of, store_of, uses_neo4j
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.wording.attention_rows import attention_lines
-from hitl_tui.wording.text_lines import shown
+from hitl_tui.wording.text_lines import decision_lines, shown
 
 INTACT, CHANGED = 0, 1
 _BATCH = 500
@@ -59,7 +60,7 @@ _AGE = re.compile(r"[0-9.]+[smhd].*")
 
 
 def audit(job: Job) -> int:
-    """Carry one of `verify`, `head`, `export`, `attention` out.
+    """Carry one of `decisions`, `verify`, `head`, `export`, `attention` out.
 
     Raises:
         BadInput: there is no record, an anchor isn't one, or is given where none is used; UnknownName: there is no such
@@ -75,8 +76,8 @@ async def _audit(job: Job) -> int:
         raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
     given = (("--by", arguments.by_person), ("--since", arguments.since), ("--until", arguments.until))
     narrowed = [name for name, value in (*given, ("--risk", arguments.risk)) if value]
-    if narrowed and arguments.what not in ("export", "attention"):
-        raise BadInput(Message("{} goes with audit export and audit attention.", narrowed[0]))
+    if narrowed and arguments.what not in ("decisions", "export", "attention"):
+        raise BadInput(Message("{} goes with audit decisions, export and attention.", narrowed[0]))
     bounds = _bounds(arguments.since, arguments.until)
     folder = data_place(job.data, job.environ)
     if _is_empty(folder) and not registered(job.data) and not uses_neo4j(job.environ):
@@ -87,6 +88,8 @@ async def _audit(job: Job) -> int:
     async with open_record(folder) as ledger:
         if arguments.what == "attention":
             return await _attention(ledger, job, bounds)
+        if arguments.what == "decisions":
+            return await _decisions(ledger, job, bounds)
         if arguments.what == "export":
             return await _export(ledger, job, bounds)
         if arguments.anchors:
@@ -343,13 +346,34 @@ async def _sources(ledger: TableLedger, job: Job) -> list[_Source]:
     return found
 
 
+def _wanted(job: Job, bounds: tuple[str, str]) -> EntryFilter:
+    risk = job.arguments.risk
+    return EntryFilter(*bounds, job.arguments.by_person, Risk(risk) if risk else None)
+
+
+async def _decisions(ledger: TableLedger, job: Job, bounds: tuple[str, str]) -> int:
+    """List who decided what, when and why, of sessions and tasks together, the newest last."""
+    found: list[dict[str, Json]] = []
+    for source in await _sources(ledger, job):
+        for name in await source.named(job.arguments.session):
+            said = await logged_decisions(source.ledger, name, _wanted(job, bounds))
+            found += [{"session": name, **one.to_dict()} for one in said]
+    found.sort(key=lambda one: str(one["at"]))
+    message = counted_message("{} decision.", "{} decisions.", len(found))
+    if job.arguments.json:
+        decisions: list[Json] = [*found]
+        job.out.document({"status": "ok", "message": message, "decisions": decisions})
+    else:
+        job.out.lines([*decision_lines(found), translate(message)])
+    return INTACT
+
+
 async def _export(ledger: TableLedger, job: Job, bounds: tuple[str, str]) -> int:
     given = job.arguments
     entries: list[str] = []
     for source in await _sources(ledger, job):
         for name in await source.named(given.session):
-            wanted = EntryFilter(*bounds, given.by_person, Risk(given.risk) if given.risk else None)
-            async for line in export(source.ledger, name, wanted, source.folder):
+            async for line in export(source.ledger, name, _wanted(job, bounds), source.folder):
                 entries.append(line)
                 if not given.json and len(entries) == _BATCH:
                     job.out.lines(map(escaped_json, entries))

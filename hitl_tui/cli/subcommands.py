@@ -186,6 +186,8 @@ _TRUST = option(
 )
 _YES = option("--yes", action="store_true", help="don't ask; required without a terminal")
 
+_AUDITS = ("decisions", "verify", "head", "export", "attention")
+
 _ROWS = (
     Subcommand(
         CONSOLE,
@@ -750,17 +752,18 @@ _ROWS = (
     Subcommand(
         "audit",
         "audit_command:audit",
-        "WHAT [SESSION]",
-        "verify, head, export or attention: check the record of who decided what, and how",
-        "verify|head|export|attention [SESSION] [--anchor TEXT] [--by NAME] [--since TIME] [--until TIME] "
-        "[--risk RISK] [--data DIR] [--json]",
-        "Check the record of who decided what.\n\n  verify     walk the hash chains and "
+        "[WHAT] [SESSION]",
+        "list who decided what, when and why; check that record, and how people decide",
+        "[decisions|verify|head|export|attention] [SESSION] [--anchor TEXT] [--by NAME] [--since TIME] "
+        "[--until TIME] [--risk RISK] [--data DIR] [--json]",
+        "Who decided what, and whether that record is intact.\n\n  decisions  list who decided what, when, by "
+        "which channel and why (the default)\n  verify     walk the hash chains and "
         "compare what is shown with what was recorded\n  head       print one anchor per "
         "session and task, to keep where nobody here can change it\n  export     print the record as "
         "JSON lines, of sessions and of tasks outside of them\n  attention  show for each approver how fast "
         "and how often they approve",
         (
-            option("what", choices=("verify", "head", "export", "attention"), metavar="verify|head|export|attention"),
+            option("what", choices=_AUDITS, nargs="?", default=_AUDITS[0], metavar="|".join(_AUDITS)),
             option("session", metavar="SESSION", nargs="?", default="", help="only this session or task"),
             option(
                 "--anchor",

@@ -50,6 +50,7 @@ from hitl_tui.core.requests import (
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo, programs_of
+from hitl_tui.ledger.approval_log import input_changes, input_values
 from hitl_tui.ledger.records import Closing
 from hitl_tui.supervisor.bound_files import GIVEN
 from hitl_tui.supervisor.session_view import SessionView
@@ -72,6 +73,9 @@ _DONE: Mapping[Verdict, tuple[str, Message]] = {
     Verdict.DO_AGAIN: ("resumed", Message("Doing {what} again.")),
 }
 
+
+_DECIDING = frozenset({EventKind.EDIT, EventKind.UPDATE, EventKind.SKIP, EventKind.CANCEL, EventKind.STOP})
+"""Orders that stand among the decisions, with where they were given."""
 
 _ASKED = {Kind.PLAN: Message("the plan"), Kind.PROPOSAL: Message("the proposal")}
 
@@ -367,7 +371,7 @@ class CommandContext:
         for other in self._asking(asked, todo):
             changed = with_question(other.arguments, self._question_path(other), now)
             with suppress(HitlError):  # such as that it was decided meanwhile
-                done = await self._edit(other, other.description, changed)
+                done = await self._edit(other, other.description, changed, carried=True)
                 also += [] if done.failed else [other.id]
         if not also:
             return edited
@@ -393,10 +397,18 @@ class CommandContext:
                 found.append(other)
         return found
 
-    async def _edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
+    async def _edit(
+        self, todo: SupervisorTodo, text: str, arguments: JsonObject, *, carried: bool = False
+    ) -> CommandResult:
         bound = await asyncio.to_thread(self._bound, todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
         data: EventData = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
+        if carried:  # it follows from what was edited elsewhere
+            data["carried"] = True
+        elif edits := input_changes(input_values(todo.arguments, todo.description), input_values(bound, text)):
+            data["edits"] = [[*edit] for edit in edits]
+        elif todo.approval is not None:
+            data["was"] = Verdict.APPROVE
         message = Message("Edited {}; it asks for approval again.", step_name(todo.id))
         shown = {"todo_id": todo.id, "arguments": bound}
         closing = self.ends(Cause.EDITED, todo.id, amounts_to=None)
@@ -431,6 +443,8 @@ class CommandContext:
         Raises:
             Refused: one of them was decided since the command began.
         """
+        if kind in _DECIDING:
+            event = {**event, "channel": self.channel}
         if closing is not None and kind is not EventKind.MODE and EVERYTHING not in closing.todo_ids:
             await self.refuse_overtaken(*closing.todo_ids)
             check_event(self.draft(), Event(kind, event, by=self.by, at=self.session.writer.now()))

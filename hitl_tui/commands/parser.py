@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 
@@ -92,8 +91,10 @@ def on_behalf(line: str) -> tuple[str, str] | None:
     return str(parsed.values.text("approver")), command
 
 
-_ALIKE = 0.7
-"""How much a word is like a command that was meant: a slip of the hand, not another word."""
+_ALIKE = 70
+"""How much in a hundred a word is like the one that was meant: a slip of the hand, not another word."""
+_IN_PART = 0.95
+"""What counts of it where the word is only the second one of a command: `/skip 003`."""
 
 
 def _spec(text: str) -> tuple[CommandSpec, str]:
@@ -105,16 +106,61 @@ def _spec(text: str) -> tuple[CommandSpec, str]:
             return known[name], text[words[count - 1][1] :]
     if not words:
         raise BadInput(Message("Type a command after the slash."), help=Message("/help lists all commands."))
-    first = words[0][0]
-    group = [spec.name for spec in known.values() if spec.name.startswith(f"{first} ")]
-    if group:
+    raise unknown_command(text)
+
+
+_FEW = 4
+"""So many words may be a command whose slash is missing; more are a sentence that begins like one."""
+
+
+def names_command(text: str) -> bool:
+    """Return whether words would be a command with a slash before them."""
+    try:
+        return len(text.split()) <= _FEW and bool(parse(f"/{text}"))
+    except BadInput:
+        return False
+
+
+def unknown_command(text: str) -> UnknownName:
+    """Return that no command has this name, with what was most likely meant; `text` has no slash."""
+    words = [word.lower() for word in _WORD.findall(text[:200])[:2]]
+    group = _group(words[0])
+    said = Message('Unknown command "/{}".', clip(" ".join(words) if group else words[0]))
+    if meant := nearest_command(text):
+        hint = Message("Did you mean {}?", meant)
+    elif group:
         parts = ", ".join(dict.fromkeys(name.split()[1] for name in group))
-        said = f'"/{clip(" ".join(w for w, _ in words[:2]))}"' if len(words) > 1 else f'"/{first}"'
-        raise UnknownName(Message("Unknown command {}; after /{} comes one of {}.", said, first, parts))
-    typed = (" ".join(w for w, _ in words[:2]), first)
-    near = [name for text in typed for name in difflib.get_close_matches(text, known, n=1, cutoff=_ALIKE)]
-    hint = Message("Did you mean /{}?", near[0]) if near else Message("/help lists all commands.")
-    raise UnknownName(joined([Message('Unknown command "/{}".', clip(first)), hint]))
+        hint = Message("After /{} comes one of {}.", words[0], parts)
+    else:
+        hint = Message("/help lists all commands.")
+    return UnknownName(joined([said, hint]))
+
+
+def _group(first: str) -> list[str]:
+    return [name for name in registry() if name.startswith(f"{first} ")]
+
+
+def nearest_command(text: str) -> str:
+    """Return the command that words are nearest to, with the rest of the line: `/todo skip 003` for `skip 003`.
+
+    A command of two words is also known by the second alone. Empty where nothing is near.
+    """
+    from rapidfuzz import fuzz
+
+    words = [(m.group().lower(), m.end()) for m in _WORD.finditer(text[:200])][:2]
+    group = _group(words[0][0])
+    best, score, end = "", 0.0, 0
+    for name in group or registry():
+        parts = name.split()
+        ways = []
+        if len(words) >= len(parts):
+            ways.append((min(fuzz.ratio(a, b) for (a, _), b in zip(words, parts, strict=False)), len(parts)))
+        if len(parts) > 1 and not group:
+            ways.append((fuzz.ratio(words[0][0], parts[1]) * _IN_PART, 1))
+        for likely, count in ways:
+            if likely >= _ALIKE and likely > score:
+                best, score, end = name, likely, words[count - 1][1]
+    return clip(f"/{best}{text[end:].rstrip()}") if best else ""
 
 
 def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, str | list[str]], str]:

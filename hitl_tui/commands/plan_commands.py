@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.graph_commands import step_back
-from hitl_tui.commands.parser import CommandValues
+from hitl_tui.commands.parser import CommandValues, names_command, unknown_command
 from hitl_tui.commands.question_target import find_target
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo, typed_priority, typed_status
-from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_decisions import asks_nobody
 from hitl_tui.core.json_types import EventData
@@ -119,7 +119,7 @@ async def help_(context: CommandContext, values: CommandValues) -> CommandResult
     if words:
         specs = {s.name: s for n, s in registry().items() if n == words or n.startswith(f"{words} ")}
         if not specs:
-            raise UnknownName(Message('Unknown command "/{}"; /help lists all.', clip(words)))
+            raise unknown_command(words)
         table = [(s.usage, s.summary) for s in specs.values()]
     commands = [{"usage": usage, "summary": summary} for usage, summary in table]
     lines = [Message("{}\n    {}", usage, word(text)) for usage, text in table]
@@ -230,12 +230,23 @@ async def set_status(
 ) -> CommandResult:
     """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
     data: EventData = {"todo_id": todo.id, "status": status.value}
+    if status is Status.PENDING and (was := _ended_by(todo)):
+        data["was"] = was
     shown = {"todo_id": todo.id, "new_status": status.value}
     amounts_to = {Status.COMPLETED: Verdict.APPROVE, Status.PENDING: None}.get(status, Verdict.REJECT)
     closing = context.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
     return await context.change(
         EventKind.UPDATE, data, "updated", Message("{} is {} now.", step_name(todo.id), status), shown, closing=closing
     )
+
+
+def _ended_by(todo: SupervisorTodo) -> str:
+    """Return the verdict that a step that ended would be taken out of, or that it failed; empty for none of these."""
+    if todo.status is Status.SKIPPED:
+        return Verdict.SKIP
+    if todo.status is Status.FAILED:
+        return Verdict.REJECT if todo.metadata.get("rejected") else Verdict.RETRY
+    return ""
 
 
 async def remove(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -360,7 +371,9 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
             known = Message(
                 'To start another session, pass it to hitl-tui run; no change to the plan found in "{}".', said
             )
-        return failure(known, error.help, reason=NO_CHANGE)
+        meant = f"/{words}" if names_command(words) else ""
+        help = Message("Did you mean {}?", meant) if meant else error.help
+        return failure(known, help, reason=NO_CHANGE)
     event: EventData = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
     if asks_nobody(context.draft(), event["proposal"]):

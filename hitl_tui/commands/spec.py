@@ -194,6 +194,12 @@ SPECS: tuple[CommandSpec, ...] = (
         (_DIGEST,),
     ),
     CommandSpec(
+        "decisions",
+        "Show who decided what, when and why",
+        changes=False,
+        aliases=("history", "audit"),
+    ),
+    CommandSpec(
         "checkpoint list",
         "Show the session's checkpoints, or with --todo the steps of its team, newest first",
         (),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.errors import BadInput, Refused, UnknownName
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import resolve_id, step_name
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 
@@ -47,7 +49,13 @@ async def _decide(
 ) -> CommandResult:
     if context.tasks is None:
         raise BadInput(Message("Tasks can't be decided from here."))
-    waiting = await context.tasks.of_task(task, Path(context.snapshot.workspace))
+    try:
+        waiting = await context.tasks.of_task(task, Path(context.snapshot.workspace))
+    except UnknownName as error:
+        with suppress(UnknownName):  # it isn't a step of the session either
+            meant = f"/todo {verdict} {step_name(resolve_id(task, context.snapshot.raw))}"
+            error.help = Message("Did you mean {}?", meant)
+        raise
     if context.began and waiting.view.request.opened_at > context.began:  # an edited call asks anew
         raise Refused(
             Message("{} asks only since you began that line; look at it first.", waiting.step.name), reason="unshown"

@@ -198,6 +198,10 @@ class SessionActions:
             await self._show_steps(str(data["todo_id"]), handle)
         elif "checkpoints" in data:
             display.show_pane("history", focus=True)
+        elif "decisions" in data:
+            from hitl_tui.wording.text_lines import decision_lines
+
+            display.note("\n".join(decision_lines(data["decisions"])))
         elif "todos" in data and "summary" in data:
             display.show_pane("plan")
         elif "rules" in data:

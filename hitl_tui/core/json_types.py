@@ -326,6 +326,9 @@ class EventData(TypedDict, total=False):
     numbers: Mapping[str, int]
     closed: Mapping[str, str]
     why: str
+    was: str
+    edits: Sequence[Sequence[str]]
+    carried: bool
 
 
 # Requests ---------------------------------------------------------------------------------------------------------

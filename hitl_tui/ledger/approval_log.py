@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 
 from hitl_tui.core.board import Board, Draft, Rules, subject_of
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.interrupts.recognition import title_of
 from hitl_tui.core.json_text import canonical
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan_review import EndedBy
-from hitl_tui.core.requests import Decision, Kind, Verdict
+from hitl_tui.core.requests import Decision, Kind, Request, Verdict
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Streams, read_stream
 from hitl_tui.ledger.records import Entry
 
@@ -99,8 +104,12 @@ REOPENED = "reopened"
 EDITED = "edited"
 """Another input of a step was asked for; what is decided from then on is about that."""
 _LONGEST, _TASK = 200, "task"
-_MADE = frozenset({"argv", "programs"})
+_MADE = frozenset({"argv", "programs", "preview", "exit_codes", "timeout"})
 """Arguments that follow from the others, or from files."""
+_BY_HAND: Mapping[str, Verdict] = MappingProxyType(
+    {EventKind.SKIP: Verdict.SKIP, EventKind.CANCEL: Verdict.STOP, EventKind.STOP: Verdict.STOP}
+)
+"""Orders that decide about steps which asked nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +118,15 @@ class LoggedDecision:
 
     Args:
         asked: what it was about: a `core.requests.Kind`; `allowed` where nobody was asked; `restored` for going back.
-        todo_id: the TODO; empty for the plan, a proposal and going back.
+        todo_id: the TODO, or the step of a task; empty for the plan, a proposal and going back.
         verdict: a verdict in a word (`approve`, `edit`, `retry`, …), `restored`, `reopened` or `edited`.
         by: who; `mode risk`, `policy rule 2` or `deadline` where nobody said it.
         channel: `console`, `repl`, `cli`, `rule`, `mode`, `policy`, `deadline`; empty where it isn't recorded.
         at: ISO 8601, UTC.
         reason: their words; of an edit what the input became.
+        about: what it was about in a line: a step's title, a message of an agent; empty where that isn't known.
+        edits: of an edit each value that changed: its name, what it was, what it became.
+        undone: of what was reopened, the verdict that was taken back; empty where that isn't known.
     """
 
     asked: str
@@ -124,13 +136,21 @@ class LoggedDecision:
     channel: str
     at: str
     reason: str = ""
+    about: str = ""
+    undone: str = ""
+    edits: tuple[tuple[str, str, str], ...] = ()
 
-    def to_dict(self) -> dict[str, str]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, Json]:
+        return {**asdict(self), "edits": [[*edit] for edit in self.edits]}
 
 
-async def logged_decisions(ledger: Streams, session: str) -> list[LoggedDecision]:
+async def logged_decisions(ledger: Streams, session: str, wanted: EntryFilter | None = None) -> list[LoggedDecision]:
     """Return everything that was decided in a session, in the order of its record.
+
+    Args:
+        ledger: the record.
+        session: the session, or a task outside of sessions.
+        wanted: which entries count; None for all.
 
     Each person of a quorum has a line of their own. A session that was imported or forked begins with its own record:
     what was decided before is in its state.
@@ -138,19 +158,20 @@ async def logged_decisions(ledger: Streams, session: str) -> list[LoggedDecision
     Raises:
         StorageError: the record can't be read.
     """
-    asked: dict[str, tuple[str, str]] = {}
+    asked: dict[str, Request] = {}
+    titles: dict[str, str] = {}
     inputs: dict[str, dict[str, str]] = {}
     found: list[LoggedDecision] = []
     async for entry in read_stream(ledger, session):
+        counts = wanted is None or wanted.wants(entry)
         if entry.kind == "request_opened":
-            request = entry.data["request"]
-            asked[str(request["id"])] = str(request["kind"]), str(request["todo_id"])
-            if "arguments" in request["subject"]:
-                inputs[str(request["todo_id"])] = _values(request["subject"]["arguments"], request["subject"]["task"])
-        elif (change := _changed_by_hand(entry, inputs)) is not None:
-            found.append(change)
-        elif (said := _said(entry, asked)) is not None:
-            found.append(said)
+            request = Request.from_dict(entry.data["request"])
+            asked[request.id] = request
+            if request.kind is Kind.TODO:
+                titles[request.todo_id] = _about(request)
+                inputs[request.todo_id] = input_values(request.subject["arguments"], request.subject["task"])
+        elif (change := _changed_by_hand(entry, inputs) or _said(entry, asked)) is not None and counts:
+            found.append(change if change.about else replace(change, about=titles.get(change.todo_id, "")))
     return found
 
 
@@ -162,40 +183,61 @@ def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedD
     if not isinstance(event, Mapping) or event.get("kind") not in (EventKind.EDIT, EventKind.UPDATE):
         return None
     data, by, at = event["data"], str(event["by"]), str(event["at"])
+    channel = str(data.get("channel") or "")
     todo_id = str(data["todo_id"])
     if event["kind"] == EventKind.UPDATE:
-        reopens = data.get("status") == Status.PENDING
-        return LoggedDecision(REOPENED, todo_id, REOPENED, by, "", at) if reopens else None
-    now = _values(data.get("arguments"), data.get("description", ""))
+        reopens, undone = data.get("status") == Status.PENDING, str(data.get("was") or "")
+        return LoggedDecision(REOPENED, todo_id, REOPENED, by, channel, at, undone=undone) if reopens else None
+    now = input_values(data.get("arguments"), data.get("description", ""))
     before = inputs.get(todo_id, {})
     inputs[todo_id] = now
+    if data.get("carried"):
+        return None
     if now == before:
-        return LoggedDecision(REOPENED, todo_id, REOPENED, by, "", at)
+        return LoggedDecision(REOPENED, todo_id, REOPENED, by, channel, at, undone=str(data.get("was") or ""))
+    edits = input_changes(before, now)
+    changed = ", ".join(f"{name}: {was} → {becomes}" if was else f"{name}: {becomes}" for name, was, becomes in edits)
+    return LoggedDecision(EDITED, todo_id, EDITED, by, channel, at, changed, edits=tuple(edits))
+
+
+def input_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return what differs between two inputs: name, value before, value now; the task only where nothing else does."""
     names = [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
-    changed = ", ".join(
-        f"{name}: {before[name]} → {now.get(name, '')}" if before.get(name) else f"{name}: {now.get(name, '')}"
-        for name in [name for name in names if name != _TASK] or names
-    )
-    return LoggedDecision(EDITED, todo_id, EDITED, by, "", at, changed)
+    told = [name for name in names if name != _TASK] or names
+    return [(name, before.get(name, ""), now.get(name, "")) for name in told]
 
 
-def _values(arguments: object, task: object) -> dict[str, str]:
+def input_values(arguments: object, task: object) -> dict[str, str]:
     """Return what a person may set of a step, by name, in a few words each: its task and its arguments."""
     found = {_TASK: clip(str(task), _LONGEST)}
     for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
         if isinstance(value, Mapping):
-            found |= _values(value, task)
+            found |= input_values(value, task)
         elif name not in _MADE:
             found[str(name)] = clip(value if isinstance(value, str) else canonical(value).decode(), _LONGEST)
     return found
 
 
-def _said(entry: Entry, asked: Mapping[str, tuple[str, str]]) -> LoggedDecision | None:
+def _about(request: Request) -> str:
+    """Return what a request is about: what a proposal would change, a title with its command line; empty for a plan."""
+    if request.kind is Kind.PROPOSAL:
+        return request.about.get("reason") or request.about.get("text") or ""
+    argv = (request.subject.get("arguments") or {}).get("argv")
+    line = shlex.join(map(str, argv)) if request.kind is Kind.TODO and isinstance(argv, list) else ""
+    return "" if request.kind is Kind.PLAN else ": ".join(filter(None, (title_of(request), line)))
+
+
+def _said(entry: Entry, asked: Mapping[str, Request]) -> LoggedDecision | None:
     data = entry.data
     if entry.kind == "decision":
         decision = Decision.from_dict(data["decision"])
-        kind, todo_id = asked.get(decision.request_id, ("", ""))
-        return LoggedDecision(kind, todo_id, decision.said, decision.by, decision.channel, decision.at, decision.reason)
+        request = asked.get(decision.request_id)
+        kind = todo_id = about = ""
+        if request is not None:
+            kind, about = request.kind.value, _about(request)
+            todo_id = request.todo_id or str(request.subject.get("step", ""))
+        said, by, channel = decision.said, decision.by, decision.channel
+        return LoggedDecision(kind, todo_id, said, by, channel, decision.at, decision.reason, about)
     if entry.kind == ALLOWED:
         by, channel = str(data["by"]), str(data["channel"])
         return LoggedDecision(ALLOWED, str(data["todo_id"]), str(data["verdict"]), by, channel, entry.at)
@@ -205,7 +247,17 @@ def _said(entry: Entry, asked: Mapping[str, tuple[str, str]]) -> LoggedDecision 
     if entry.kind == "restore_intended":
         return LoggedDecision(RESTORED, "", RESTORED, str(data.get("by", "")), "", entry.at)
     event = data.get("event") if entry.kind == "event" else None
-    if isinstance(event, Mapping) and event.get("kind") == "decided" and event.get("channel") == "deadline":
+    if not isinstance(event, Mapping):
+        return None
+    if event.get("kind") in _BY_HAND:
+        given, verdict = event["data"], _BY_HAND[event["kind"]]
+        kind, why, channel = Kind.TODO, str(given.get("reason") or ""), str(given.get("channel") or "")
+        if event["kind"] == EventKind.STOP:
+            kind = Kind.PLAN
+        return LoggedDecision(
+            kind, str(given.get("todo_id", "")), verdict, str(event["by"]), channel, str(event["at"]), why
+        )
+    if event.get("kind") == "decided" and event.get("channel") == "deadline":
         kind, todo_id = str(event["asked"]), str(event["todo_id"])
         return LoggedDecision(kind, todo_id, str(event["verdict"]), "deadline", "deadline", str(event["at"]))
     return None

@@ -54,7 +54,7 @@ class Attention:
 
     Args:
         name: who, as people are shown it.
-        approvals, refusals, edits, others: how many of each.
+        approvals, refusals, skips, edits, others: how many of each.
         median, p90: seconds from when a question was first shown to their decision.
         unread: share of their decisions that came before the question can have been read.
         row, longest_row: approvals in a row without a rejection or edit, up to now and at most.
@@ -66,6 +66,7 @@ class Attention:
     name: str
     approvals: int
     refusals: int
+    skips: int
     edits: int
     others: int
     median: float
@@ -80,7 +81,7 @@ class Attention:
     @property
     def decisions(self) -> int:
         """How many they made."""
-        return self.approvals + self.refusals + self.edits + self.others
+        return self.approvals + self.refusals + self.skips + self.edits + self.others
 
     def to_dict(self) -> dict[str, Json]:
         """Return all figures as JSON values."""
@@ -89,6 +90,7 @@ class Attention:
             "decisions": self.decisions,
             "approvals": self.approvals,
             "refusals": self.refusals,
+            "skips": self.skips,
             "edits": self.edits,
             "others": self.others,
             "median_seconds": round(self.median, 3),
@@ -216,14 +218,16 @@ def _figures(name: str, acts: Sequence[_Act], zone: tzinfo | None) -> Attention:
     times = sorted(act.seconds for act in acts)
     last = acts[-ROW:]
     edits = sum(act.said == _CHANGED for act in acts)
-    refusals = sum(act.breaks for act in acts) - edits
+    skips = sum(act.said == Verdict.SKIP for act in acts)
+    refusals = sum(act.breaks for act in acts) - edits - skips
     approvals = sum(act.approves for act in acts)
     return Attention(
         name,
         approvals,
         refusals,
+        skips,
         edits,
-        len(acts) - approvals - refusals - edits,
+        len(acts) - approvals - refusals - skips - edits,
         median(times),
         times[ceil(0.9 * len(times)) - 1],
         sum(act.unread for act in acts) / len(acts),

@@ -20,7 +20,7 @@ from hitl_tui.threads.thread_reader import ThreadReader, is_decision
 _ENGINE = frozenset({"restored", "bound", "configured"})
 """Kinds of events that tell an operator nothing: what they led to does."""
 _ASKS = frozenset({"interrupted"})
-_TOLD = ("kind", "todo_id", "verdict", "action", "asked", "outcome", "value")
+_TOLD = ("kind", "todo_id", "verdict", "action", "asked", "outcome", "value", "reason", "was", "edits")
 _ORDERED = ("status", "priority", "mode", "where", "anchor")
 _KNOWN_AT = attrgetter("seq")
 
@@ -166,7 +166,7 @@ class CheckpointCauses:
         ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")
         found = {name: await past.request(name) for name in ids if name}
         return CheckpointCause(
-            events=tuple(e for e in events if e.event.get("kind") not in _ASKS),
+            events=tuple(e for e in events if e.event.get("kind") not in _ASKS and not event_data(e).get("carried")),
             refused=tuple(e for e in refused if is_decision(e)),
             answered={name: request for name, request in found.items() if request is not None},
             asked=tuple(dict.fromkeys([*inside, *asked])),

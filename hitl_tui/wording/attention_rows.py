@@ -11,8 +11,8 @@ from hitl_tui.wording.times import day_words, duration_words
 def attention_lines(one: Attention) -> list[str]:
     """Return how an approver decides, in plain lines; the first is their name."""
     counts = ngettext(
-        "{n} decision: {approvals} approved, {refusals} rejected, {edits} edited, {others} others",
-        "{n} decisions: {approvals} approved, {refusals} rejected, {edits} edited, {others} others",
+        "{n} decision: {approvals} approved, {refusals} rejected, {skips} skipped, {edits} edited, {others} others",
+        "{n} decisions: {approvals} approved, {refusals} rejected, {skips} skipped, {edits} edited, {others} others",
         one.decisions,
     )
     times = _("time to decide: median {median}, 90 % within {p90}")
@@ -21,7 +21,12 @@ def attention_lines(one: Attention) -> list[str]:
         safe_text(one.name, multiline=False),
         "  "
         + counts.format(
-            n=one.decisions, approvals=one.approvals, refusals=one.refusals, edits=one.edits, others=one.others
+            n=one.decisions,
+            approvals=one.approvals,
+            refusals=one.refusals,
+            skips=one.skips,
+            edits=one.edits,
+            others=one.others,
         ),
         "  " + times.format(median=duration_words(one.median), p90=duration_words(one.p90)),
         "  " + _("decided faster than it can be read: {share:.0%}").format(share=one.unread),

@@ -8,11 +8,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_numbers, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data, inner_question
@@ -34,7 +35,7 @@ from hitl_tui.wording.status_words import (
     status_words,
     who_words,
 )
-from hitl_tui.wording.subject_rows import effect_line, input_rows
+from hitl_tui.wording.subject_rows import argument_label, effect_line, input_rows
 from hitl_tui.wording.times import clock_words, day_words, local_times, mode_words, moment, second_words
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ _EVENT_WORDS = {
     "before": mark("moved {todo} before {anchor}"),
     "after": mark("moved {todo} after {anchor}"),
     "edit": mark("edited {todo}"),
+    "carried": mark("{todo} got the same question"),
     "break": mark("set breakpoints in {todo}"),
     "changed": mark("files of {todo} changed"),
     "bound": mark("read the files of {todo} again"),
@@ -86,6 +88,13 @@ _EVENT_WORDS = {
     "restored": mark("restored"),
     "proposed": mark("proposed: {value}"),
 }
+_UNDONE = {
+    Verdict.SKIP: mark("undid the skip of {todo}"),
+    Verdict.REJECT: mark("undid the rejection of {todo}"),
+    Verdict.APPROVE: mark("undid the approval of {todo}"),
+    Verdict.RETRY: mark("retried {todo}"),
+}
+"""What it is called to have a step asked about again, by what it was before."""
 _ORDERS = {
     "approve": mark("approve {what}"),
     "reject": mark("reject {what}"),
@@ -208,18 +217,39 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     """
     todo = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
     if kind == "decided":
-        return _decision(data, _subject(data))
+        return given_deed(data)
     if kind == "move":
         kind = str(data.get("where", ""))
     if kind not in _EVENT_WORDS:
         return f"{kind} {todo}".strip()
-    said = _(_EVENT_WORDS[kind]).format(
+    text = _EVENT_WORDS["carried" if data.get("carried") else kind]
+    if kind == "update" and data.get("status") == Status.PENDING:
+        text = mark("reopened {todo}")
+    text = _UNDONE.get(data.get("was", ""), text)
+    said = _(text).format(
         todo=todo,
         value=_value(kind, data),
         name=_added(data),
         anchor=number_of(str(data.get("anchor", ""))),
     )
-    return said.strip()
+    edits = ", ".join(_edit_words(*edit) for edit in data.get("edits") or () if len(edit) == _EDIT)
+    return f"{said}: {edits}" if edits else said.strip()
+
+
+_EDIT, _LONGEST_VALUE = 3, 30
+"""Parts of what was edited: name, value before, value now; and cells of a value in a line."""
+
+
+def _edit_words(name: str, before: str, now: str) -> str:
+    """Return what became of one value of an input, in words that aren't safe yet: `days 14 → 30`."""
+    label = _("task") if name == "task" else argument_label(name)
+    then, since = (one_line(in_line(value), _LONGEST_VALUE) for value in (before, now))
+    return f"{label} {then} → {since}" if then else f"{label} {since}"
+
+
+def given_deed(data: Mapping[str, Any]) -> str:
+    """Return what was decided, in words that aren't safe yet; `data` has `verdict`, `asked` and `todo_id`."""
+    return _decision(data, _subject(data))
 
 
 def order_words(kind: str, data: Mapping[str, Any]) -> str:
@@ -554,15 +584,20 @@ def _kind(posted: Posted) -> str:
 def _event_forms(posted: Posted, request: Request | None) -> tuple[str, ...]:
     """Return what an event was: with what it was about and by whom, by whom, alone."""
     kind, data = _kind(posted), event_data(posted)
-    said = _answers(data, request) if kind == "decided" else [deed(kind, data)]
+    said = _answers(data, request) if kind == "decided" else [deed(kind, data), deed(kind, {**data, "edits": ()})]
     who = person_of(posted)
     by = [_("{deed} by {who}").format(deed=form, who=plain_name(who)) for form in said] if who else []
+    why = data.get("reason")
+    if isinstance(why, str) and why and why != DEFAULT_SKIP_REASON and by:
+        by.insert(0, f"{by[0]} “{translate(why)}”")
     told = [*by[:1], *said[:2], *by, *said] if len(said) > 2 else [*by, *said]  # what was answered goes before by whom
     return tuple(dict.fromkeys(map(_safe, told)))
 
 
 def person_of(posted: Posted) -> str:
     """Return who decided or ordered something; empty for what runs and the supervisor report."""
+    if event_data(posted).get("carried"):
+        return ""
     who = str(event_data(posted).get("by") or posted.event.get("by") or "")
     return "" if who in ("run", "supervisor") else who
 

@@ -398,6 +398,8 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
         lines += plan_lines(snapshot)
     if "checkpoints" in result.data:  # what there is more of stands last: a long list ends in sight
         lines = [*_checkpoint_lines(result.data["checkpoints"]), *lines]
+    if "decisions" in result.data:
+        lines = [*decision_lines(result.data["decisions"]), *lines]
     if "todo" in result.data and result.status == "ok":
         from hitl_tui.wording.history_rows import todo_rows
 
@@ -420,6 +422,13 @@ def _checkpoint_lines(checkpoints: Iterable[Mapping[str, Any]]) -> list[str]:
     from hitl_tui.wording.history_rows import checkpoint_cells
 
     return table([cells for row in checkpoints if (cells := checkpoint_cells(row)) is not None])
+
+
+def decision_lines(decisions: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what was decided as aligned lines; see `decision_rows.decision_cells`."""
+    from hitl_tui.wording.decision_rows import decision_cells
+
+    return table([decision_cells(one) for one in decisions])
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -61,6 +61,26 @@ def test_every_source_is_exported_with_what_was_proposed_shown_and_decided(shell
     assert shell.run("audit", "export", "--json").json["entries"] == lines
 
 
+def test_who_decided_what_and_why_is_one_plain_list(shell: Shell) -> None:
+    done = shell.run("audit")
+    assert done.code == 0, done.err
+    approved, rejected, said = done.out.splitlines()
+    assert "  s1  " in approved and "tester (claimed)" in approved and " approved 001 · Search" in approved
+    assert "  deploy  ann " in rejected and rejected.endswith("rejected 1 · Delete? · “not today”")
+    assert said == "2 decisions."
+    (one,) = shell.run("audit", "decisions", "deploy", "--json").json["decisions"]
+    assert (one["session"], one["by"], one["verdict"], one["reason"]) == (
+        "deploy",
+        rejected.split("  ")[2].rpartition(" (")[0],
+        "reject",
+        "not today",
+    )
+    by_tester, said = shell.run("audit", "decisions", "--by", "tester").out.splitlines()
+    assert by_tester.split() == approved.split() and said == "1 decision."
+    listed = shell.run("do", "s1", "/decisions").out
+    assert "approved 001 · Search" in listed and "1 decision." in listed
+
+
 def test_risk_and_person_narrow_it(shell: Shell) -> None:
     assert {line["stream"] for line in exported(shell, "--risk", "high")} == {"deploy"}
     assert [line["kind"] for line in exported(shell, "--by", "bot")] == ["request_shown"]
@@ -87,7 +107,7 @@ def test_times_narrow_it(shell: Shell) -> None:
     [
         (("export", "--since", "soon"), '--since must be a day ("2026-03-01")'),
         (("export", "--since", "2026-03-02", "--until", "2026-03-01"), "--since must be before --until."),
-        (("verify", "--risk", "high"), "--risk goes with audit export"),
+        (("verify", "--risk", "high"), "--risk goes with audit decisions, export and attention"),
         (("export", "nothing"), 'The record has no session or task "nothing".'),
         (("attention", "nothing"), 'The record has no session or task "nothing".'),
         (("export", "--risk", "huge"), "--risk"),

@@ -125,7 +125,7 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
             "(high): completed\n  - approved by ben (test) at 2026-01-01 00:00:00 UTC\n",
             "(high): rejected\n  - rejected by ann (test) at 2026-01-01 00:00:00 UTC: “too much”\n",
             "(high): skipped\n  - skipped by ann (test) at 2026-01-01 00:00:00 UTC: “User skipped”\n",
-            "(high): skipped\n  - skipped by ann at 2026-01-01 00:00:00 UTC: “no need”\n",
+            "(high): skipped\n  - skipped by ann (test) at 2026-01-01 00:00:00 UTC: “no need”\n",
         ),
         strict=True,
     ):
@@ -134,6 +134,7 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
         ("todo_001", "approve", "mode risk", "mode"),
         ("todo_002", "approve", "ben", "test"),
         ("todo_003", "reject", "ann", "test"),
+        ("todo_005", "skip", "ann", "test"),
         ("todo_004", "skip", "ann", "test"),
     ]
     for told in ("묻지 않고 모드 risk에 따라 실행함", "ann (test) 님이 거부함", "“사용자가 건너뜀”", ": 거부됨\n"):
@@ -169,10 +170,10 @@ async def test_a_file_to_read_tells_what_input_was_allowed_and_what_was_taken_ba
     at = "at 2026-01-01 00:00:00 UTC"
     begin = lines.index(f"  - rejected by ann (test) {at}: “not yet”")
     assert lines[begin + 1 : begin + 3] == [
-        f"  - ann wanted to be asked again {at}",
-        f"  - ann wanted another input {at}: “text: other”",
+        f"  - ann (test) wanted to be asked again {at}",
+        f"  - ann (test) wanted another input {at}: “text: other”",
     ]
-    assert "ann 님이 다시 묻게 함" in korean and "ann 님이 다른 입력을 요청함" in korean
+    assert "ann (test) 님이 다시 묻게 함" in korean and "ann (test) 님이 다른 입력을 요청함" in korean
     assert [(d.todo_id, d.verdict) for d in found] == [
         ("todo_001", "reject"),
         ("todo_001", "reopened"),

@@ -27,6 +27,8 @@ from hitl_tui.task_checkpoints.checkpoint import Call
 from hitl_tui.task_checkpoints.folders import register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
+from hitl_tui.threads.checkpoint_causes import CheckpointCause
+from hitl_tui.wording.history_rows import cause_words
 from hitl_tui.wording.question_rows import term_rows
 
 
@@ -520,3 +522,18 @@ async def test_a_line_typed_at_a_terminal_answers_nothing_that_came_while_it_was
         assert not (await handler.handle_command("/todos", [first])).failed
         second = op.now.questions[0].id
         assert (await handler.handle_command("/todo approve", [first, second])).status == "resumed"
+
+
+async def test_history_tells_what_a_person_did_and_nothing_else(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo skip 2 too slow")
+        await op.say("/todo update 2 pending")
+        await op.say("/todo edit 1 other words")
+        await op.rest()
+        listed = (await op.say("/checkpoint list"))["checkpoints"]
+    told = [cause_words(CheckpointCause.from_dict(row["happened"])) for row in listed if row["happened"]]
+    history = " · ".join(reversed(told))
+    assert "skipped 002 by ann “too slow”" in history
+    assert "undid the skip of 002 by ann" in history
+    assert "edited 001: what" in history and "→ other words by ann" in history

@@ -57,6 +57,7 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
     | {
         "export",
         "attention",
+        "decisions",
         "run",
         "preview",
         "choice",

@@ -54,6 +54,7 @@ NAMES = frozenset(
         "head",
         "export",
         "attention",
+        "decisions",
         "list",
         "show",
         "skip",

@@ -45,10 +45,12 @@ def test_digests_need_not_be_read() -> None:
     assert characters(shown(1, 0, "f" * 64)) == 7
 
 
-def test_a_rejection_or_an_edit_ends_a_row_of_approvals() -> None:
+def test_a_rejection_a_skip_or_an_edit_ends_a_row_of_approvals() -> None:
     said = [Verdict.APPROVE] * 3 + [Verdict.REJECT] + [Verdict.APPROVE] * 2
     found = only(*(decided(n, n * 100.0, 30, verdict) for n, verdict in enumerate(said)))
     assert (found.approvals, found.refusals, found.row, found.longest_row) == (5, 1, 2, 3)
+    skipped = only(decided(1, 0, 30, Verdict.SKIP), decided(2, 90, 30, Verdict.REJECT))
+    assert (skipped.skips, skipped.refusals, skipped.others) == (1, 1, 0)
     ended = replace(shown(7, 700), superseded=Supersession(Cause.EDITED, "ann", at(750)))
     edited = RequestView(ended, (), resolve(ended, (), at(800)), {})
     found = only(*(decided(n, n * 100.0, 30) for n in range(3)), edited, decided(9, 900, 30))
