@@ -64,9 +64,11 @@ async def test_names_of_sessions_and_every_dialog_about_them(tmp_path: Path, siz
         terminal.see("0 of 2")
         terminal.keys(ESC + F7)
         terminal.see("First screen")
-        for key in (CTRL_P, ESC, F1, ESC, F3, ESC):
+        for key, title in ((CTRL_P, "Search for commands"), (F1, "─ Help"), (F3, "─ Inbox")):
             terminal.keys(key)
-            terminal.rest()
+            terminal.see(title)
+            terminal.keys(ESC)
+            terminal.see("r rename", without=title)
         terminal.keys("\r")
         terminal.see("Approve 001?")
         terminal.keys(F7)
