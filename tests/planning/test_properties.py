@@ -16,10 +16,9 @@ from hitl_tui.core.json_text import canonical
 from hitl_tui.core.plan import Proposal, refuse_cycles
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.rule_planner.plan_steps import MOST_QUERY
 from hitl_tui.planning.rule_planner.planner import RulePlanner
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
-RULES = load_rules()
 AGENT = PlanningAgent(agents(), RulePlanner(COMMANDS), now=lambda: "2026-03-01T09:00:00+00:00")
 
 VOCABULARY = """
@@ -170,4 +169,4 @@ def test_search_gets_the_whole_query_up_to_a_bound() -> None:
     short = "강남구 시세 조회 " + "아파트 " * 500
     long = "강남구 시세 조회 " + "아파트 " * 50_000
     assert check_plan(short)[0].arguments["query"] == short.strip()
-    assert check_plan(long)[0].arguments["query"] == long[: RULES.limits.query].strip()
+    assert check_plan(long)[0].arguments["query"] == long[:MOST_QUERY].strip()

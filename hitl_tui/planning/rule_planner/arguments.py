@@ -140,7 +140,7 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     for match in pairs:
         filling.take(match["name"], _typed(match, facts), match.span())
     given = given_in(filling.text, rules.units)
-    matches = [m for e in rules.commands.paths for m in e.finditer(filling.text)]
+    matches = rules.commands.paths.finditer(filling.text)
     folders = [Given("path", m[g].rstrip("."), m.span(g)) for m in matches for g in m.groupdict() if m[g]]
     filling.given = [*given, *(f for f in folders if not overlaps(f.place, [g.place for g in given]))]
     filling.assign(_offers(filling))
@@ -354,7 +354,7 @@ def _flags(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[
         if words and all(named):
             places = tuple(first for first, *_ in named)
             before, after = text[: min(places)[0]], text[max(places)[1] :]
-            yield _Offer(1, name, not filling.rules.commands.denied(before, after), places)
+            yield _Offer(1, name, not filling.rules.denied(before, after), places)
             return
 
 

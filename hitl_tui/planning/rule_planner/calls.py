@@ -85,7 +85,7 @@ def asked_in(
             calls += _calls_of(clause, named, known, rules)
         elif verdict is not _Verdict.NEGATED:
             deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
-            if deed and revising and rules.revise.names_step(clause.text):
+            if deed and revising and _names_step(clause.text, rules):
                 [call, *_] = fill(clause.text, known[deed], rules)
                 numbered = rules.revise.number.search(clause.text)
                 deed = deed if not numbered and _complete(clause.text, call, rules) else ""
@@ -128,7 +128,7 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
     missing = {n: p for n, p in facts.parameters.items() if n not in last.parameters or n in named}
     [more, *_], instead = fill(said, replace(facts, parameters=missing), rules), fill(said, facts, rules)
     all_used = not blanked(said, more.used).strip(_SIGNS)
-    if rules.words.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
+    if rules.says.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
         return []
     if requested(said, rules) and not all_used:
         return []
@@ -235,12 +235,12 @@ _HOW = re.compile(r"(?<![a-z])how (?:do|does|can|could|should|would|to)(?![a-z])
 
 def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules) -> _Verdict:
     """Return what a clause says of names that stand in one list."""
-    asked, howto, facts = rules.commands, rules.words.howto, known[named[-1].name]
+    asked, howto, facts = rules.commands, rules.says.howto, known[named[-1].name]
     place = (named[0].place[0], named[-1].place[1])
     before, after = clause[max(0, place[0] - 60) : place[0]], clause[place[1] : place[1] + 60]
     team = _TEAM.match(after)
     rest = after[team.end() :] if team else after
-    if asked.denied(before, rest):
+    if rules.denied(before, rest):
         return _Verdict.NEGATED
     if howto.search(before):
         return _Verdict.NOTHING
@@ -263,13 +263,17 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
 
 
 def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> None:
-    for expression in rules.commands.unknown:
+    for expression in (rules.commands.unknown, rules.commands.unknown_korean):
         match = expression.search(clause)
         if match and ("-" in match["name"] or "_" in match["name"] or match["rest"].strip()):
             near = difflib.get_close_matches(match["name"], known, n=1)
             names = ", ".join(sorted(known)) or "none"
             hint = Message('; did you mean "{}"?', near[0]) if near else Message("; declared are: {}.", names)
             raise PlanError(Message('No declared command "{}"{}', match["name"], hint))
+
+
+def _names_step(text: str, rules: Rules) -> bool:
+    return any(e.search(text) for e in (rules.revise.number, *rules.targets.values()))
 
 
 # By what it does -----------------------------------------------------------------------------------------------------
@@ -297,7 +301,7 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str
 
 
 def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]], rules: Rules) -> float:
-    wanted, asking = requested(clause, rules), rules.words.howto.search(clause) is not None
+    wanted, asking = requested(clause, rules), rules.says.howto.search(clause) is not None
     own = vocabularies[facts.name]
     deeds = wanted & rules.lexicon.deeds(facts)
     takes = facts.own or any(p.needed for p in facts.parameters.values())
@@ -378,7 +382,7 @@ def requested(clause: str, rules: Rules) -> frozenset[str]:
     if first and not korean:
         said = [first[1], f"{first[1]}up" if first[2] else ""]
         return frozenset(c for word in said for c in rules.lexicon.concepts(word) & verbs)
-    if rules.words.howto.search(clause):
+    if rules.says.howto.search(clause):
         return frozenset()
     asked: set[str] = set()
     for match in re.finditer(r"[가-힣]+", clause):

@@ -55,6 +55,8 @@ _SUBJECT = ("은", "는", "이", "가")
 _AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
 """Particles that go with how a word ends."""
 _FEW = 2
+_FEW_HITS, _BROADER = 2, 3
+"""Passages from which on a search found enough, and the most words of a broader one."""
 _SAYS = 0.3
 """How telling a word has to be to name what a question is about."""
 _SURE = 4
@@ -79,7 +81,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False) -> Proposed | 
         reading = read(text, rules)
     except BadInput:
         return None
-    few = len([term for term in terms_of(rest, rules) if term.lower() not in rules.words.chatter]) <= _FEW
+    few = len([term for term in terms_of(rest, rules) if term.lower() not in rules.lexicon.chatter]) <= _FEW
     # What says enough is a question, however it is put.
     asks = "?" in text or reading.needs(rules, *rules.threshold) or deeds_asked(text, rules)
     if few and rest == text and not (asks or alone):
@@ -122,7 +124,7 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
     things = given_in(text, rules.units)
     given = [one.place for one in things]
     words = [match[0] for match in WORD.finditer(text) if not overlaps(match.span(), given)]
-    asks = bool(_ASKS.match(text) or rules.words.howto.search(text) or any(map(is_question_word, words)))
+    asks = bool(_ASKS.match(text) or rules.says.howto.search(text) or any(map(is_question_word, words)))
     asks = asks or bool(requested(text, rules))
     named = [
         w for w in words if not (_VERBAL.search(w) or is_question_word(w)) and term_of(rules.lexicon.bare(w), rules)
@@ -289,11 +291,11 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     if todo.agent_name != facts.team:
         return _beside_tables(scene, todo) if result.get("found") is False else None
     hits, missing = data.get("hits"), tuple(str(word).lower() for word in data.get("missing") or ())
-    enough = type(hits) is not int or hits >= rules.limits.few_hits or (hits and data.get("weak") is False)
-    asked = shown(str(todo.arguments.get("query") or scene.query), rules.limits)
+    enough = type(hits) is not int or hits >= _FEW_HITS or (hits and data.get("weak") is False)
+    asked = shown(str(todo.arguments.get("query") or scene.query))
     terms = terms_of(asked, rules)
     named = [term for term in terms if not any(map(str.isdigit, term))]
-    most = sorted(named, key=_telling, reverse=True)[: rules.limits.broader_words]
+    most = sorted(named, key=_telling, reverse=True)[:_BROADER]
     words = [term for term in named if term in most]
     # The same words would find the same again, and one alone anything.
     useful = 1 < len(words) < len(terms) and not any(word.lower().startswith(missing) for word in words)
@@ -312,6 +314,6 @@ def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
 
 def _search_for(words: str, why: str, scene: Scene, todo: SupervisorTodo) -> Proposed:
     language = language_of(str(todo.arguments.get("query") or scene.query), scene.rules)
-    step = look_step(Need.FIND, words, language, scene.rules, title_of(words, scene.rules))
+    step = look_step(Need.FIND, words, language, scene.rules, title_of(words))
     reason = scene.rules.sentences[language][why].format(id=step_name(todo.id))
     return Proposed(f"{reason}.", (AddStep(step, fed_by(Need.FIND, (), scene), {FOLLOW_UP_OF: todo.id}),))

@@ -42,6 +42,8 @@ _NAMING = re.compile(rf"[a-z]+[ -]up(?![a-z])|{WORD.pattern}", re.IGNORECASE)
 """A word, or a verb with its particle: "back up"."""
 _NEAR = 3
 """Characters between two words next to each other: an article or a particle."""
+_LONGEST = 400
+"""Characters of what else a part of a sentence says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def _subject(sentence: str, place: Span, marks: Sequence[Span], rules: Rules) ->
     words = rules.revise.around.sub("", rest).split()
     if not terms_of(" ".join(words), rules):
         return ""
-    return " ".join([*words[:-1], rules.lexicon.bare(words[-1])])[: rules.limits.task]
+    return " ".join([*words[:-1], rules.lexicon.bare(words[-1])])[:_LONGEST]
 
 
 def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) -> list[_Mark]:
@@ -192,12 +194,12 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     revise = rules.revise
     actions = [
         _Mark(match.span(), kind=action.kind, level=action.level, after=after)
-        for action in revise.actions
+        for action in rules.actions
         for expression, after in ((action.before, False), (action.after, True))
         if expression
         for match in expression.finditer(sentence)
     ]
-    kinds = [_Mark(m.span(), Named(need)) for need, e in revise.targets.items() for m in e.finditer(sentence)]
+    kinds = [_Mark(m.span(), Named(need)) for need, e in rules.targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
     there = there or revise.sequence.search(sentence) is not None

@@ -19,6 +19,7 @@ from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued, remarked
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
+    MOST_QUERY,
     StepList,
     left_out,
     look_step,
@@ -43,6 +44,8 @@ _ADDS = (Operation.ADD, Operation.ASK, Operation.ONLY)
 _LEAVES = (Operation.REMOVE, Operation.SKIP)
 _PLACED = (None, Operation.ASK, Operation.ORDER, Operation.KEEP)
 _ENDS = ("first", "last")
+_READ = 2000
+"""Characters of a text that are read."""
 _LEVELS = {"medium": 1, "low": 2}
 
 
@@ -58,7 +61,7 @@ def changed(scene: Scene) -> Proposed:
         PlanError: it needs an agent that is disabled, or a command lacks a parameter.
     """
     rules = scene.rules
-    text = shown(scene.text[: rules.limits.revise], rules.limits)
+    text = shown(scene.text[:_READ])
     if not text.strip():
         raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
     planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
@@ -89,7 +92,7 @@ class _Sentence:
         revise, self._scene = scene.rules.revise, scene
         self.text, self.edits = text, edits
         self.strategy = next((Strategy(name) for name, e in scene.rules.strategy.items() if e.search(text)), None)
-        self.level = next((a.level for a in revise.actions if a.level in _ENDS and a.found_in(text)), "")
+        self.level = next((a.level for a in scene.rules.actions if a.level in _ENDS and a.found_in(text)), "")
         self.also = revise.also.search(text) is not None
         self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
@@ -112,7 +115,7 @@ class _Sentence:
         spans += [edit.place for edit in self.moved]
         spans += [e.place for e in self.edits if e.operation in RELATIONS and self.anchors(e)]
         if self.related or self.level:
-            cues = (e for a in rules.revise.actions if a.level == self.level != "" for e in (a.before, a.after) if e)
+            cues = (e for a in rules.actions if a.level == self.level != "" for e in (a.before, a.after) if e)
             spans += [match.span() for cue in cues for match in cue.finditer(text)]
             text = blanked(text, spans)
             spans += [match.span() for match in rules.revise.around.finditer(text)]
@@ -202,7 +205,7 @@ class _Revision:
 
     def give_inputs(self, said: _Sentence) -> None:
         """Give the only step that is named and not begun the input that is said now."""
-        actions = [a for a in self.scene.rules.revise.actions if a.kind == Operation.CHANGE and a.found_in(said.text)]
+        actions = [a for a in self.scene.rules.actions if a.kind == Operation.CHANGE and a.found_in(said.text)]
         wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
         if actions and not said.edits and len(self.scene.todos) == 1:
             spans = [m.span() for a in actions for e in (a.before, a.after) if e for m in e.finditer(said.text)]
@@ -440,15 +443,15 @@ class _Revision:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
         if need is Need.WRITE:
             return write_step(self.about or scene.query, language, rules)
-        about, query = edit.subject, scene.query.strip()[: rules.limits.query]
+        about, query = edit.subject, scene.query.strip()[:MOST_QUERY]
         if need is Need.COMPUTE and about:
-            return look_step(need, f"{query}\n{about}", language, rules, title_of(about, rules))
+            return look_step(need, f"{query}\n{about}", language, rules, title_of(about))
         if need is Need.COMPUTE:
             return look_step(need, query, language, rules, "")
-        query = about.strip()[: rules.limits.query] or query
+        query = about.strip()[:MOST_QUERY] or query
         if any(query == str(t.arguments.get("query", "")).strip() for t in scene.of(Need.FIND)):
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-        return look_step(need, query, language, rules, title_of(query, rules))
+        return look_step(need, query, language, rules, title_of(query))
 
     def _append(self, step: ExecutionStep, said: _Sentence, sources: Sequence[str]) -> None:
         kept = [one for one in sources if one not in self._gone]

@@ -17,18 +17,15 @@ from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
 from hitl_tui.planning.rule_planner.query_reader import Reading, cut, read, score_of, shown, split, terms_of, unread
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
-_REPORT_TITLE = 100
-"""Cells of a report's title, which stands alone on its line."""
+_TITLE, _REPORT_TITLE = 56, 100
+"""Cells of a step's title, and of a report's, which stands alone on its line."""
+MOST_QUERY, _TASK, _KEYWORDS = 8000, 400, 12
+"""Characters of a query that a team is given, and that a task repeats; words that an intent has."""
 
 
-def title_of(text: str, rules: Rules) -> str:
-    """Return a title for a step about a text: a few of its words as they were asked; see `short_title`.
-
-    Args:
-        text: a question or a subject.
-        rules: how much of it is looked at, and how wide a title may be.
-    """
-    return short_title(shown(text, rules.limits), rules.limits.title)
+def title_of(text: str) -> str:
+    """Return a title for a step about a text: a few of its words as they were asked; see `short_title`."""
+    return short_title(shown(text), _TITLE)
 
 
 def subject_of(text: str, rules: Rules) -> str:
@@ -38,7 +35,7 @@ def subject_of(text: str, rules: Rules) -> str:
         text: a question or a task.
         rules: what asks for a report, and how wide a title may be.
     """
-    text, end = shown(text, rules.limits), 0
+    text, end = shown(text), 0
     for clause in split(text, (), rules):
         if end and score_of(clause.text, Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
             text = text[: end + (text[end : end + 1] == "?")]
@@ -150,7 +147,7 @@ def intent_of(wanted: Wanted, rules: Rules) -> Intent:
     return Intent(
         type=intent_type(wanted.needs),
         confidence=0.9 if understood else 0.5,
-        keywords=tuple(dict.fromkeys(said))[: rules.limits.keywords],
+        keywords=tuple(dict.fromkeys(said))[:_KEYWORDS],
         entities=dict(reading.entities),
         language=reading.language,
     )
@@ -217,7 +214,7 @@ def build_plan(
     language, strategy = wanted.reading.language, wanted.reading.strategy
     new, ran, end = StepList(taken), list[str](), 0
     for part in wanted.parts:
-        ordered = rules.words.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
+        ordered = rules.says.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
         follows = wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own))
         last = [step.id for step in new.steps[-1:]] if follows else []
         if isinstance(part, Call):
@@ -226,7 +223,7 @@ def build_plan(
                 ran.append(new.add(run_step(part, language, rules), before).id)
             end = part.end
             continue
-        title = title_of(part.text, rules) if titled or len(wanted.parts) > 1 else ""
+        title = title_of(part.text) if titled or len(wanted.parts) > 1 else ""
         found = []
         if Need.FIND in needs & part.needs:
             found = [new.add(look_step(Need.FIND, part.text, language, rules, title), last).id]
@@ -264,19 +261,18 @@ def _step(need: Need, query: str, language: str, rules: Rules, title: str, input
     wording = rule.wording[language]
     return ExecutionStep(
         agent=rule.agent,
-        name=f"{wording.name}: {title}" if title else wording.name,
-        task=wording.task.replace("{query}", cut(query, rules.limits.task)),
-        priority=rule.priority,
+        name=f"{wording['name']}: {title}" if title else wording["name"],
+        task=wording["task"].replace("{query}", cut(query, _TASK)),
         timeout=rule.timeout,
         input_mapping=dict(inputs),
-        purpose=wording.purpose,
-        expected_output=wording.expected_output,
+        purpose=wording["purpose"],
+        expected_output=wording["expected_output"],
     )
 
 
 def look_step(need: Need, query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
     """Return a search or an analysis for a query, up to a bound; its title is empty for the whole question's."""
-    return _step(need, query, language, rules, title, {"query": query.strip()[: rules.limits.query]})
+    return _step(need, query, language, rules, title, {"query": query.strip()[:MOST_QUERY]})
 
 
 def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:
@@ -288,7 +284,7 @@ def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
     """Return the step that calls a command or a team with exactly these arguments."""
     facts = call.facts
     if facts.own:
-        titled = facts.titles.get(language) or title_of(call.words or facts.name, rules)
+        titled = facts.titles.get(language) or title_of(call.words or facts.name)
         inputs: JsonObject = {} if facts.words else {"input": dict(call.parameters)}
         return ExecutionStep(facts.name, call.words or facts.name, titled, input_mapping=inputs, unplaced=call.unplaced)
     inputs = {"command": call.command, "parameters": dict(call.parameters)}

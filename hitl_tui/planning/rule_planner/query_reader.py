@@ -11,7 +11,7 @@ from itertools import pairwise
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
-from hitl_tui.planning.rule_planner.rule_file import Limits, Need, Rules
+from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, given_in, overlaps
 
 _HANGUL = re.compile("[가-힣]")
@@ -23,6 +23,9 @@ _REFERS = re.compile(
     r"(?<![a-z])(?:it|that|this|these|those|they|them|there|results?)(?![a-z])|[그이](?:것|거|건|걸)|그중|그러|결과",
     re.IGNORECASE,
 )
+_HEAD, _TAIL = 6000, 2000
+"""Characters of a text that are looked at, from its start and, when it is longer than both, from its end."""
+_ENTITIES, _CLAUSES = 8, 64
 _LARGE = 10_000
 """A number from which on it is an amount, whatever it counts."""
 
@@ -52,12 +55,12 @@ class Reading:
         return {need for need in needs if self.scores[need] >= rules.threshold[need]}
 
 
-def shown(query: str, limits: Limits) -> str:
+def shown(query: str) -> str:
     """Return the part of a text that is looked at: all of it, or its head and its tail; in normal form."""
-    if len(query) > limits.head + limits.tail:
-        query = query[: limits.head] + "\n" + query[-limits.tail :]
+    if len(query) > _HEAD + _TAIL:
+        query = query[:_HEAD] + "\n" + query[-_TAIL:]
     # A few characters become many in normal form, which is no reason to look at more.
-    return unicodedata.normalize("NFKC", query)[: limits.head + limits.tail + 1]
+    return unicodedata.normalize("NFKC", query)[: _HEAD + _TAIL + 1]
 
 
 def cut(text: str, length: int) -> str:
@@ -71,7 +74,7 @@ def language_of(text: str, rules: Rules) -> str:
     words = WORD.findall(text)
     korean = sum(_HANGUL.search(word) is not None for word in words)
     latin = sum(_LATIN.search(word) is not None and not _HANGUL.search(word) for word in words)
-    function = any(word.lower() in rules.words.english for word in words)
+    function = any(word.lower() in rules.lexicon.english for word in words)
     return "en" if not korean or (function and korean <= latin) else "ko"
 
 
@@ -81,14 +84,14 @@ def read(query: str, rules: Rules) -> Reading:
     Raises:
         BadInput: it is empty, or has only words that ask for nothing.
     """
-    text = shown(query, rules.limits)
+    text = shown(query)
     if not text.strip():
         raise BadInput(Message("The query is empty; write a question or a task."), help=EXAMPLE)
     words = _ALPHABETIC.findall(text)
     # A lone letter and the jamo of a laugh say nothing; a name of letters and digits does.
     named = any(_HANGUL.search(w) or (len(w) > 1 and not _JAMO.search(w)) for w in words)
     named = named or any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in WORD.findall(text))
-    if not named or all(word.lower() in rules.words.chatter for word in words):
+    if not named or all(word.lower() in rules.lexicon.chatter for word in words):
         raise BadInput(Message('"{}" asks for nothing; write a question or a task.', cut(query, 40)), help=EXAMPLE)
     strategies = (Strategy(name) for name, expression in rules.strategy.items() if expression.search(text))
     return Reading(
@@ -110,7 +113,7 @@ def _entities(text: str, rules: Rules) -> dict[str, list[str]]:
     for one in given_in(text, rules.units):
         amount = one.kind == "number" and (one.measure == "currency" or float(one.value) >= _LARGE)
         kind = "amount" if amount else {"percent": "percent", "date": "date", "period": "date"}.get(one.kind, "")
-        if kind and len(found.setdefault(kind, [])) < rules.limits.entities:
+        if kind and len(found.setdefault(kind, [])) < _ENTITIES:
             found[kind].append(text[slice(*one.place)].strip())
     return found
 
@@ -129,14 +132,14 @@ def term_of(word: str, rules: Rules) -> str:
         return ""
     if not _HANGUL.search(word[-1]):
         return word if len(word) > 1 else ""
-    if rules.words.verbs.search(word) and word not in rules.lexicon.whole:
+    if rules.says.verbal.search(word) and word not in rules.lexicon.whole:
         return ""
     word = rules.lexicon.bare(word)
     return "" if _empty(word, rules) else word
 
 
 def _empty(word: str, rules: Rules) -> bool:
-    return word.lower() in rules.lexicon.empty or word.lower() in rules.words.requests
+    return word.lower() in rules.lexicon.empty or word.lower() in rules.lexicon.requests
 
 
 def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
@@ -194,11 +197,11 @@ def split(text: str, named: Sequence[Span], rules: Rules) -> list[Clause]:
         rules: what ends a clause, and what joins names.
     """
     gaps = [(one[1], other[0]) for one, other in pairwise(named) if listed(text[one[1] : other[0]], rules)]
-    joints = (rules.commands.joint.search(text, max(0, at - _BEFORE), at) for at, _ in named[: rules.limits.clauses])
+    joints = (rules.commands.joint.search(text, max(0, at - _BEFORE), at) for at, _ in named[:_CLAUSES])
     borders = [m.span() for m in rules.commands.clause.finditer(text)] + [m.span("joint") for m in joints if m]
     borders = [border for border in borders if not overlaps(border, gaps)]
     found, at = [], 0
-    for start, end in sorted(borders)[: rules.limits.clauses]:
+    for start, end in sorted(borders)[:_CLAUSES]:
         if start >= at:
             found.append(Clause(at, text[at:start]))
         at = max(at, end)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -35,6 +35,17 @@ def _compiled(raw: str | Mapping[str, str]) -> re.Pattern[str]:
 Expression = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
 
 
+class Expressions:
+    """A table of expressions, each by its name; rules.toml says what they are for."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self.__dict__.update({name: _compiled(raw) for name, raw in table.items()})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> re.Pattern[str]: ...
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
@@ -44,69 +55,6 @@ class Cue(_Table):
 
     expression: Expression
     weight: float
-
-
-class Limits(_Table):
-    """Bounds, in characters unless said otherwise."""
-
-    head: int
-    tail: int
-    query: int
-    revise: int
-    clauses: int
-    task: int
-    title: int
-    entities: int
-    keywords: int
-    few_hits: int
-    broader_words: int
-
-
-class Words(_Table):
-    """Words that carry no content, and words that ask."""
-
-    english: frozenset[str]
-    requests: frozenset[str]
-    verbs: Expression
-    chatter: frozenset[str]
-    howto: Expression
-    order_cue: Expression
-
-
-class CommandRules(_Table):
-    """How a query asks for a declared command.
-
-    Args:
-        joint: ends with a name of a list of commands: the group `joint` parts it from the one before, `listing` is
-            set where that is no more than a comma or an "and".
-        listing: the whole of what parts things in a list.
-        statement: begins what says something of a thing that was named just before.
-        told: a word that goes with commands and asks for nothing more.
-        with_team: ends before the name of a team that is to do something ("let", "with the").
-        modifiers: words that say which of several things; alone they name nothing.
-    """
-
-    run_before: Expression
-    run_after: Expression
-    negated_before: Expression
-    negated_after: Expression
-    negated_deed: Expression
-    unknown: tuple[Expression, ...]
-    clause: Expression
-    joint: Expression
-    listing: Expression
-    statement: Expression
-    told: Expression
-    request: Expression
-    to_something: Expression
-    lead: Expression
-    with_team: Expression
-    modifiers: Expression
-    paths: tuple[Expression, ...]
-
-    def denied(self, before: str, after: str) -> bool:
-        """Whether what stands before and after a name says that it isn't wanted."""
-        return bool(self.negated_before.search(before) or self.negated_after.search(after))
 
 
 class Action(_Table):
@@ -129,77 +77,55 @@ class Action(_Table):
         return any(e.search(text) for e in (self.before, self.after) if e is not None)
 
 
-class ReviseRules(_Table):
-    """How plain text changes a plan."""
-
-    targets: Mapping[Need, Expression]
-    number: Expression
-    everything: Expression
-    also: Expression
-    again: Expression
-    particle: Expression
-    filler: Expression
-    imperative: Expression
-    around: Expression
-    sentence: Expression
-    polite: Expression
-    measured: Expression
-    about: Expression
-    found: Expression
-    joint: Expression
-    sequence: Expression
-    reverse: Expression
-    rest: Expression
-    both: Expression
-    left: Expression
-    actions: tuple[Action, ...]
-
-    def names_step(self, text: str) -> bool:
-        """Whether a text names a step by its kind or id."""
-        return bool(self.number.search(text)) or any(target.search(text) for target in self.targets.values())
-
-
-class Wording(_Table):
-    """A step's texts in one language; `{query}` in `task` stands for the query where its input doesn't hold it."""
-
-    name: str
-    task: str
-    purpose: str
-    expected_output: str
-
-
 class StepRule(_Table):
     """How a need becomes a step.
 
     Args:
         agent: who takes it.
-        priority: 0 high, 1 medium, 2 low.
         timeout: seconds; 0 takes the team's own.
         seconds: estimated time.
-        wording: texts by language.
+        wording: texts by language; `{query}` in `task` stands for the query where its input doesn't hold it.
     """
 
     agent: str
-    priority: int
     timeout: float
     seconds: float
-    wording: Mapping[str, Wording]
+    wording: Mapping[str, Mapping[str, str]]
 
 
 class Rules(_Table):
-    """Everything the rule planner knows."""
+    """Everything the rule planner knows.
 
-    limits: Limits
+    Args:
+        needs: what speaks for each need.
+        threshold: how far the score of a need must come before a step is planned for it.
+        says: how words say what they say, in any text.
+        strategy: how a text says how steps run.
+        lexicon, units: words that mean the same, and units.
+        commands: how a text asks for what can be called.
+        targets: how it names the steps of a plan.
+        actions: what it wants of them.
+        revise: how else it changes a plan.
+        steps: how each need becomes a step.
+        sentences: by language and name.
+    """
+
     needs: Mapping[Need, tuple[Cue, ...]]
     threshold: Mapping[Need, float]
-    words: Words
+    says: Expressions
     strategy: Mapping[str, Expression]
     lexicon: Lexicon
     units: Units
-    commands: CommandRules
-    revise: ReviseRules
+    commands: Expressions
+    targets: Mapping[Need, Expression]
+    actions: tuple[Action, ...]
+    revise: Expressions
     steps: Mapping[Need, StepRule]
     sentences: Mapping[str, Mapping[str, str]]
+
+    def denied(self, before: str, after: str) -> bool:
+        """Whether what stands before and after a name says that it isn't wanted."""
+        return bool(self.commands.negated_before.search(before) or self.commands.negated_after.search(after))
 
 
 @cache
@@ -214,10 +140,11 @@ def load_rules() -> Rules:
 
 def _rules(data: dict[str, Any]) -> Rules:
     """Return the tables as rules; those of words become a lexicon, those of units what reads them."""
-    commands, words = data["commands"], data["words"]
+    commands = data["commands"]
     verbs = [word for group in data["lexicon"]["verbs"].values() for word in group.split() if word.isascii()]
     english = "|".join([*verbs, *commands.pop("asked").split()]).replace("_", " ?")
     commands["clause"] = commands["clause"].replace("{verbs}", english)
-    lexicon = Lexicon(data["lexicon"], words.pop("stop"), words.pop("particles"), words.pop("whole"))
+    lexicon = Lexicon(data["lexicon"], data.pop("words"))
     units = Units(data["units"], data.pop("kinds"), data.pop("numerals"))
-    return Rules.model_validate({**data, "lexicon": lexicon, "units": units})
+    tables = {name: Expressions(data[name]) for name in ("says", "commands", "revise")}
+    return Rules.model_validate({**data, **tables, "lexicon": lexicon, "units": units})

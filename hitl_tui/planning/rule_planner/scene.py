@@ -42,7 +42,7 @@ class Scene:
     @property
     def language(self) -> str:
         """`ko` or `en`: what the text is written in."""
-        return language_of(shown(self.text, self.rules.limits), self.rules)
+        return language_of(shown(self.text), self.rules)
 
     def of(self, need: Need) -> list[SupervisorTodo]:
         """Return the TODOs of one kind."""

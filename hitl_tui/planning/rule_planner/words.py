@@ -125,17 +125,16 @@ class Lexicon:
     Args:
         groups: of `verbs` and `nouns`: group → its words; English ones are compared by stem, Korean ones by how a word
             begins. `looking`: verbs that change nothing, or not much.
-        empty: words that say nothing about what is meant.
-        particles: that Korean words end with.
-        whole: words that end like that by themselves.
+        words: those of rules.toml that say nothing by themselves, particles that Korean words end with, and words that
+            end like that by themselves.
     """
 
-    def __init__(
-        self, groups: Mapping[str, Any], empty: Iterable[str], particles: Iterable[str], whole: Iterable[str]
-    ) -> None:
+    def __init__(self, groups: Mapping[str, Any], words: Mapping[str, Iterable[str]]) -> None:
         self.verbs, self.nouns = frozenset(groups["verbs"]), frozenset(groups["nouns"])
-        self.looking, self.empty, self.whole = frozenset(groups["looking"].split()), frozenset(empty), frozenset(whole)
-        self._particles = sorted(particles, key=len, reverse=True)
+        self.looking, self.empty = frozenset(groups["looking"].split()), frozenset(words["stop"])
+        self.whole, self.chatter = frozenset(words["whole"]), frozenset(words["chatter"])
+        self.english, self.requests = frozenset(words["english"]), frozenset(words["requests"])
+        self._particles = sorted(words["particles"], key=len, reverse=True)
         named = [(w, n) for kind in ("verbs", "nouns") for n, words in groups[kind].items() for w in words.split()]
         self._korean = [(word, name) for word, name in named if not word.isascii()]
         self._english: dict[str, set[str]] = {}
