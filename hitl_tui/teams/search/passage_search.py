@@ -20,7 +20,6 @@ from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
-from hitl_tui.teams.search.outline import Outline, outline_of
 from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
@@ -114,7 +113,6 @@ class SearchHits:
         counted: what was counted or listed.
         nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
         far: what comes nearest where nothing speaks of it.
-        outline: the section that answers as a whole.
         foreign: nothing sure was found, and the documents are in another language than the question.
     """
 
@@ -126,16 +124,14 @@ class SearchHits:
     nearly: tuple[tuple[str, str], ...] = ()
     counted: Listed | None = None
     far: tuple[Passage, ...] = ()
-    outline: Outline | None = None
     foreign: bool = False
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
-        """Return what `asdict` made JSON of."""
+        """Return what `asdict` made JSON of, also by a version that kept more."""
         some = {key: tuple(Passage(**passage) for passage in kept[key]) for key in ("passages", "far")}
-        counted = Listed(**kept["counted"]) if kept["counted"] else None
-        outline = Outline.from_dict(kept["outline"]) if kept.get("outline") else None
-        return cls(**{**kept, **some, "counted": counted, "outline": outline})
+        known = {key: value for key, value in kept.items() if key in cls.__slots__}
+        return cls(**{**known, **some, "counted": Listed(**kept["counted"]) if kept["counted"] else None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +257,7 @@ def ask(
     weak = rows or unsure
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
-    outline = None if weak else outline_of(db, question, [(passage.path, passage.heading) for passage in passages])
-    return replace(hits, passages=tuple(passages), weak=weak, outline=outline)
+    return replace(hits, passages=tuple(passages), weak=weak)
 
 
 def _apart(asked: _Asked, best: Sequence[_Window]) -> bool:

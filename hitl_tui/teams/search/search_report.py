@@ -13,7 +13,6 @@ from hitl_tui.core.safe_markdown import literal
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.outline import Outline
 from hitl_tui.teams.search.passage_search import Passage, SearchHits
 
 _NAMED, _SHORT = 5, 160
@@ -56,7 +55,6 @@ _ENGLISH = {
     "near": "What comes nearest:",
     "best": "Found, the best passage first:",
     "only": "Found in one passage:",
-    "outline": "Found, in the parts of one document:",
     "summary": "{passages} in {files}, best: {label}",
     "none": "nothing found in {searched}",
     "unread": ", {count} skipped",
@@ -95,7 +93,6 @@ _KOREAN = {
     "near": "가장 가까운 내용:",
     "best": "찾았습니다. 가장 잘 맞는 구절부터:",
     "only": "한 구절에서 찾았습니다:",
-    "outline": "찾았습니다. 한 문서의 다음 부분들입니다:",
     "summary": "{files}에서 {passages}, 첫째: {label}",
     "none": "{searched}에서 찾지 못함",
     "unread": ", {count}개는 읽지 못함",
@@ -265,13 +262,7 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
         said.append(
             " ".join([words["nearest"].format(searched=found.files), *([_missing(found)] if hits.missing else [])])
         )
-    if hits.outline is not None:
-        said += [words["outline"], _outlined(hits.outline)]
-        inside = [pair for pair in first if pair[0].path == hits.outline.path]
-        beside = [pair for pair in first if pair not in inside]
-        first = [*sorted(inside, key=lambda pair: pair[0].line), *beside]
-    else:
-        said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
+    said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
     for passage, citation in first:
         heading = passage.heading.rpartition(" > ")[2]
         said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text), _ANSWER)}")
@@ -290,12 +281,6 @@ def _unwrapped(text: str) -> str:
         else:
             made.append(after)
     return "\n".join(made)
-
-
-def _outlined(outline: Outline) -> str:
-    line = outline.parts[0][0]
-    head = f"`{Citation(outline.path, line, line, '').label}` {literal(outline.heading)}"
-    return "\n".join([head, "", *(f"- {literal(part)} [`{outline.path}:{line}`]" for line, part in outline.parts)])
 
 
 def _missing(found: _Found) -> str:
