@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.commands.question_lookup import (
@@ -133,6 +134,8 @@ class CommandContext:
         since: when the chain of commands began that this one is part of, ISO 8601, UTC: a digest names no question that
             was first shown later, since it may come from elsewhere. Empty for a command alone.
         tasks: what waits of tasks outside of sessions; None where only this session counts.
+        folder: where files are that are named without their folder, and a session is exported to a file with an ending;
+            None for the current folder, and names as they are.
         event_id: id of the event that it posts: the same again changes nothing. Empty for one of its own.
     """
 
@@ -151,6 +154,7 @@ class CommandContext:
     since: str = ""
     tasks: TaskInbox | None = None
     event_id: str = ""
+    folder: Path | None = None
 
     @property
     def identity(self) -> Identity:

@@ -225,6 +225,7 @@ def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]
         Takes.VIEW: lambda typed, scene: [("undo", "undo", "")],
         Takes.DIGEST: _digests,
         Takes.TEXT: _text,
+        Takes.FILE: lambda typed, scene: (),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,7 @@ class CommandHandler:
         since: when the chain of commands began that it carries out; see `CommandContext`.
         tasks: what waits of tasks outside of sessions; None where only this session counts.
         names: ids of the questions that are answered, where the command line names them.
+        folder: see `CommandContext`.
     """
 
     def __init__(
@@ -136,9 +138,10 @@ class CommandHandler:
         since: str = "",
         tasks: TaskInbox | None = None,
         names: tuple[str, ...] = (),
+        folder: Path | None = None,
     ) -> None:
         self._context = CommandContext(
-            session, planner, by, channel, admin, acting, terminal, names=names, since=since, tasks=tasks
+            session, planner, by, channel, admin, acting, terminal, names=names, since=since, tasks=tasks, folder=folder
         )
 
     def acting_as(self, identity: Identity) -> CommandHandler:
@@ -154,6 +157,7 @@ class CommandHandler:
             terminal=context.terminal,
             since=context.since,
             tasks=context.tasks,
+            folder=context.folder,
         )
 
     async def handle_command(self, line: str, known: Collection[str] | None = None, began: str = "") -> CommandResult:

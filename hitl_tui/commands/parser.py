@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
+from hitl_tui.commands.spec import Argument, CommandSpec, registry
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
-from hitl_tui.core.messages import Message, joined
+from hitl_tui.core.messages import Message, joined, word
 from hitl_tui.core.names import clip
 
 _WORD = re.compile(r"\S+")
@@ -209,7 +209,7 @@ def _arguments(spec: CommandSpec, rest: str) -> dict[str, str | list[str]]:
     for argument in spec.arguments:
         remaining = rest[position:]
         if argument.many:
-            given = remaining.strip() if argument.takes is Takes.TEXT else remaining.split()
+            given = remaining.strip() if argument.whole else remaining.split()
             position = len(rest)
             if given:
                 values[argument.name] = given
@@ -230,4 +230,7 @@ def _arguments(spec: CommandSpec, rest: str) -> dict[str, str | list[str]]:
 
 
 def _missing(spec: CommandSpec, argument: Argument) -> BadInput:
-    return BadInput(Message("/{} needs a {} ({}).", spec.name, argument.takes, argument.name), help=spec.usage)
+    needed = Message("/{} needs a {} ({}).", spec.name, argument.takes, argument.name)
+    if argument.name in str(argument.takes):
+        needed = Message("/{} needs a {}.", spec.name, argument.takes)
+    return BadInput(needed, help=Message("{}: {}", spec.usage, word(spec.summary)))

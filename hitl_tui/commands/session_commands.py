@@ -13,7 +13,7 @@ from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.supervisor.admin import (
     Deleted,
     Done,
@@ -38,7 +38,15 @@ def result_of(done: Done) -> CommandResult:
             message = Message("Created {}, a fork of {}; nothing was executed.", info.id, source)
             return CommandResult("forked", message, {"session_id": info.id, "source": source, "title": info.title})
         case Exported(session_id, file, size):
-            message = Message("Exported {} to {} ({} bytes).", session_id, file, f"{size:,}")
+            from hitl_tui.supervisor.session_document import is_for_reading
+
+            to_read = is_for_reading(file)
+            said = (
+                Message("Exported the answer and the plan of {}, to read: {} ({} bytes).")
+                if to_read
+                else Message("Exported all of {}, to open elsewhere with import: {} ({} bytes).")
+            )
+            message = said.filled(session_id, file, f"{size:,}")
             return CommandResult("exported", message, {"session_id": session_id, "file": str(file), "size": size})
         case Imported(info, file):
             message = Message(
@@ -98,7 +106,11 @@ async def export(context: CommandContext, values: CommandValues) -> CommandResul
     Raises:
         BadInput: the name has another ending, the file is there already, or its folder isn't.
     """
-    path = await asyncio.to_thread(_path, values.text("file"))
+    from hitl_tui.supervisor.session_document import SESSION
+
+    path = await asyncio.to_thread(_path, values.text("file"), context.folder)
+    if context.folder is not None and not path.suffix:
+        path = path.with_name(path.name + SESSION)
     return result_of(await admin_of(context).export(context.session.id, path, context.session))
 
 
@@ -114,7 +126,7 @@ async def sessions(context: CommandContext, values: CommandValues) -> CommandRes
 
 async def import_(context: CommandContext, values: CommandValues) -> CommandResult:
     """Make a session of an exported file."""
-    return await _imported(admin_of(context), values, context.by)
+    return await _imported(admin_of(context), values, context.by, context.folder)
 
 
 async def delete(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -136,12 +148,12 @@ async def delete(context: CommandContext, values: CommandValues) -> CommandResul
 
 async def _listed(admin: SessionAdmin, values: CommandValues, by: str) -> CommandResult:
     found = await admin.sessions(values.text("words"))
-    count = f"{len(found)} session{'' if len(found) == 1 else 's'}."
+    count = counted_message("{} session.", "{} sessions.", len(found))
     return CommandResult("ok", count, {"sessions": [s.to_dict() for s in found]})
 
 
-async def _imported(admin: SessionAdmin, values: CommandValues, by: str) -> CommandResult:
-    path = await asyncio.to_thread(_path, values.text("file"))
+async def _imported(admin: SessionAdmin, values: CommandValues, by: str, folder: Path | None = None) -> CommandResult:
+    path = await asyncio.to_thread(_path, values.text("file"), folder)
     return result_of(await admin.import_(path, by=by))
 
 
@@ -164,5 +176,5 @@ WITHOUT_SESSION: Mapping[str, Callable[[SessionAdmin, CommandValues, str], Await
 """Commands that work with no session open; they take the arguments and who gives them."""
 
 
-def _path(text: str) -> Path:
-    return given_path(text.strip().strip('"'))
+def _path(text: str, folder: Path | None = None) -> Path:
+    return (folder or Path()) / given_path(text.strip().strip('"'))

@@ -30,6 +30,7 @@ class Takes(StrEnum):
     THEME = "theme"
     VIEW = "undo"
     DIGEST = "digest"
+    FILE = Message("file name")
     TEXT = "text"
 
 
@@ -41,7 +42,7 @@ class Argument:
         name: key of its value.
         takes: what it is.
         required: it has to be given.
-        many: takes all words that are left; with `TEXT` the rest of the line as it was written.
+        many: takes all words that are left; with `TEXT` and `FILE` the rest of the line as it was written.
     """
 
     name: str
@@ -50,9 +51,14 @@ class Argument:
     many: bool = False
 
     @property
+    def whole(self) -> bool:
+        """It is the rest of the line as it was written."""
+        return self.many and self.takes in (Takes.TEXT, Takes.FILE)
+
+    @property
     def usage(self) -> str:
         word = str(self.takes) if self.takes in (Takes.WHERE, Takes.MODE, Takes.VIEW) else self.name
-        word = f"{word}…" if self.many and self.takes is not Takes.TEXT else word
+        word = f"{word}…" if self.many and not self.whole else word
         if not self.required:
             return f"[{word}]"
         return word if self.takes is Takes.WHERE else f"<{word}>"
@@ -290,7 +296,7 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec(
         "export",
         "Export the session to one file; to .md or .json, only the answer and the plan",
-        (Argument("file", Takes.TEXT, many=True),),
+        (Argument("file", Takes.FILE, many=True),),
         changes=False,
     ),
     CommandSpec(
@@ -312,7 +318,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec("open", "Switch to another session", (Argument("session", Takes.SESSION),), local=True),
     CommandSpec(
-        "import", "Create a session from an exported file", (Argument("file", Takes.TEXT, many=True),), changes=False
+        "import", "Create a session from an exported file", (Argument("file", Takes.FILE, many=True),), changes=False
     ),
     CommandSpec(
         "delete",

@@ -379,6 +379,7 @@ class Engine:
                 tasks=registry.tasks,
                 acting=self._options.operator,
                 terminal=True,
+                folder=(self._options.workspace or Path.cwd()).expanduser(),
             )
             return SessionHandle(session, handler)
 

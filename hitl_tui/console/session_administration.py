@@ -92,7 +92,7 @@ async def _export(app: SessionConsole, session_id: str, given: str) -> None:
         _("Ending in .hitl: the whole session, to open on any machine."),
     ]
     said = "\n".join([*(to_read if suffix == _TO_READ else whole), _("Existing files are never overwritten.")])
-    free = str(_free_name(session_id, suffix))
+    free = str(_free_name(session_id, suffix, app.options.workspace))
     text = given or await _asked(
         app, LineDialog(_("Export {name}").format(name=name), Content(said), _("Export"), free)
     )
@@ -154,8 +154,8 @@ def path_of(text: str) -> Path:
     return given_path(text.strip().strip("\"'"))
 
 
-def _free_name(session_id: str, suffix: str) -> Path:
-    """Return the name of a file that isn't there, in the folder the console was started in."""
-    folder = Path.cwd()
+def _free_name(session_id: str, suffix: str, workspace: Path | None) -> Path:
+    """Return the name of a file that isn't there, in the folder that the console was given or started in."""
+    folder = (workspace or Path.cwd()).expanduser().resolve()
     names = [f"{session_id}{suffix}", *(f"{session_id}-{n}{suffix}" for n in range(2, _MOST_NAMES))]
     return next((folder / name for name in names if not (folder / name).exists()), folder / names[0])

@@ -41,7 +41,7 @@ from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.terminal.ascii_signs import _, clipped, signs
+from hitl_tui.terminal.ascii_signs import _, clipped, ngettext, signs
 from hitl_tui.terminal.own_editor import open_at
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_thread import SessionThread
@@ -133,6 +133,8 @@ class LineSession:
         """Digests of folders that were asked about already."""
         self._piped = False
         self._began = ""
+        self._stored, self._last = 0, ""
+        """How many sessions there are where none is open, and the id of the one that changed last."""
 
     def _say(self, lines: Sequence[str]) -> None:
         if self._held is None:
@@ -149,7 +151,10 @@ class LineSession:
     def toolbar(self) -> str:
         """Return session, mode and how many questions wait."""
         if self._session is None:
-            return _("no session · /new QUESTION starts one · /quit quits")
+            if not self._stored:
+                return _("no session · /new QUESTION starts one · /quit quits")
+            kept = ngettext("{n} session stored", "{n} sessions stored", self._stored).format(n=self._stored)
+            return joined(kept, _("/open {id} opens the last one").format(id=self._last), _("/sessions lists them"))
         seen = self._session.snapshot
         followed = "" if self._session.owned else f" · {follower_words(seen)}"
         if self._session.setup.read_only:
@@ -386,10 +391,16 @@ class LineSession:
         lines += [shown(translate(said)) for said in folder_problems(self._workspace, self._registry.approvers.current)]
         for number, starter in enumerate(_offered(), start=1):
             lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
-        open_ones = [s for s in await self._registry.admin.sessions() if s.status not in (FINISHED, FAILED)]
+        known = await self._registry.admin.sessions()
+        self._stored, self._last = len(known), max(known, key=lambda s: s.updated).id if known else ""
+        open_ones = [s for s in known if s.status not in (FINISHED, FAILED)]
         if open_ones:
             lines.append(_("Or write the id of a session that isn't finished:"))
             lines += [f"  {line}" for line in session_lines(open_ones[-9:])]
+        if known:
+            said = ngettext("{n} session is stored.", "{n} sessions are stored.", len(known)).format(n=len(known))
+            ways = _("/open {id} opens the last one, /sessions lists all.").format(id=self._last)
+            lines.append(f"{said} {ways}")
         self._say([*lines, _("/help lists all commands, /quit quits.")])
 
     async def _go_home(self, source: LineSource) -> None:
@@ -458,6 +469,7 @@ class LineSession:
         attached = self._options.attached
         graph = attached.graph if attached and graph is None else graph
         await self._ask_trust(workspace)
+        self._opening(_("Starting a session…"))
         setup = await self._registry.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
         await self._enter(setup, query)
         if attached and attached.given(query) and self._session is not None:
@@ -467,7 +479,13 @@ class LineSession:
 
     async def _reopen(self, session_id: str) -> None:
         await self._ask_trust(Path(self._registry.data.session(session_id).info().workspace))
+        self._opening(_("Opening {id}…").format(id=session_id))
         await self._enter(await self._registry.setup(session_id), "")
+
+    def _opening(self, said: str) -> None:
+        """Say what is done while nothing else can be shown; a script waits anyway."""
+        if not self._piped:
+            self._say([said])
 
     async def _enter(self, setup: SessionSetup, query: str) -> None:
         if self._session is not None:
@@ -488,6 +506,7 @@ class LineSession:
             acting=acting,
             terminal=terminal,
             since="" if terminal else self._began,
+            folder=self._workspace if terminal else None,
         )
         self._open.callback(session.listen(lambda entry: self._announcer.hear(entry)))
         self._introduce(session)

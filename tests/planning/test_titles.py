@@ -14,14 +14,18 @@ RULES = load_rules()
 
 SUBJECTS = [
     ("What is the default minimum size of a response?", "What is the default minimum size of a response?"),
-    ("Find the parking rules and write a report", "Find the parking rules"),
+    ("Find the parking rules and write a report", "The parking rules"),
     ("What does the handbook say about leave? Write it up as a report.", "What does the handbook say about leave?"),
     (
         "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
-        "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
+        "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법",
     ),
     ("강남구 아파트 시세 조회", "강남구 아파트 시세 조회"),
-    ("write a report", "write a report"),
+    ("write a report", "Write a report"),
+    ("Find out when we sing and what we wear, and write it up as a report", "When we sing and what we wear"),
+    ("write a report about the lease renewal", "The lease renewal"),
+    ("북알프스 원정 계획을 찾아서 보고서로 써 줘", "북알프스 원정 계획"),
+    ("6월 회의에서 정한 일 알려줘", "6월 회의에서 정한 일"),
 ]
 
 

@@ -14,7 +14,17 @@ from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
-from hitl_tui.planning.rule_planner.query_reader import Reading, cut, read, score_of, shown, split, terms_of, unread
+from hitl_tui.planning.rule_planner.query_reader import (
+    Reading,
+    cut,
+    read,
+    refers,
+    score_of,
+    shown,
+    split,
+    terms_of,
+    unread,
+)
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
 _TITLE, _REPORT_TITLE = 56, 100
@@ -29,19 +39,27 @@ def title_of(text: str) -> str:
 
 
 def subject_of(text: str, rules: Rules) -> str:
-    """Return what a report on a question is called: the question without what only asks for the report.
+    """Return what a report on a question is called: what it is to be on, without the words that ask for it.
 
     Args:
         text: a question or a task.
         rules: what asks for a report, and how wide a title may be.
     """
     text, end = shown(text), 0
+    match = rules.revise.about.search(text)
+    named = match[match.lastgroup or 0].strip() if match else ""
+    if named and not (refers(named) or rules.revise.found.search(named)):
+        return _capital(short_title(named, _REPORT_TITLE))
     for clause in split(text, (), rules):
         if end and score_of(clause.text, Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
             text = text[: end + (text[end : end + 1] == "?")]
             break
         end = clause.end
-    return short_title(text, _REPORT_TITLE)
+    return _capital(short_title(rules.revise.told.sub("", text).strip() or text, _REPORT_TITLE))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:] if text[:1].isascii() else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,8 +196,12 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
         parts += [f"## {words['question']}", fenced(safe_text(query, limit=PASSAGE_LIMIT))]
     parts.append(f"## {words['findings']}")
     found = [entry for entry in material if entry["found"]]
-    for number, entry in enumerate(found, start=1):
-        parts += _finding(number, entry, notes, words)
+    headings = [entry["asked"] or entry["summary"] or entry["todo_id"] for entry in found]
+    told = {_line(title, 300), _line(query, 300)}
+    for number, (entry, heading) in enumerate(zip(found, headings, strict=True), start=1):
+        heading = entry["summary"] if headings.count(heading) > 1 and entry["summary"] else heading
+        parts += [] if len(found) == 1 and heading in told else [f"### {number}. {literal(heading)}"]
+        parts += _finding(entry, notes, words)
     if not found:
         parts.append(words["no_findings"] if material else words["no_inputs"])
     parts += [f"## {words['sources']}", "\n".join(notes.sources()) or words["no_sources"]]
@@ -207,8 +211,7 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _finding(number: int, entry: Mapping[str, Any], notes: _Notes, words: Mapping[str, str]) -> Iterable[str]:
-    yield f"### {number}. {literal(entry['asked'] or entry['summary'] or entry['todo_id'])}"
+def _finding(entry: Mapping[str, Any], notes: _Notes, words: Mapping[str, str]) -> Iterable[str]:
     said = entry["answer"] or ("" if entry["passages"] else entry["text"])
     if said.strip():
         yield tamed(said.strip("\n"), _HIGHEST)
